@@ -1,0 +1,118 @@
+"""What the tests share: recorded cases, decoded, and the two ways to compare arrays.
+
+Both comparisons raise; neither returns a truth value that a test could forget to look at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+Case: TypeAlias = dict[str, Any]
+
+VECTORS = Path(__file__).parent / "vectors"
+FRAMEWORKS = ("onnx", "openvino", "numpy", "tensorflow", "mxnet", "caffe2", "torch", "jax")
+TOLERANCES = {
+    "float16": 4e-3,
+    "bfloat16": 2e-2,
+    "float32": 1e-6,
+    "float64": 1e-14,
+    "complex64": 1e-6,
+    "complex128": 1e-14,
+}
+
+pytest.register_assert_rewrite("oracle", "worlds")
+
+
+def decode(recorded: dict[str, Any]) -> Array:
+    """A recorded tensor `{"dtype", "shape", "data"}` as an array."""
+    name, values = recorded["dtype"], recorded["data"]
+    if name == "str":
+        array = np.array(values, np.str_)
+    elif name.startswith("complex"):
+        array = np.array([complex(float(re_), float(im)) for re_, im in values], name)
+    elif name == "bfloat16":
+        array = np.array([float(value) for value in values], ml_dtypes.bfloat16)
+    elif name.startswith("float"):
+        array = np.array([float(value) for value in values], name)
+    elif name == "bool":
+        array = np.array(values, np.bool_)
+    else:
+        array = np.array([int(value) for value in values], name)
+    return array.reshape(recorded["shape"])
+
+
+@cache
+def load_cases(framework: str) -> tuple[Case, ...]:
+    """Every recorded case of one file."""
+    text = (VECTORS / f"{framework}.jsonl").read_text(encoding="utf-8")
+    return tuple(json.loads(line) for line in text.splitlines())
+
+
+def operator_name(case: Case) -> str:
+    """The case's operator as gscli calls it: `onnx.scatter_nd`, `jax.at.add`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", case["op"]).lower()
+    return words if words.startswith("stablehlo.") else f"{case['framework']}.{words}"
+
+
+def arguments(case: Case) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The case's inputs, decoded, and its attributes with opset and device among them."""
+    inputs = {name: decode(value) for name, value in case["inputs"].items()}
+    attrs = dict(case["attrs"])
+    if "opset" in case:
+        attrs["opset"] = case["opset"]
+    if case.get("device", "cpu") != "cpu":
+        attrs["device"] = case["device"]
+    return inputs, attrs
+
+
+def assert_same(actual: Array, expected: Array) -> None:
+    """Same dtype, shape and bits; NaN equals NaN whatever its payload."""
+    _assert_alike(actual, expected)
+    if expected.dtype.kind == "U":
+        equal = actual == expected
+    else:
+        equal = (_bits(actual) == _bits(expected)).reshape(*expected.shape, -1).all(-1)
+        equal |= (actual != actual) & (expected != expected)
+    assert np.all(equal), _difference(actual, expected, np.asarray(equal))
+
+
+def assert_close(actual: Array, expected: Array) -> None:
+    """Same dtype and shape; floats within the recording's tolerance, 0.0 equal to -0.0."""
+    _assert_alike(actual, expected)
+    equal = np.asarray((actual == expected) | ((actual != actual) & (expected != expected)))
+    tolerance = TOLERANCES.get(expected.dtype.name)
+    if tolerance is not None:
+        wide = np.complex128 if expected.dtype.kind == "c" else np.float64
+        with np.errstate(invalid="ignore"):
+            gap = np.abs(actual.astype(wide) - expected.astype(wide))
+            equal |= gap <= tolerance * np.abs(expected.astype(wide))
+    assert np.all(equal), _difference(actual, expected, equal)
+
+
+def _assert_alike(actual: Array, expected: Array) -> None:
+    assert isinstance(actual, np.ndarray), f"a {type(actual).__name__}, not an array"
+    if expected.dtype.kind == "U":
+        assert actual.dtype.kind == "U", f"dtype {actual.dtype}, expected strings"
+    else:
+        assert actual.dtype == expected.dtype, f"dtype {actual.dtype}, expected {expected.dtype}"
+    assert actual.shape == expected.shape, f"shape {actual.shape}, expected {expected.shape}"
+
+
+def _bits(array: Array) -> Array:
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.uint8).reshape(array.size, array.dtype.itemsize)
+
+
+def _difference(actual: Array, expected: Array, equal: Array) -> str:
+    where = tuple(int(axis[0]) for axis in np.nonzero(~np.atleast_1d(equal)))
+    left, right = np.atleast_1d(actual)[where], np.atleast_1d(expected)[where]
+    return f"{int((~equal).sum())} cells differ, first at {where}: {left!r}, expected {right!r}"

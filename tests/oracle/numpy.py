@@ -1,0 +1,138 @@
+"""NumPy: take, put, the along-axis pair and the ufunc.at family."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import families
+from .rules import (
+    INTEGERS,
+    Array,
+    Combine,
+    Operator,
+    Place,
+    add,
+    axis_within,
+    clamped,
+    from_end,
+    largest,
+    modulo,
+    multiply,
+    operator,
+    replace,
+    require,
+    require_type,
+    smallest,
+    type_of,
+)
+
+SAFE = tuple(name for name in INTEGERS if name != "uint64")
+MODES: dict[str, Place] = {"raise": from_end, "wrap": modulo, "clip": clamped}
+
+
+def _mode(mode: str) -> Place:
+    require(mode in MODES, "usage", f"unknown mode {mode!r}")
+    return MODES[mode]
+
+
+@operator("numpy.take")
+def take(a: Array, indices: Array, axis: int | None = None, mode: str = "raise") -> Array:
+    """`axis=None` reads the flattened array."""
+    require_type(indices, ("bool", *INTEGERS), "indices")
+    place = _mode(mode)
+    if axis is None or a.ndim == 0:
+        axis, a = axis_within(axis or 0, 1), a.reshape(-1)
+    return families.gather_along(a, indices, axis_within(axis, a.ndim), place)
+
+
+def _along_axis(arr: Array, indices: Array, axis: int | None) -> tuple[Array, Array, int]:
+    """Data, indices and axis with the off-axis dimensions stretched to one shape."""
+    require_type(indices, INTEGERS, "indices")
+    if axis is None:
+        require(indices.ndim == 1, "shape", "axis None wants rank-1 indices")
+        arr, axis = arr.reshape(-1), 0
+    require(arr.ndim == indices.ndim, "shape", "arr and indices differ in rank")
+    a = axis_within(axis, arr.ndim)
+    shape = list(families.broadcast([_without(arr, a), _without(indices, a)]))
+    data_shape, index_shape = shape.copy(), shape.copy()
+    data_shape[a], index_shape[a] = arr.shape[a], indices.shape[a]
+    return (
+        families.stretch(arr, tuple(data_shape)),
+        families.stretch(indices, tuple(index_shape)),
+        a,
+    )
+
+
+def _without(array: Array, axis: int) -> tuple[int, ...]:
+    return (*array.shape[:axis], 1, *array.shape[axis + 1 :])
+
+
+@operator("numpy.take_along_axis")
+def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
+    """Size-1 dimensions off the axis stretch on both sides."""
+    data, index, a = _along_axis(arr, indices, axis)
+    return families.gather_elements(data, index, a, from_end)
+
+
+@operator("numpy.put")
+def put(a: Array, ind: Array, v: Array, mode: str = "raise") -> Array:
+    """Flat positions; v repeats when short, its tail is ignored, empty v changes nothing.
+
+    The recording of rank 0 went through a NumPy scalar, which `put` leaves as it was.
+    """
+    require_type(ind, ("bool", *SAFE), "ind")
+    place, flat = _mode(mode), a.reshape(-1)
+    require(a.size > 0 or ind.size == 0, "index", "nothing to put into an empty array")
+    rows = [place(int(index), flat.size) for index in ind.flat]
+    if v.size == 0 or a.ndim == 0:
+        return a.copy()
+    values = v.astype(a.dtype).reshape(-1)
+    writes = [((row,), values[k % v.size]) for k, row in enumerate(rows) if row is not None]
+    return families.apply(flat, writes, replace).reshape(a.shape)
+
+
+
+
+@operator("numpy.put_along_axis")
+def put_along_axis(arr: Array, indices: Array, values: Array, axis: int | None) -> Array:
+    """Values stretch to the shape of the stretched indices."""
+    data, index, a = _along_axis(arr, indices, axis)
+    shape = arr.shape if axis is not None else data.shape
+    require(data.shape == shape, "shape", "arr may not stretch")
+    updates = families.stretch(values.astype(arr.dtype), index.shape)
+    writes = families.writes_elements(data, index, updates, a, from_end)
+    return families.apply(data, writes, replace).reshape(arr.shape)
+
+
+def _at(combine: Combine, refused: tuple[str, ...] = ("str",)) -> Operator:
+    def at(a: Array, b: Array, indices_per_axis: int = 1, **indices: Array) -> Array:
+        require(type_of(a) not in refused, "dtype", f"not for {type_of(a)}")
+        columns = [indices[f"indices_{k}"] for k in range(indices_per_axis)]
+        for column in columns:
+            require_type(column, INTEGERS, "indices")
+        result = np.result_type(a.dtype, b.dtype)
+        require(np.can_cast(result, a.dtype, "same_kind"), "dtype", f"{result} into {a.dtype}")
+        vectors = families.stack_tuple(columns, a.ndim)
+        shape = vectors.shape[:-1] + a.shape[len(columns) :]
+        writes = families.writes_vectors(a, vectors, families.stretch(b, shape), from_end)
+        return families.apply(a, writes, _cast(combine, a))
+
+    return at
+
+
+def _cast(combine: Combine, a: Array) -> Combine:
+    """One step in the promoted dtype, then back into a's."""
+
+    def step(old: Any, new: Any) -> Any:
+        return np.asarray(combine(old, new)).astype(a.dtype)[()]
+
+    return step
+
+
+operator("numpy.add.at")(_at(add))
+operator("numpy.subtract.at")(_at(lambda old, new: old - new, refused=("bool", "str")))
+operator("numpy.multiply.at")(_at(multiply))
+operator("numpy.maximum.at")(_at(largest))
+operator("numpy.minimum.at")(_at(smallest))
