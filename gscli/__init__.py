@@ -1,0 +1,40 @@
+"""gscli: the command-line laboratory for gather and scatter.
+
+>>> import gscli
+>>> gscli.gather([10, 20, 30, 40], [3, 0, -1])
+array([40, 10, 40])
+
+Bare names follow ONNX at its newest opset; each framework is an attribute (`gscli.torch.gather`).
+Nothing heavy is imported until something is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from gscli.errors import GscliError
+
+if TYPE_CHECKING:
+    from gscli.execute import run as run
+
+__version__ = "0.1.0"
+__all__ = ["GscliError", "__version__", "operators", "run"]
+
+_LAZY = {"run": ("gscli.execute", "run"), "operators": ("gscli.frameworks", "operators")}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and functions alike
+    if name in _LAZY:
+        module, attribute = _LAZY[name]
+        return getattr(import_module(module), attribute)
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from gscli.frameworks import ALIASES, NAMES, find
+
+    if name in NAMES or name in ALIASES:
+        return import_module(f"gscli.frameworks.{ALIASES.get(name, name)}")
+    try:
+        return find(name)
+    except GscliError:
+        raise AttributeError(f"module 'gscli' has no attribute {name!r}") from None

@@ -1,0 +1,457 @@
+"""Declarations: one typed function per operator, from which everything else is derived.
+
+The function gets what a layout may know (shapes, dtypes, attributes) and returns a `Layout`:
+
+    onnx = Framework("onnx", "ONNX")
+
+    @onnx.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
+    def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
+
+Its parameters are the inputs (positional) and attributes (keyword-only); annotations give types and
+choices, `Annotated[…, Option(…)]` adds help and the version that brought an attribute or a choice.
+The command line, the Python callable, help, README table, compare, rules and tests read `Operator`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
+
+from gscli.errors import UsageError
+from gscli.layout import Layout, Number, Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Values: TypeAlias = Annotated[Tensor, "values"]
+"""An input whose numbers decide shapes: the layout may look at `tensor.values`."""
+
+Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
+"""A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What an annotation adds to an attribute: help, and what versions brought."""
+
+    help: str
+    since: int | None = None
+    choices_since: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input tensor of an operator, in the framework's order and under its name."""
+
+    name: str
+    kind: Literal["tensor", "values", "many"]
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute: its type in words the command line understands, choices, default, help."""
+
+    name: str
+    kind: Literal["int", "float", "bool", "str", "choice", "ints", "number"]
+    default: object
+    optional: bool
+    choices: tuple[str, ...]
+    option: Option
+
+    @property
+    def required(self) -> bool:
+        """True when the framework has no default for it."""
+        return self.default is inspect.Parameter.empty
+
+    def convert(self, value: object) -> object:
+        """Check a Python value and bring it to the declared type; UsageError names the legal ones."""
+        if value is None and self.optional:
+            return None
+        try:
+            return _CONVERSIONS[self.kind](self, value)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"{self.name} takes {_KIND_WORDS[self.kind]}",
+                where=f"{self.name} = {value!r}"[:200],
+            ) from None
+
+    def parse(self, text: str) -> object:
+        """The value that a word of the command line stands for."""
+        if self.optional and text.lower() == "none":
+            return None
+        try:
+            return self.convert(_PARSERS[self.kind](text))
+        except ValueError:
+            raise UsageError(
+                f"{self.name} takes {_KIND_WORDS[self.kind]}", where=f"--{self.name} {text}"[:200]
+            ) from None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A declared operator: metadata from the signature, and a callable on arrays.
+
+    >>> from gscli.frameworks.onnx import gather
+    >>> gather.full_name, [i.name for i in gather.inputs], [a.name for a in gather.attributes]
+    ('onnx.gather', ['data', 'indices'], ['axis', 'opset'])
+    >>> gather([10, 20, 30], [2, 0])
+    array([30, 10])
+    """
+
+    framework: Framework
+    name: str
+    function: Callable[..., Layout]
+    versions: tuple[int, ...]
+    until: int | None
+    example: str
+    refused: str
+    bare: bool
+
+    @property
+    def full_name(self) -> str:
+        """`framework.operator`, as `gscli.run` takes it."""
+        return f"{self.framework.name}.{self.name}"
+
+    @property
+    def command(self) -> str:
+        """The name on the command line.
+
+        >>> from gscli.frameworks.onnx import scatter_nd
+        >>> scatter_nd.command
+        'scatter-nd'
+        """
+        return self.name.rstrip("_").replace("_", "-").replace(".", "-")
+
+    @property
+    def command_line(self) -> str:
+        """The words that call it in a shell, without arguments."""
+        words = (
+            ["gscli", self.command] if self.bare else ["gscli", self.framework.name, self.command]
+        )
+        return " ".join(words)
+
+    @cached_property
+    def doc(self) -> str:
+        """The operator's help text."""
+        return inspect.getdoc(self.function) or ""
+
+    @cached_property
+    def summary(self) -> str:
+        """First sentence of the help text."""
+        return self.doc.split("\n\n")[0].replace("\n", " ")
+
+    @cached_property
+    def _parameters(self) -> tuple[inspect.Parameter, ...]:
+        return tuple(inspect.signature(self.function, eval_str=True).parameters.values())
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """Input tensors in the framework's order."""
+        return tuple(
+            _input(parameter)
+            for parameter in self._parameters
+            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Attributes in declared order; `opset` where the operator has versions."""
+        return tuple(
+            _attribute(parameter)
+            for parameter in self._parameters
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        )
+
+    def version(self, asked: int | None) -> int:
+        """The operator version in force at a model opset (default: the newest)."""
+        if asked is None:
+            return self.versions[-1]
+        if self.until is not None and asked > self.until:
+            raise UsageError(
+                f"{self.name} ended with {self.framework.version_word} {self.until}",
+                where=f"{self.framework.version_word} {asked}",
+                hint=self.doc.splitlines()[-1],
+            )
+        known = [version for version in self.versions if version <= asked]
+        if not known:
+            raise UsageError(
+                f"{self.name} needs {self.framework.version_word} {self.versions[0]}",
+                where=f"{self.framework.version_word} {asked}",
+                valid=f"{self.versions[0]} and later",
+            )
+        return known[-1]
+
+    def convert(self, attrs: Mapping[str, object]) -> dict[str, object]:
+        """All attributes with their defaults, types checked, versions obeyed."""
+        known = {attribute.name: attribute for attribute in self.attributes}
+        for name in attrs:
+            if name not in known:
+                raise self._unknown("attribute", name, list(known))
+        values: dict[str, object] = {}
+        for name, attribute in known.items():
+            if name in attrs:
+                values[name] = attribute.convert(attrs[name])
+            elif attribute.required:
+                raise UsageError(f"{self.full_name} needs {name}", where=attribute.option.help)
+            else:
+                values[name] = attribute.default
+        if "opset" in known and self.versions:
+            asked = values["opset"]
+            version = self.version(asked if isinstance(asked, int) else None)
+            values["opset"] = version
+            self._obey_version(version, attrs, values)
+        return values
+
+    def _obey_version(
+        self, version: int, given: Mapping[str, object], values: Mapping[str, object]
+    ) -> None:
+        word = self.framework.version_word
+        for attribute in self.attributes:
+            option, name = attribute.option, attribute.name
+            if option.since is not None and name in given and version < option.since:
+                raise UsageError(
+                    f"{name} needs {word} {option.since}, this is {word} {version}",
+                    where=f"{self.name}-{version}",
+                    hint=f"--{word} {option.since}",
+                )
+            needed = option.choices_since.get(str(values[name]), 0)
+            if version < needed:
+                legal = [c for c in attribute.choices if option.choices_since.get(c, 0) <= version]
+                raise UsageError(
+                    f"{name}={values[name]} needs {word} {needed}, this is {word} {version}",
+                    where=f"{self.name}-{version}",
+                    valid=" ".join(legal),
+                    hint=f"--{word} {needed}",
+                )
+
+    def _unknown(self, what: str, name: str, known: list[str]) -> UsageError:
+        near = get_close_matches(name, known, 1)
+        return UsageError(
+            f"{self.full_name} has no {what} {name!r}"[:200],
+            valid=" ".join(known) or "none",
+            hint=f"did you mean {near[0]}?" if near else "",
+        )
+
+    def layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
+        """Judge shapes, dtypes and attributes; no value of an index is read."""
+        values = self.convert(attrs)
+        layout = self.function(*self._arguments(tensors), **values)
+        object.__setattr__(layout, "attributes", tuple(values.items()))
+        return layout
+
+    def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
+        arguments: list[Tensor | tuple[Tensor, ...] | None] = []
+        used = 0
+        for item in self.inputs:
+            if item.kind == "many":
+                names = [name for name in tensors if name.startswith(f"{item.name}_")]
+                names.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+                arguments.append(tuple(tensors[name] for name in names))
+                used += len(names)
+            elif item.name in tensors:
+                arguments.append(tensors[item.name])
+                used += 1
+            elif item.optional:
+                arguments.append(None)
+            else:
+                raise UsageError(
+                    f"{self.full_name} needs {item.name}",
+                    valid=" ".join(known.name for known in self.inputs),
+                )
+        if used < len(tensors):
+            expected = [item.name for item in self.inputs]
+            stray = next(name for name in tensors if not self._knows(name))
+            raise self._unknown("input", stray, expected)
+        return arguments
+
+    def _knows(self, name: str) -> bool:
+        base = name.rsplit("_", 1)[0]
+        return any(
+            name == item.name or (item.kind == "many" and base == item.name) for item in self.inputs
+        )
+
+    def __call__(self, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
+        """Run on arrays (anything `numpy.asarray` takes), inputs by position or name."""
+        from gscli.execute import call  # noqa: PLC0415  numpy is loaded only when something runs
+
+        return call(self, inputs, attrs)
+
+
+@dataclass(frozen=True)
+class Framework:
+    """A set of operators under their own names. `version_word` is what `opset` is called."""
+
+    name: str
+    title: str
+    version_word: str = "opset"
+    operators: dict[str, Operator] = field(default_factory=dict, compare=False, repr=False)
+
+    def operator(
+        self,
+        *,
+        example: str,
+        refused: str,
+        name: str = "",
+        versions: tuple[int, ...] = (),
+        until: int | None = None,
+        bare: bool = False,
+    ) -> Callable[[Callable[..., Layout]], Operator]:
+        """Declare the decorated layout function as an operator of this framework.
+
+        `example` and `refused` are argument lines as a shell user would type them: one that runs,
+        one that is refused because of an index, shape or type. `bare`: also a top-level command.
+        """
+
+        def declare(function: Callable[..., Layout]) -> Operator:
+            operator = Operator(
+                self, name or function.__name__, function, versions, until, example, refused, bare
+            )
+            self.operators[operator.name] = operator
+            return operator
+
+        return declare
+
+
+def _input(parameter: inspect.Parameter) -> Input:
+    kinds = getattr(parameter.annotation, "__metadata__", ())
+    kind = next((kind for kind in ("values", "many") if kind in kinds), "tensor")
+    optional = parameter.default is not inspect.Parameter.empty
+    return Input(parameter.name, kind, optional)  # type: ignore[arg-type]  # one of the three
+
+
+def _attribute(parameter: inspect.Parameter) -> Attribute:
+    annotation, option = parameter.annotation, Option("")
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+        option = next(item for item in metadata if isinstance(item, Option))
+    if annotation == Number or annotation == (Number | None):
+        return Attribute(
+            parameter.name, "number", parameter.default, parameter.default is None, (), option
+        )
+    members = [m for m in get_args(annotation) if m is not type(None)]
+    optional = type(None) in get_args(annotation)
+    if optional and get_origin(annotation) is not Literal:
+        annotation = members[0]
+    choices: tuple[str, ...] = ()
+    if get_origin(annotation) is Literal:
+        choices, kind = tuple(map(str, get_args(annotation))), "choice"
+    elif get_origin(annotation) is tuple:
+        kind = "ints"
+    else:
+        kind = annotation.__name__
+    return Attribute(parameter.name, kind, parameter.default, optional, choices, option)  # type: ignore[arg-type]  # the annotations in use are these kinds
+
+
+def _to_int(_: Attribute, value: object) -> int:
+    if isinstance(value, bool):
+        raise TypeError
+    return value.__index__()  # type: ignore[attr-defined, no-any-return]  # TypeError is wanted
+
+
+def _to_bool(_: Attribute, value: object) -> bool:
+    if value in (0, 1):
+        return bool(value)
+    raise TypeError
+
+
+def _to_float(_: Attribute, value: object) -> float:
+    if isinstance(value, (str, bool)):
+        raise TypeError
+    return float(value)  # type: ignore[arg-type]
+
+
+def _to_str(_: Attribute, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError
+
+
+def _to_choice(attribute: Attribute, value: object) -> str:
+    if isinstance(value, str) and value in attribute.choices:
+        return value
+    near = get_close_matches(str(value).lower(), attribute.choices, 1, 0.5)
+    raise UsageError(
+        f"unknown {attribute.name}: {value!r}"[:200],
+        where=f"{attribute.name} = {value!r}"[:200],
+        valid=" ".join(choice or "''" for choice in attribute.choices),
+        hint=f"did you mean {_SYNONYMS.get(str(value).lower()) or near[0]}?"
+        if near or _SYNONYMS.get(str(value).lower(), "") in attribute.choices
+        else "",
+    )
+
+
+def _to_ints(_: Attribute, value: object) -> tuple[int, ...]:
+    if isinstance(value, str):
+        raise TypeError
+    return tuple(item.__index__() for item in value)  # type: ignore[attr-defined]
+
+
+def _to_number(_: Attribute, value: object) -> object:
+    item = value.item() if hasattr(value, "item") else value
+    if isinstance(item, (bool, int, float, complex, str)):
+        return item
+    raise TypeError
+
+
+_CONVERSIONS: dict[str, Callable[[Attribute, object], object]] = {
+    "int": _to_int,
+    "bool": _to_bool,
+    "float": _to_float,
+    "str": _to_str,
+    "choice": _to_choice,
+    "ints": _to_ints,
+    "number": _to_number,
+}
+_KIND_WORDS = {
+    "int": "a whole number",
+    "bool": "true or false",
+    "float": "a number",
+    "str": "a word",
+    "choice": "one of its choices",
+    "ints": "whole numbers, separated by commas",
+    "number": "one number or word",
+}
+# What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.
+_SYNONYMS = {
+    "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min",
+    "add": "sum", "mul": "prod", "max": "amax", "min": "amin",
+}  # fmt: skip
+
+
+def _parse_bool(text: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+def _parse_ints(text: str) -> list[int]:
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    return [int(part) for part in inner.split(",")] if inner.strip() else []
+
+
+def _parse_number(text: str) -> Number:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+_PARSERS: dict[str, Callable[[str], object]] = {
+    "int": int,
+    "bool": _parse_bool,
+    "float": float,
+    "str": str,
+    "choice": str,
+    "ints": _parse_ints,
+    "number": _parse_number,
+}

@@ -1,0 +1,160 @@
+"""Operator + arrays -> plan and output. What the command line, Python callers and cases all use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gscli import kernel
+from gscli.arrays import as_array, dtype_name, dtype_named
+from gscli.declare import Operator
+from gscli.errors import LimitRefused, UsageError
+from gscli.frameworks import find
+from gscli.layout import Layout, Tensor
+from gscli.plan import Plan, resolve
+
+Array = NDArray[Any]
+
+DEFAULT_LIMIT = 1 << 30
+"""Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
+
+_VALUES_LIMIT = 64
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished call: the operator, its inputs by name, the plan and the output."""
+
+    operator: Operator
+    inputs: Mapping[str, Array]
+    plan: Plan
+    output: Array
+
+    @property
+    def layout(self) -> Layout:
+        """The layout that the plan resolves."""
+        return self.plan.layout
+
+
+def run(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int | None = None,
+) -> Array:
+    """Run `framework.operator` on arrays by argument name; only GscliError leaves.
+
+    >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
+    array([9, 2, 3])
+    """
+    return execute(find(name), inputs, attrs or {}, max_bytes=max_bytes).output
+
+
+def call(operator: Operator, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
+    """The Python callable of an operator: inputs by position, or by name among the keywords."""
+    named: dict[str, object] = {}
+    rest = dict(attrs)
+    if len(inputs) > len(operator.inputs):
+        raise UsageError(
+            f"{operator.full_name} takes {len(operator.inputs)} inputs, got {len(inputs)}",
+            valid=" ".join(item.name for item in operator.inputs),
+        )
+    for item, value in zip(operator.inputs, inputs, strict=False):
+        named[item.name] = value
+    for item in operator.inputs[len(inputs) :]:
+        if item.name in rest:
+            named[item.name] = rest.pop(item.name)
+    for item in operator.inputs:
+        if item.kind == "many" and item.name in named:
+            group = named.pop(item.name)
+            parts = group if isinstance(group, tuple) else (group,)
+            named.update({f"{item.name}_{i}": part for i, part in enumerate(parts)})
+    present = {key: value for key, value in named.items() if value is not None}
+    return execute(operator, present, rest).output
+
+
+def execute(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+) -> Run:
+    """Judge, plan and run one call."""
+    arrays = {name: as_array(value, name) for name, value in inputs.items()}
+    layout = layout_of(operator, arrays, attrs)
+    _within_limit(layout, arrays, max_bytes)
+    plan = resolve(layout, arrays)
+    data = arrays[layout.data] if layout.data is not None else None
+    if data is not None and layout.data_shape != data.shape:
+        data = data.reshape(layout.data_shape)
+    if layout.kind == "gather":
+        assert data is not None
+        output = kernel.gather(plan, data)
+    else:
+        output = kernel.scatter(plan, data)
+    return Run(operator, arrays, plan, output)
+
+
+def layout_of(
+    operator: Operator, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> Layout:
+    """The layout for these arrays; reads values only of inputs that decide shapes."""
+    kinds = {item.name: item.kind for item in operator.inputs}
+    tensors = {
+        name: Tensor(
+            name,
+            array.shape,
+            dtype_name(array.dtype),
+            _values(array) if kinds.get(name) == "values" else None,
+        )
+        for name, array in arrays.items()
+    }
+    return operator.layout(tensors, without_count(operator, tensors, attrs))
+
+
+def without_count(
+    operator: Operator, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
+    many = next((item.name for item in operator.inputs if item.kind == "many"), None)
+    if many is None or "indices_per_axis" not in attrs:
+        return attrs
+    given = sum(name.startswith(f"{many}_") for name in tensors)
+    if attrs["indices_per_axis"] != given:
+        raise UsageError(
+            f"indices_per_axis is {attrs['indices_per_axis']!r}, got {given} arrays"[:200]
+        )
+    return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
+
+
+def _values(array: Array) -> tuple[int, ...] | None:
+    if array.dtype.kind not in "iu" or array.size > _VALUES_LIMIT:
+        return None
+    return tuple(array.reshape(-1).tolist())
+
+
+def _within_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+    """Refuse amplification from shapes alone: an output far larger than what was given."""
+    given = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
+    first = arrays[layout.data] if layout.data is not None else None
+    width = first.dtype.itemsize if first is not None else _width(layout.dtype)
+    needed = width * prod(layout.output_shape)
+    if needed > limit:
+        raise LimitRefused(
+            "the output would be too large",
+            where=f"output {list(layout.output_shape)} of {layout.dtype}",
+            details=(f"{needed:,} bytes",),
+            valid=f"at most {limit:,} bytes",
+            hint=f"--max-bytes {needed}",
+        )
+
+
+def _width(dtype: str) -> int:
+    return 8 if dtype == "str" else dtype_named(dtype).itemsize

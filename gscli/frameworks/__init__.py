@@ -1,0 +1,71 @@
+"""The frameworks gscli knows, one module each. Adding one is a module and a line here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from gscli.declare import Framework, Operator
+from gscli.errors import UsageError
+
+NAMES: tuple[str, ...] = (
+    "onnx",
+    "openvino",
+    "numpy",
+    "tensorflow",
+    "mxnet",
+    "caffe2",
+    "torch",
+    "jax",
+    "stablehlo",
+)
+ALIASES = {"tf": "tensorflow"}
+BARE: tuple[str, ...] = ("onnx", "openvino", "numpy")
+"""Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have."""
+
+
+def framework(name: str) -> Framework:
+    """The framework called `name` (or its alias), its module imported on first use.
+
+    >>> framework("tf").name
+    'tensorflow'
+    """
+    known = ALIASES.get(name, name)
+    if known not in NAMES:
+        raise UsageError(f"unknown framework {name!r}"[:200], valid=" ".join(NAMES))
+    found: Framework = import_module(f"gscli.frameworks.{known}").FRAMEWORK
+    return found
+
+
+def operators() -> list[Operator]:
+    """Every declared operator, in the order of NAMES and of the modules."""
+    return [operator for name in NAMES for operator in framework(name).operators.values()]
+
+
+def find(name: str) -> Operator:
+    """The operator called `framework.operator`; a bare name is ONNX's, or whoever owns it.
+
+    >>> find("scatter_nd").full_name, find("take").full_name
+    ('onnx.scatter_nd', 'numpy.take')
+    """
+    first, _, rest = name.partition(".")
+    if rest and (first in NAMES or first in ALIASES):
+        table = framework(first).operators
+        if rest in table:
+            return table[rest]
+        raise _unknown(name, [f"{framework(first).name}.{known}" for known in table])
+    bare = {
+        known: op for owner in BARE for known, op in framework(owner).operators.items() if op.bare
+    }
+    if name in bare:
+        return bare[name]
+    raise _unknown(name, [*bare, *(operator.full_name for operator in operators())])
+
+
+def _unknown(name: str, known: list[str]) -> UsageError:
+    from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
+
+    near = get_close_matches(name, known, 3)
+    return UsageError(
+        f"unknown operator {name!r}"[:200],
+        hint=f"did you mean {', '.join(near)}?" if near else "gscli.operators() lists them all",
+    )

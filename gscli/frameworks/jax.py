@@ -1,0 +1,7 @@
+"""jax"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("jax", "jax")

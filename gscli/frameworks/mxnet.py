@@ -1,0 +1,7 @@
+"""mxnet"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("mxnet", "mxnet")

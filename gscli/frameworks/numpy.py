@@ -1,0 +1,7 @@
+"""numpy"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("numpy", "numpy")

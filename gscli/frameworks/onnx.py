@@ -1,0 +1,256 @@
+"""ONNX: Gather 1/11/13, GatherElements 11/13, GatherND 11/12/13, Scatter 9, ScatterElements and
+ScatterND 11/13/16/18. The text decides; what it leaves open is chosen once, here, and documented:
+
+* duplicates without a reduction are written in row-major order of indices, the last one wins;
+* reductions apply NumPy's ufunc in the data's own dtype, one rounding per update, row-major. So NaN
+  propagates under max and min (onnxruntime takes the update whenever NaN is compared), integers
+  wrap, bool add is OR and mul is AND, string add concatenates;
+* an index tensor may be smaller than data off the axis (the formula allows it);
+* Gather-1 and Scatter-9, whose texts do not speak of negative indices, count them from the end.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from gscli import dtypes
+from gscli.checks import allow, exact_shape, index_types, reduction_has_meaning, same_type
+from gscli.declare import Framework, Option
+from gscli.errors import ShapeRefused
+from gscli.families import along_axis, described, elements, normal_axis, show_shape, vectors
+from gscli.layout import (
+    Addressing,
+    Layout,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+
+FRAMEWORK = Framework("onnx", "ONNX")
+
+POLICY = Policy()
+"""[-s, s-1] along an axis of size s; outside is an error (onnx/onnx#2179)."""
+
+OPEN_ORDER = "ONNX leaves the result open with reduction=none"
+
+Axis: TypeAlias = Annotated[int, Option("axis of data that the indices address, -r … r-1")]
+Opset: TypeAlias = Annotated[int | None, Option("model opset; the version in force then is used")]
+ReductionName: TypeAlias = Annotated[
+    Literal["none", "add", "mul", "max", "min"],
+    Option(
+        "how an update meets the value already there",
+        since=16,
+        choices_since={"add": 16, "mul": 16, "max": 18, "min": 18},
+    ),
+]
+
+
+@FRAMEWORK.operator(
+    versions=(1, 11, 13),
+    example="'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
+    refused="'[10,20,30]' '[0,3]'",
+    bare=True,
+)
+def gather(data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None) -> Layout:
+    """Take slices of data along one axis, one per index.
+
+    output = data[:axis] ++ indices ++ data[axis+1:] (shapes); the index replaces the coordinate on
+    `axis`. Indices may have any rank, 0 included. Legal: -s … s-1 on an axis of size s.
+    """
+    _check_data(data, opset)
+    index_types(indices)
+    return gather_layout(data, along_axis(data, indices, normal_axis(axis, data.rank)), POLICY)
+
+
+@FRAMEWORK.operator(
+    versions=(11, 13),
+    example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
+    refused="'[[1,2],[3,4]]' '[0,1]'",
+    bare=True,
+)
+def gather_elements(
+    data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None
+) -> Layout:
+    """Take single cells: the index replaces one coordinate of its own position.
+
+    output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
+    indices may be smaller than data, never larger.
+    """
+    _check_data(data, opset)
+    index_types(indices)
+    return gather_layout(data, elements(data, indices, _elements_axis(data, indices, axis)), POLICY)
+
+
+@FRAMEWORK.operator(
+    name="gather_nd",
+    versions=(11, 12, 13),
+    example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
+    refused="'[[0,1],[2,3]]' '[[0,2]]'",
+    bare=True,
+)
+def gather_nd(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    batch_dims: Annotated[int, Option("leading axes that data and indices share", since=12)] = 0,
+    opset: Opset = None,
+) -> Layout:
+    """Take the cell or slice that each index vector names.
+
+    The last axis of indices holds vectors of k numbers for the first k axes of data (after
+    batch_dims). output = indices.shape[:-1] ++ data.shape[batch_dims+k:].
+    """
+    _check_data(data, opset)
+    index_types(indices, ("int64",))
+    _at_least_rank_1(indices)
+    smallest = min(data.rank, indices.rank)
+    if not 0 <= batch_dims < smallest:
+        raise ShapeRefused(
+            "batch_dims is out of range",
+            where=f"batch_dims = {batch_dims}",
+            details=(described(data), described(indices)),
+            valid=f"0 … {smallest - 1}",
+        )
+    if indices.shape[-1] == 0:
+        raise ShapeRefused(
+            "index vectors are empty",
+            where=f"{described(indices)}: last axis 0 is the vector length",
+            valid=f"vector length 1 … {data.rank - batch_dims}",
+            hint="an empty vector would address the whole tensor",
+        )
+    return gather_layout(data, vectors(data, indices, batch_dims), POLICY)
+
+
+@FRAMEWORK.operator(
+    versions=(9,),
+    until=10,
+    example="'[[0.0,0.0,0.0],[0.0,0.0,0.0]]' '[[1,0,1]]' '[[1.0,1.1,1.2]]'",
+    refused="'[[0.0,0.0]]' '[[2,0]]' '[[1.0,1.1]]'",
+)
+def scatter(
+    data: Tensor, indices: Tensor, updates: Tensor, *, axis: Axis = 0, opset: Opset = None
+) -> Layout:
+    """Write single cells (opset 9 and 10; the older name of scatter-elements).
+
+    The text gives no index range; negative indices count from the end, as in ScatterElements.
+
+    Scatter ended with opset 10; use scatter-elements (opset 11 and later)
+    """
+    return _scatter_elements(data, indices, updates, axis, opset, "none")
+
+
+@FRAMEWORK.operator(
+    versions=(11, 13, 16, 18),
+    example="'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
+    refused="'[[1,2,3,4,5]]' '[[1,7]]' '[[11,21]]' --axis 1",
+    bare=True,
+)
+def scatter_elements(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    axis: Axis = 0,
+    reduction: ReductionName = "none",
+    opset: Opset = None,
+) -> Layout:
+    """Write single cells: the index replaces one coordinate of its own position.
+
+    For axis 0: output[indices[i,j], j] = updates[i,j]. updates has the shape of indices; cells
+    that no index names keep data's value.
+    """
+    return _scatter_elements(data, indices, updates, axis, opset, reduction)
+
+
+@FRAMEWORK.operator(
+    versions=(11, 13, 16, 18),
+    example="'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
+    refused="'[1,2,3,4]' '[[4],[1]]' '[9,10]'",
+    bare=True,
+)
+def scatter_nd(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    reduction: ReductionName = "none",
+    opset: Opset = None,
+) -> Layout:
+    """Write the cell or slice that each index vector names.
+
+    The last axis of indices holds vectors of k numbers for the first k axes of data.
+    updates.shape = indices.shape[:-1] ++ data.shape[k:].
+    """
+    _check_data(data, opset)
+    index_types(indices, ("int64",))
+    _at_least_rank_1(indices)
+    addressing = vectors(data, indices)
+    length = indices.shape[-1]
+    exact_shape(
+        updates,
+        addressing.result_shape,
+        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
+        f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}",
+        _vector_hint(data, indices),
+    )
+    return _scatter(data, updates, addressing, reduction)
+
+
+def _scatter_elements(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    axis: int,
+    opset: int | None,
+    reduction: Reduction,
+) -> Layout:
+    _check_data(data, opset)
+    index_types(indices)
+    addressing = elements(data, indices, _elements_axis(data, indices, axis))
+    exact_shape(updates, indices.shape, f"{indices.name}.shape")
+    return _scatter(data, updates, addressing, reduction)
+
+
+def _scatter(data: Tensor, updates: Tensor, addressing: Addressing, reduction: Reduction) -> Layout:
+    same_type(data, updates)
+    why = (
+        "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
+    )
+    reduction_has_meaning(data, reduction, why)
+    return scatter_layout(
+        data, Updates(updates.name), addressing, POLICY, reduction=reduction, open_order=OPEN_ORDER
+    )
+
+
+def _check_data(data: Tensor, opset: int | None) -> None:
+    """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
+    _at_least_rank_1(data)
+    if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
+        allowed = tuple(name for name in dtypes.ALL if name != "bfloat16")
+        allow(data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13")
+    allow(data, dtypes.ALL)
+
+
+def _at_least_rank_1(tensor: Tensor) -> None:
+    if tensor.rank == 0:
+        raise ShapeRefused("rank 0 is not allowed", where=described(tensor), valid="rank 1 or more")
+
+
+def _elements_axis(data: Tensor, indices: Tensor, axis: int) -> int:
+    _at_least_rank_1(indices)
+    return normal_axis(axis, data.rank)
+
+
+def _vector_hint(data: Tensor, indices: Tensor) -> str:
+    length = indices.shape[-1]
+    if length == data.rank:
+        return ""
+    cells = (*indices.shape[:-1], data.rank)
+    return (
+        f"each vector has {length} of {data.rank} numbers, so it names a slice "
+        f"{show_shape(data.shape[length:])}; for single cells {indices.name} would be "
+        f"{show_shape(cells)}"
+    )

@@ -1,0 +1,7 @@
+"""openvino"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("openvino", "openvino")

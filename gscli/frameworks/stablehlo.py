@@ -1,0 +1,7 @@
+"""stablehlo"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("stablehlo", "stablehlo")

@@ -1,0 +1,7 @@
+"""tensorflow"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("tensorflow", "tensorflow")

@@ -1,0 +1,7 @@
+"""torch"""
+
+from __future__ import annotations
+
+from gscli.declare import Framework
+
+FRAMEWORK = Framework("torch", "torch")

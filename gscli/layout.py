@@ -1,0 +1,251 @@
+"""Layouts: which cell each index entry addresses, as far as shapes and attributes tell.
+
+Ints only, frozen, hashable, no numpy. A layout is the only judge of shapes and is always built
+before any value is looked at. The question it answers for every operator of the family: the
+coordinate of a touched cell on each axis of data is the sum of up to three terms, a number from an
+index **column**, the position in the **entry** grid, and the position inside the **window** (the
+slice that one entry moves).
+
+    Gather on axis 1 of (2, 5, 3)      axis 0: window · axis 1: column · axis 2: window
+    GatherElements on axis 1           axis 0: entry  · axis 1: column · axis 2: entry
+    StableHLO gather, slice_sizes > 1  axis 1: column + window
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from math import prod
+from typing import Literal, TypeAlias
+
+Shape: TypeAlias = tuple[int, ...]
+Number: TypeAlias = bool | int | float | complex | str
+Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
+
+
+class Beyond(Enum):
+    """What happens to an index outside its axis. "drop" and "fill" are SKIP seen from two sides."""
+
+    RAISE = "raise"
+    WRAP = "wrap"
+    CLIP = "clip"
+    SKIP = "skip"
+
+
+class Negative(Enum):
+    """What an index below zero means before `Beyond` is asked."""
+
+    FROM_END = "counts from the end, once"
+    OUTSIDE = "is out of range"
+    SKIP = "skips its entry"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How index numbers become coordinates, per coordinate and never on a folded address.
+
+    `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
+    alone (the StableHLO text). `note` is appended to a refusal, e.g. that the framework itself
+    would not have checked.
+    """
+
+    negative: Negative = Negative.FROM_END
+    beyond: Beyond = Beyond.RAISE
+    whole: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What a layout may know of an input: argument name, shape, dtype name.
+
+    `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
+    """
+
+    name: str
+    shape: Shape
+    dtype: str
+    values: tuple[int, ...] | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of data and the terms of its coordinate; `span` is the window's extent on it."""
+
+    size: int
+    column: int | None = None
+    entry: int | None = None
+    window: int | None = None
+    span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
+
+    With `slot` None every number of the input is a vector of one. What remains of the input's
+    shape broadcasts to the entry grid.
+    """
+
+    source: str
+    slot: int | None = None
+    vector_dim: int | None = None
+
+
+class Fit(Enum):
+    """How updates meet the cells they go to; everything but EXACT is one framework's own rule."""
+
+    EXACT = "exact"
+    BROADCAST = "broadcast"
+    CROP = "crop"
+    CYCLE = "cycle"
+    RESHAPE = "reshape"
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """The values to write: an input, or one `value` for every touched cell (`name` None)."""
+
+    name: str | None
+    fit: Fit = Fit.EXACT
+    value: Number | None = None
+    scale: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Addressing:
+    """The shape part of a layout, as the families build it, shared by gather and scatter.
+
+    `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.
+    `order`: the axes of the result (gather's output, scatter's updates) as positions in
+    `entries ++ window`.
+    """
+
+    axes: tuple[Axis, ...]
+    entries: Shape
+    window: Shape
+    order: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates.
+
+        >>> Addressing((Axis(5, column=0), Axis(3, window=0, span=3)), (2,), (3,), (0, 1),
+        ...            (Column("indices"),)).result_shape
+        (2, 3)
+        """
+        both = self.entries + self.window
+        return tuple(both[position] for position in self.order)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything about one call but its values. See `gather_layout` and `scatter_layout`."""
+
+    kind: Literal["gather", "scatter"]
+    addressing: Addressing
+    policy: Policy
+    data: str | None
+    data_shape: Shape
+    dtype: str
+    output_shape: Shape
+    updates: Updates | None = None
+    reduction: Reduction = "none"
+    include_self: bool = True
+    accumulate: str | None = None
+    fill: Number = 0
+    open_order: str = ""
+    attributes: tuple[tuple[str, object], ...] = field(default=(), compare=False)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the view of data that is addressed (flattened data has one)."""
+        return self.addressing.axes
+
+    @cached_property
+    def view_shape(self) -> Shape:
+        """Sizes of `axes`; as many cells as `data_shape`."""
+        return tuple(axis.size for axis in self.axes)
+
+    @cached_property
+    def strides(self) -> Shape:
+        """Row-major strides of the view, in elements."""
+        steps: list[int] = []
+        step = 1
+        for size in reversed(self.view_shape):
+            steps.append(step)
+            step *= size
+        return tuple(reversed(steps))
+
+    @cached_property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return prod(self.addressing.entries)
+
+    @cached_property
+    def window_size(self) -> int:
+        """Number of cells that one entry moves."""
+        return prod(self.addressing.window)
+
+    @cached_property
+    def column_axes(self) -> tuple[int, ...]:
+        """For each index column, the axis of the view that it addresses."""
+        found = {axis.column: number for number, axis in enumerate(self.axes)}
+        return tuple(found[column] for column in range(len(self.addressing.columns)))
+
+    @cached_property
+    def index_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that hold indices, in order, each once."""
+        return tuple(dict.fromkeys(column.source for column in self.addressing.columns))
+
+
+def gather_layout(
+    data: Tensor,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    fill: Number = 0,
+    output_shape: Shape | None = None,
+) -> Layout:
+    """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
+    shape = addressing.result_shape if output_shape is None else output_shape
+    return Layout(
+        "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
+        fill="" if data.dtype == "str" and fill == 0 else fill,
+    )  # fmt: skip
+
+
+def scatter_layout(
+    data: Tensor | None,
+    updates: Updates,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    dtype: str = "",
+    reduction: Reduction = "none",
+    include_self: bool = True,
+    accumulate: str | None = None,
+    fill: Number = 0,
+    open_order: str = "",
+) -> Layout:
+    """Output = copy of data (or `fill` everywhere when data is None), then written entry by entry.
+
+    `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
+    False: a touched cell starts from the identity of the reduction. `open_order` says why the
+    order of duplicate writers is not promised; then a warning names them.
+    """
+    shape = data.shape if data else tuple(axis.size for axis in addressing.axes)
+    element = data.dtype if data else dtype
+    return Layout(
+        "scatter", addressing, policy, data.name if data else None, shape, element, shape,
+        updates, reduction, include_self, accumulate,
+        "" if element == "str" and fill == 0 else fill,
+        open_order if reduction == "none" else "",
+    )  # fmt: skip

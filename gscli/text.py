@@ -1,0 +1,31 @@
+"""The one function that makes outside text safe for a terminal, a log and a page.
+
+Strings from data and file names can hold control characters, escape sequences and
+direction marks. Every place that prints such text calls `safe`, nothing else does the job.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def safe(text: str, limit: int = 200) -> str:
+    r"""Escape everything not printable and cut at `limit` characters.
+
+    >>> safe("a\x1b[31mred")
+    'a\\x1b[31mred'
+    >>> safe("abcdef", limit=4)
+    'abc…'
+    """
+    shown = "".join(_escaped(character) for character in text[: limit + 1])
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def _escaped(character: str) -> str:
+    if character.isascii() and character.isprintable():
+        return character
+    if unicodedata.category(character) in _UNSAFE_CATEGORIES:
+        return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+    return character
