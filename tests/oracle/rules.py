@@ -144,6 +144,16 @@ def smallest(old: Any, new: Any) -> Any:
     return np.minimum(old, new)
 
 
+def greater_wins(old: Any, new: Any) -> Any:
+    """The update only if it compares greater: NaN in data stays, NaN in an update is ignored."""
+    return new if new > old else old
+
+
+def less_wins(old: Any, new: Any) -> Any:
+    """The update only if it compares less: NaN in data stays, NaN in an update is ignored."""
+    return new if new < old else old
+
+
 def _refuse_strings(old: Any) -> None:
     require(not isinstance(old, str), "dtype", "this reduction has no meaning for strings")
 
