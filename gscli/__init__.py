@@ -17,11 +17,17 @@ from gscli.errors import GscliError
 
 if TYPE_CHECKING:
     from gscli.execute import run as run
+    from gscli.frameworks import operators as operators
+    from gscli.tracing import trace as trace
 
 __version__ = "0.1.0"
-__all__ = ["GscliError", "__version__", "operators", "run"]
+__all__ = ["GscliError", "__version__", "operators", "run", "trace"]
 
-_LAZY = {"run": ("gscli.execute", "run"), "operators": ("gscli.frameworks", "operators")}
+_LAZY = {
+    "run": ("gscli.execute", "run"),
+    "trace": ("gscli.tracing", "trace"),
+    "operators": ("gscli.frameworks", "operators"),
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and functions alike
@@ -30,7 +36,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and fu
         return getattr(import_module(module), attribute)
     if name.startswith("_"):
         raise AttributeError(name)
-    from gscli.frameworks import ALIASES, NAMES, find
+    from gscli.frameworks import ALIASES, NAMES, find  # noqa: PLC0415  light, but only when asked
 
     if name in NAMES or name in ALIASES:
         return import_module(f"gscli.frameworks.{ALIASES.get(name, name)}")

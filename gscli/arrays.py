@@ -1,4 +1,4 @@
-"""NumPy arrays at the border: dtype names in both directions, and array-likes from Python callers."""
+"""NumPy arrays at the border: dtype names both ways, array-likes of Python callers, JSON numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from gscli import dtypes
 from gscli.errors import ContentRefused, DtypeRefused
 
 _STRINGS = "UT"
+_EXACT_IN_JSON = 2**53
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
@@ -74,3 +75,24 @@ def _leaves(value: object) -> list[object]:
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _leaves(item)]
     return [value]
+
+
+def plain(value: object) -> Any:  # noqa: ANN401  whatever JSON can say
+    """JSON's way to write numbers: nan and inf as words, complex as pairs, big integers as text.
+
+    >>> plain(np.array([1.5, np.nan, -np.inf])), plain(2**60), plain(1 + 2j)
+    ([1.5, 'nan', '-inf'], '1152921504606846976', [1.0, 2.0])
+    """
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biufcUTO":
+            value = value.astype(np.float64)
+        return [plain(item) for item in value.reshape(-1).tolist()]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, int) and abs(value) > _EXACT_IN_JSON:
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

@@ -102,6 +102,10 @@ def _prepared_updates(plan: Plan, dtype: np.dtype[Any]) -> Array:
     """Updates as rows of windows, in the output's dtype, scaled where the operator says so."""
     layout = plan.layout
     updates = plan.updates().reshape(layout.entry_count, layout.window_size)
+    return _scaled(layout, updates, dtype)
+
+
+def _scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         if updates.dtype != dtype:
             updates = updates.astype(dtype)
@@ -151,6 +155,25 @@ def _divided(sums: Array, counts: Indices) -> Array:
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
     quotient: Array = divide(sums, counts.astype(sums.dtype))
     return quotient.astype(sums.dtype, copy=False)
+
+
+def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:
+    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
+
+    What traces replay; cells that do not exist have an address of no meaning.
+    """
+    _, _, addresses, inside = _block_addresses(plan, first, last)
+    return addresses, inside
+
+
+def updates_of(plan: Plan, first: int, last: int) -> Array:
+    """The updates of some entries as (entries, window), in the data's dtype and scaled."""
+    layout = plan.layout
+    rows = plan.updates()
+    grid = plan.grid(first, last)
+    chosen = rows[grid] if grid else rows[None]
+    dtype = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
+    return _scaled(layout, chosen.reshape(last - first, layout.window_size), dtype)
 
 
 def _addresses(plan: Plan) -> list[tuple[int, int, Indices, Flags | None]]:

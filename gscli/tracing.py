@@ -1,0 +1,351 @@
+"""Traces: what a plan did, as facts for people. All pictures, explanations and JSON read one.
+
+Built lazily: a trace of a call with a million entries costs nothing until entries are asked for,
+and then only for those. Nothing here decides a rule; coordinates come from the plan, arithmetic
+from the kernel's reduction table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Literal, TypeAlias
+
+from gscli.arrays import dtype_name, plain
+from gscli.boxes import Box, axis_boxes, reshaped
+from gscli.declare import Operator
+from gscli.execute import Run, execute
+from gscli.frameworks import find
+from gscli.layout import Beyond, Fit, Layout, Shape
+from gscli.plan import Array, Block, legal_range
+from gscli.replay import Change, Replay
+
+Role: TypeAlias = Literal["data", "indices", "updates", "output"]
+How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
+
+LISTED_ENTRIES = 10_000
+"""Entries that `to_dict` lists before it only counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
+
+    `axis` of data has `size` cells and took `low` … `high` as they are; `coordinate` is None for
+    a number that made its entry be skipped.
+    """
+
+    slot: int
+    axis: int
+    size: int
+    written: int | float
+    coordinate: int | None
+    how: How
+
+    def words(self) -> str:
+        """The reason as a phrase.
+
+        >>> Adjustment(0, 0, 4, -1, 3, "wrapped").words()
+        '-1 on axis 0 of size 4 is 3'
+        """
+        where = f"{self.written} on axis {self.axis} of size {self.size}"
+        if self.how == "wrapped":
+            return f"{where} is {self.coordinate}"
+        return f"{where} is " + (
+            f"clipped to {self.coordinate}" if self.how == "clipped" else "outside"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One index of the operation, numbered in row-major order of the entry grid.
+
+    Boxes are half-open ranges per axis, in the coordinates of the tensor they lie in. `target`
+    is where data was read or output written (None when skipped), `result` where gather wrote its
+    output or scatter took its updates. `indices` holds one box per index input.
+    """
+
+    number: int
+    label: str
+    at: tuple[int, ...]
+    vector: tuple[int | float, ...]
+    indices: tuple[tuple[str, Box], ...]
+    adjustments: tuple[Adjustment, ...]
+    target: Box | None
+    result: Box | None
+    change: Change | None = None
+
+    @property
+    def live(self) -> bool:
+        """False for a skipped entry."""
+        return self.target is not None
+
+    @property
+    def status(self) -> Literal["ok", "wrap", "clip", "skip"]:
+        """The strongest thing that happened to the entry's numbers."""
+        if not self.live:
+            return "skip"
+        hows = {adjustment.how for adjustment in self.adjustments}
+        return "clip" if "clipped" in hows else "wrap" if "wrapped" in hows else "ok"
+
+
+@dataclass(frozen=True)
+class TracedTensor:
+    """A tensor of the picture: argument name, role, values."""
+
+    name: str
+    role: Role
+    array: Array = field(repr=False)
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the array."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> str:
+        """Element type by name."""
+        return dtype_name(self.array.dtype)
+
+
+def label_of(number: int) -> str:
+    """Letters for entries: a…z, A…Z, then two letters, three, …
+
+    >>> label_of(0), label_of(25), label_of(26), label_of(51), label_of(52), label_of(53)
+    ('a', 'z', 'A', 'Z', 'aa', 'ab')
+    """
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, len(alphabet))
+        letters = alphabet[rest] + letters
+    return letters
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The facts of one run. `source_names`: how the user named each input (files), for messages."""
+
+    run: Run
+    source_names: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def operator(self) -> Operator:
+        """The declared operator."""
+        return self.run.operator
+
+    @property
+    def layout(self) -> Layout:
+        """The layout that was executed."""
+        return self.run.plan.layout
+
+    @property
+    def kind(self) -> Literal["gather", "scatter"]:
+        """Whether cells were read or written."""
+        return self.layout.kind
+
+    @property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return self.layout.entry_count
+
+    @property
+    def reduction(self) -> str:
+        """How updates met the value already there ("none" for gathers)."""
+        return self.layout.reduction
+
+    @cached_property
+    def attributes(self) -> dict[str, object]:
+        """Attributes of the call, defaults included."""
+        return dict(self.layout.attributes)
+
+    @cached_property
+    def shown_attributes(self) -> dict[str, object]:
+        """Attributes that differ from their defaults."""
+        defaults = {item.name: item.default for item in self.operator.attributes}
+        return {
+            name: value
+            for name, value in self.attributes.items()
+            if value != defaults[name] and name != "opset"
+        }
+
+    @cached_property
+    def tensors(self) -> tuple[TracedTensor, ...]:
+        """Data, indices, updates, output: those the call has, in drawing order."""
+        layout, inputs = self.layout, self.run.inputs
+        found = [TracedTensor(layout.data, "data", inputs[layout.data])] if layout.data else []
+        found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
+        if layout.updates is not None and layout.updates.name is not None:
+            name = layout.updates.name
+            found.append(TracedTensor(name, "updates", inputs[name]))
+        return (*found, TracedTensor("output", "output", self.run.output))
+
+    def tensor(self, role: Role) -> TracedTensor | None:
+        """The first tensor with this role."""
+        return next((tensor for tensor in self.tensors if tensor.role == role), None)
+
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """The first `limit` entries (default all), with old and new values for scatters."""
+        count = self.entry_count if limit is None else min(limit, self.entry_count)
+        return list(self._entries(count))
+
+    def _entries(self, count: int) -> Iterator[Entry]:
+        plan, replay = self.run.plan, self._replay(count)
+        step = 1024
+        for first in range(0, count, step):
+            last = min(first + step, count)
+            block, grid = plan.block(first, last), plan.grid(first, last)
+            for offset in range(last - first):
+                at = tuple(int(axis[offset]) for axis in grid)
+                yield self._entry(first + offset, at, block, offset, replay)
+
+    def _replay(self, count: int) -> Replay | None:
+        return Replay(self.run, count) if self.kind == "scatter" else None
+
+    def _entry(
+        self, number: int, at: tuple[int, ...], block: Block, offset: int, replay: Replay | None
+    ) -> Entry:
+        plan = self.run.plan
+        starts = tuple(int(column[offset]) for column in block.coordinates)
+        live = block.live is None or bool(block.live[offset])
+        vector = plan.vector(number)
+        target = self._target(at, starts) if live else None
+        return Entry(
+            number,
+            label_of(number),
+            at,
+            vector,
+            self._index_boxes(number),
+            tuple(self._adjustments(vector, starts)),
+            target,
+            self._result(at),
+            replay.change(number) if replay is not None and target is not None else None,
+        )
+
+    def _adjustments(
+        self, vector: tuple[int | float, ...], starts: tuple[int, ...]
+    ) -> Iterator[Adjustment]:
+        policy = self.layout.policy
+        for slot, axis_number in enumerate(self.layout.column_axes):
+            axis, written, start = self.layout.axes[axis_number], vector[slot], starts[slot]
+            low, high = legal_range(axis, policy)
+            outside = not low <= written <= high
+            # A negative that only Negative.SKIP lets pass (TensorFlow's segment ids) is skipped too.
+            if outside and (
+                (policy.beyond is Beyond.SKIP and policy.whole)
+                or (policy.beyond is Beyond.RAISE and written < 0)
+            ):
+                yield Adjustment(slot, axis_number, axis.size, written, None, "skipped")
+            elif outside and policy.beyond is Beyond.CLIP:
+                yield Adjustment(slot, axis_number, axis.size, written, start, "clipped")
+            elif int(written) != start:
+                yield Adjustment(slot, axis_number, axis.size, written, start, "wrapped")
+
+    def _target(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box | None:
+        layout = self.layout
+        box: list[tuple[int, int]] = []
+        for axis in layout.axes:
+            start = 0 if axis.column is None else starts[axis.column]
+            start += 0 if axis.entry is None else at[axis.entry]
+            stop = start + (axis.span if axis.window is not None else 1)
+            box.append((max(start, 0), min(stop, axis.size)))
+        if any(stop <= start for start, stop in box):
+            return None
+        return reshaped(tuple(box), layout.view_shape, layout.data_shape)
+
+    def _result(self, at: tuple[int, ...]) -> Box | None:
+        addressing = self.layout.addressing
+        both = [(place, place + 1) for place in at] + [(0, size) for size in addressing.window]
+        box = tuple(both[position] for position in addressing.order)
+        if self.kind == "gather":
+            return reshaped(box, addressing.result_shape, self.layout.output_shape)
+        updates = self.layout.updates
+        if updates is None or updates.name is None:
+            return None
+        shape = self.run.inputs[updates.name].shape
+        if updates.fit is Fit.BROADCAST:
+            return axis_boxes(box, shape)
+        if updates.fit is Fit.CYCLE:
+            size, wanted = prod(shape), addressing.result_shape
+            flat = reshaped(box, wanted, (prod(wanted),))[0][0] % size
+            return reshaped(((flat, flat + 1),), (size,), shape)
+        if updates.fit in (Fit.RESHAPE, Fit.CROP) and len(shape) != len(box):
+            return reshaped(box, addressing.result_shape, shape)
+        return box
+
+    def _index_boxes(self, number: int) -> tuple[tuple[str, Box], ...]:
+        boxes: dict[str, Box] = {}
+        for column, declared in enumerate(self.layout.addressing.columns):
+            if declared.source in boxes:
+                continue
+            place = self.run.plan.index_position(column, number)
+            box = [(at, at + 1) for at in place]
+            if declared.vector_dim is not None:
+                length = self.run.inputs[declared.source].shape[declared.vector_dim]
+                box[declared.vector_dim] = (0, length)
+            boxes[declared.source] = tuple(box)
+        return tuple(boxes.items())
+
+    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+        """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES."""
+        attributes = dict(self.attributes)
+        opset = attributes.pop("opset", None)
+        document: dict[str, object] = {
+            "schema": "gscli/1",
+            "op": self.operator.name,
+            "framework": self.operator.framework.name,
+        }
+        if opset is not None:
+            document["opset"] = opset
+        document["attrs"] = {key: plain(value) for key, value in attributes.items()}
+        document["inputs"] = {
+            name: {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
+            for name, array in self.run.inputs.items()
+        }
+        document["output"] = {
+            "dtype": dtype_name(self.run.output.dtype),
+            "shape": list(self.run.output.shape),
+            "data": plain(self.run.output),
+        }
+        document["entry_count"] = self.entry_count
+        listed = limit is not None or self.entry_count <= LISTED_ENTRIES
+        document["entries"] = (
+            [_entry_dict(entry) for entry in self.entries(limit)] if listed else []
+        )
+        return document
+
+
+def _entry_dict(entry: Entry) -> dict[str, object]:
+    found: dict[str, object] = {
+        "id": entry.label,
+        "at": list(entry.at),
+        "index": [plain(number) for number in entry.vector],
+        "cell": None if entry.target is None else _box_list(entry.target),
+        "status": entry.status,
+    }
+    if entry.result is not None:
+        found["update" if entry.change is not None else "result"] = _box_list(entry.result)
+    if entry.change is not None and entry.change.old.size == 1:
+        found["old"] = plain(entry.change.old.reshape(-1)[0])
+        found["new"] = plain(entry.change.new.reshape(-1)[0])
+    return found
+
+
+def _box_list(box: Box) -> list[object]:
+    """A coordinate, or [first, last+1] where the slice extends along the axis."""
+    return [start if stop == start + 1 else [start, stop] for start, stop in box]
+
+
+def trace(
+    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
+) -> Trace:
+    """Run `framework.operator` and return its trace.
+
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
+    [('a', (-1,), ((2, 3),), 'wrap')]
+    """
+    return Trace(execute(find(name), inputs, attrs or {}))
