@@ -27,6 +27,10 @@ class ReductionRule:
     bool_ufunc: Ufunc
     identity: Callable[[np.dtype[Any]], object]
 
+    def for_types(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
+        """The ufunc for these types; bool with another type is promoted first."""
+        return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
+
 
 def _low(dtype: np.dtype[Any]) -> object:
     """Identity of max: -inf, the smallest integer, False."""
@@ -99,7 +103,7 @@ def _base(layout: Layout, data: Array | None) -> Array:
 
 
 def _prepared_updates(plan: Plan, dtype: np.dtype[Any]) -> Array:
-    """Updates as rows of windows, in the output's dtype, scaled where the operator says so."""
+    """Updates as rows of windows, cast to the output's dtype and scaled as the operator says."""
     layout = plan.layout
     updates = plan.updates().reshape(layout.entry_count, layout.window_size)
     return _scaled(layout, updates, dtype)
@@ -107,7 +111,7 @@ def _prepared_updates(plan: Plan, dtype: np.dtype[Any]) -> Array:
 
 def _scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
-        if updates.dtype != dtype:
+        if updates.dtype != dtype and (layout.updates is None or layout.updates.cast):
             updates = updates.astype(dtype)
         scale = layout.updates.scale if layout.updates else None
         if scale is not None:
@@ -128,9 +132,10 @@ def _reduce(plan: Plan, output: Array, updates: Array) -> Array:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
     layout, dtype = plan.layout, output.dtype
     work = output if layout.accumulate is None else output.astype(dtype_named(layout.accumulate))
-    values = updates.astype(work.dtype, copy=False)
+    cast = layout.updates is None or layout.updates.cast
+    values = updates.astype(work.dtype, copy=False) if cast else updates
     rule = REDUCTIONS[layout.reduction]
-    ufunc = rule.bool_ufunc if work.dtype.kind == "b" else rule.ufunc
+    ufunc = rule.for_types(work.dtype, values.dtype)
     flat = work.reshape(-1)
     counts = np.full(flat.size, int(layout.include_self), np.int64)
     track = layout.reduction == "mean" or not layout.include_self

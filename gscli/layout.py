@@ -110,12 +110,17 @@ class Fit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Updates:
-    """The values to write: an input, or one `value` for every touched cell (`name` None)."""
+    """The values to write: an input, or one `value` for every touched cell (`name` None).
+
+    `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
+    that both promote to and only its result is cast (NumPy's ufunc.at).
+    """
 
     name: str | None
     fit: Fit = Fit.EXACT
     value: Number | None = None
     scale: Number | None = None
+    cast: bool = True
 
 
 @dataclass(frozen=True, slots=True)

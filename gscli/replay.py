@@ -97,6 +97,9 @@ class Replay:
 
     def _updates(self) -> Array:
         rows = kernel.updates_of(self._run.plan, 0, self._count)
+        updates = self._run.layout.updates
+        if updates is not None and not updates.cast:
+            return rows
         return rows.astype(self._working_dtype(), copy=False)
 
     def _identity(self, dtype: np.dtype[Any]) -> object:
@@ -107,7 +110,7 @@ class Replay:
         if reduction == "none":
             return update
         rule = kernel.REDUCTIONS[reduction]
-        ufunc = rule.bool_ufunc if old.dtype.kind == "b" else rule.ufunc
+        ufunc = rule.for_types(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            combined: Array = ufunc(old, update)
+            combined: Array = np.asarray(ufunc(old, update)).astype(old.dtype, copy=False)
         return combined
