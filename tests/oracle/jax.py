@@ -1,1 +1,268 @@
-"""."""
+"""JAX 0.10: jnp.take, take_along_axis, at[], segment_*, and lax.gather and lax.scatter*."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import families, windows
+from .rules import (
+    COMPLEX,
+    INTEGERS,
+    Array,
+    Combine,
+    Operator,
+    Place,
+    add,
+    axis_within,
+    clamped,
+    highest_of,
+    inside_or_skipped,
+    largest,
+    lowest_of,
+    modulo,
+    multiply,
+    operator,
+    replace,
+    require,
+    require_type,
+    smallest,
+    subtract,
+    type_of,
+    wrapped_once,
+    zero_of,
+)
+from .stablehlo import fitted, fitting_or_skipped
+
+
+def _fill(data: Array, fill_value: Any) -> Any:
+    """The default: NaN, the lowest signed, the highest unsigned integer, True."""
+    if fill_value is not None:
+        return np.asarray(fill_value).astype(data.dtype)[()]
+    if type_of(data) in COMPLEX:
+        return data.dtype.type(complex(np.nan, 0))
+    if data.dtype.kind in "iu":
+        signed = data.dtype.kind == "i"
+        return lowest_of(data, infinite=False) if signed else highest_of(data, infinite=False)
+    return data.dtype.type(True) if data.dtype.kind == "b" else data.dtype.type(np.nan)
+
+
+def _narrowed(index: int, size: int) -> int | None:
+    """jnp.take's fill narrows the wrapped index to 32 bits: 2**40 reads row 0."""
+    return inside_or_skipped((index + 2**31) % 2**32 - 2**31, size)
+
+
+@operator("jax.take")
+def take(
+    a: Array,
+    indices: Array,
+    axis: int | None = None,
+    mode: str | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """fill wraps once and then fills; clip does not wrap."""
+    places: dict[str | None, Place] = {
+        None: wrapped_once(_narrowed),
+        "fill": wrapped_once(_narrowed),
+        "clip": clamped,
+        "wrap": modulo,
+    }
+    require(mode in places, "usage", f"mode {mode!r}")
+    require_type(indices, ("bool", *INTEGERS), "indices")
+    data = a.reshape(-1) if axis is None else a
+    along = axis_within(axis or 0, data.ndim)
+    empty = data.shape[along] == 0 and indices.size > 0
+    require(not empty, "index", "a non-empty take from an empty axis")
+    return families.gather_along(data, indices, along, places[mode], fill=_fill(a, fill_value))
+
+
+@operator("jax.take_along_axis")
+def take_along_axis(
+    arr: Array,
+    indices: Array,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """clip wraps once and clamps; promise_in_bounds clamps without wrapping."""
+    places: dict[str | None, Place] = {
+        None: wrapped_once(inside_or_skipped),
+        "fill": wrapped_once(inside_or_skipped),
+        "clip": wrapped_once(clamped),
+        "promise_in_bounds": clamped,
+    }
+    require(mode in places, "usage", f"mode {mode!r}")
+    require_type(indices, INTEGERS, "indices")
+    if axis is None:
+        require(indices.ndim == 1, "shape", "axis None wants rank-1 indices")
+        arr, axis = arr.reshape(-1), 0
+    require(arr.ndim == indices.ndim, "shape", "indices and arr differ in rank")
+    along = axis_within(axis, arr.ndim)
+    data, positions = families.stretch_off_axis(arr, indices, along)
+    fill = _fill(arr, fill_value)
+    return families.gather_elements(data, positions, along, places[mode], fill=fill)
+
+
+def _vectors(x: Array, count: int, indices: dict[str, Array]) -> Array:
+    columns = [indices[f"indices_{k}"] for k in range(count)]
+    columns = families.masks_as_positions(columns, x.shape)
+    for column in columns:
+        require_type(column, INTEGERS, "indices")
+    return families.stack_tuple(columns, x.ndim)
+
+
+def _at_place(places: dict[str | None, Place], mode: str | None, *, wrap: bool) -> Place:
+    require(mode in places, "usage", f"mode {mode!r}")
+    return wrapped_once(places[mode]) if wrap else places[mode]
+
+
+@operator("jax.at.get")
+def at_get(  # noqa: PLR0913  (JAX's own parameters)
+    x: Array,
+    indices_per_axis: int = 1,
+    mode: str | None = None,
+    wrap_negative_indices: bool = True,
+    fill_value: Any = None,
+    **indices: Array,
+) -> Array:
+    """Negatives wrap once; then the default clamps and fill fills."""
+    places: dict[str | None, Place] = {
+        None: clamped,
+        "clip": clamped,
+        "promise_in_bounds": clamped,
+        "fill": inside_or_skipped,
+        "drop": inside_or_skipped,
+    }
+    place = _at_place(places, mode, wrap=wrap_negative_indices)
+    vectors = _vectors(x, indices_per_axis, indices)
+    return families.gather_vectors(x, vectors, place, fill=_fill(x, fill_value))
+
+
+def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
+    def at(  # noqa: PLR0913
+        x: Array,
+        values: Array,
+        indices_per_axis: int = 1,
+        mode: str | None = None,
+        wrap_negative_indices: bool = True,
+        **indices: Array,
+    ) -> Array:
+        places: dict[str | None, Place] = dict.fromkeys(
+            (None, "fill", "drop", "promise_in_bounds"), inside_or_skipped
+        )
+        place = _at_place(places | {"clip": clamped}, mode, wrap=wrap_negative_indices)
+        require(type_of(x) not in refused, "dtype", f"not for {type_of(x)}")
+        vectors = _vectors(x, indices_per_axis, indices)
+        shape = vectors.shape[:-1] + x.shape[vectors.shape[-1] :]
+        updates = families.stretch(values.astype(x.dtype), shape)
+        return families.apply(x, families.writes_vectors(x, vectors, updates, place), combine)
+
+    return at
+
+
+operator("jax.at.set")(_at(replace))
+operator("jax.at.add")(_at(add, refused=("bool",)))
+operator("jax.at.subtract")(_at(subtract, refused=("bool",)))
+operator("jax.at.multiply")(_at(multiply, refused=("bool",)))
+operator("jax.at.min")(_at(smallest))
+operator("jax.at.max")(_at(largest))
+
+
+def _segment(combine: Combine, identity: Operator) -> Operator:
+    def segment(data: Array, segment_ids: Array, num_segments: int | None = None) -> Array:
+        require_type(segment_ids, INTEGERS, "segment_ids")
+        if num_segments is None:
+            num_segments = max((int(i) for i in segment_ids.flat), default=-1) + 1
+        require(num_segments >= 0, "shape", "a negative number of segments")
+        require(segment_ids.shape == data.shape[:1], "shape", "data and segment_ids differ")
+        output = np.full((num_segments, *data.shape[1:]), identity(data), data.dtype)
+        vectors = segment_ids[:, None]
+        writes = families.writes_vectors(output, vectors, data, inside_or_skipped)
+        return families.apply(output, writes, combine)
+
+    return segment
+
+
+operator("jax.segment_sum")(_segment(add, zero_of))
+operator("jax.segment_prod")(_segment(multiply, lambda data: data.dtype.type(1)))
+operator("jax.segment_max")(_segment(largest, lambda data: lowest_of(data, infinite=True)))
+operator("jax.segment_min")(_segment(smallest, lambda data: highest_of(data, infinite=True)))
+
+
+@operator("jax.lax.gather")
+def lax_gather(  # noqa: PLR0913  (JAX's own parameters)
+    operand: Array,
+    start_indices: Array,
+    offset_dims: list[int],
+    collapsed_slice_dims: list[int],
+    start_index_map: list[int],
+    slice_sizes: list[int],
+    operand_batching_dims: list[int] | None = None,
+    start_indices_batching_dims: list[int] | None = None,
+    mode: str | None = None,
+    fill_value: Any = None,
+) -> Array:
+    """The vector is the last index dimension; fill fills a whole slice."""
+    judges: dict[str | None, windows.Judge] = {
+        None: fitted,
+        "clip": fitted,
+        "promise_in_bounds": fitted,
+        "fill": fitting_or_skipped,
+        "drop": fitting_or_skipped,
+    }
+    require(mode in judges, "usage", f"mode {mode!r}")
+    require(start_indices.ndim >= 1, "shape", "start_indices have rank 0")
+    dims = windows.Dimensions(
+        offset_dims,
+        collapsed_slice_dims,
+        operand_batching_dims or [],
+        start_indices_batching_dims or [],
+        start_index_map,
+        start_indices.ndim - 1,
+    )
+    fill = _fill(operand, fill_value)
+    return windows.gather(operand, start_indices, dims, slice_sizes, judges[mode], fill)
+
+
+def _lax_scatter(combine: Combine) -> Operator:
+    def scatter(  # noqa: PLR0913
+        operand: Array,
+        scatter_indices: Array,
+        updates: Array,
+        update_window_dims: list[int],
+        inserted_window_dims: list[int],
+        scatter_dims_to_operand_dims: list[int],
+        operand_batching_dims: list[int] | None = None,
+        scatter_indices_batching_dims: list[int] | None = None,
+        mode: str | None = None,
+    ) -> Array:
+        judges: dict[str | None, windows.Judge] = dict.fromkeys(
+            (None, "fill", "drop", "promise_in_bounds"), fitting_or_skipped
+        )
+        judges["clip"] = fitted
+        require(mode in judges, "usage", f"mode {mode!r}")
+        require(operand.dtype == updates.dtype, "dtype", "updates have another dtype")
+        require(scatter_indices.ndim >= 1, "shape", "scatter_indices have rank 0")
+        dims = windows.Dimensions(
+            update_window_dims,
+            inserted_window_dims,
+            operand_batching_dims or [],
+            scatter_indices_batching_dims or [],
+            scatter_dims_to_operand_dims,
+            scatter_indices.ndim - 1,
+        )
+        writes = windows.scatter_writes(
+            operand, scatter_indices, updates, dims, judges[mode], whole=True
+        )
+        return families.apply(operand, list(writes), combine)
+
+    return scatter
+
+
+operator("jax.lax.scatter")(_lax_scatter(replace))
+operator("jax.lax.scatter_add")(_lax_scatter(add))
+operator("jax.lax.scatter_sub")(_lax_scatter(subtract))
+operator("jax.lax.scatter_mul")(_lax_scatter(multiply))
+operator("jax.lax.scatter_min")(_lax_scatter(smallest))
+operator("jax.lax.scatter_max")(_lax_scatter(largest))

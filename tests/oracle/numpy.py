@@ -55,18 +55,7 @@ def _along_axis(arr: Array, indices: Array, axis: int | None) -> tuple[Array, Ar
         arr, axis = arr.reshape(-1), 0
     require(arr.ndim == indices.ndim, "shape", "arr and indices differ in rank")
     a = axis_within(axis, arr.ndim)
-    shape = list(families.broadcast([_without(arr, a), _without(indices, a)]))
-    data_shape, index_shape = shape.copy(), shape.copy()
-    data_shape[a], index_shape[a] = arr.shape[a], indices.shape[a]
-    return (
-        families.stretch(arr, tuple(data_shape)),
-        families.stretch(indices, tuple(index_shape)),
-        a,
-    )
-
-
-def _without(array: Array, axis: int) -> tuple[int, ...]:
-    return (*array.shape[:axis], 1, *array.shape[axis + 1 :])
+    return (*families.stretch_off_axis(arr, indices, a), a)
 
 
 @operator("numpy.take_along_axis")

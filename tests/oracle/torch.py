@@ -1,1 +1,321 @@
-"""."""
+"""PyTorch 2.13 on the CPU: rank 0 counts as rank 1, negatives are refused where not said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import families
+from .rules import (
+    COMPLEX,
+    FLOATS,
+    HALVES,
+    SIGNED,
+    Array,
+    Combine,
+    Place,
+    add,
+    axis_within,
+    from_end,
+    from_start,
+    largest,
+    modulo,
+    multiply,
+    operator,
+    replace,
+    require,
+    require_type,
+    smallest,
+    type_of,
+)
+
+INDICES = ("int32", "int64")
+DATA = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
+WIDER = ("uint16", "uint32", "uint64")
+REDUCTIONS: dict[str, Combine] = {
+    "sum": add,
+    "prod": multiply,
+    "mean": add,
+    "amax": largest,
+    "amin": smallest,
+    "max": largest,
+    "min": smallest,
+}
+
+
+def _at_least_1d(array: Array) -> Array:
+    return array.reshape(1) if array.ndim == 0 else array
+
+
+def _elements(input: Array, dim: int, index: Array) -> tuple[Array, Array, int]:  # noqa: A002
+    """Data and index of equal rank, and the axis; off the axis the index may only be smaller."""
+    require_type(input, DATA, "input")
+    require_type(index, INDICES, "index")
+    data, index = _at_least_1d(input), _at_least_1d(index)
+    axis = axis_within(dim, data.ndim)
+    if index.size > 0:
+        require(data.ndim == index.ndim, "shape", "input and index differ in rank")
+        for d in range(data.ndim):
+            fits = d == axis or index.shape[d] <= data.shape[d]
+            require(fits, "shape", f"index is larger than input on axis {d}")
+    return data, index, axis
+
+
+@operator("torch.gather")
+def gather(input: Array, dim: int, index: Array) -> Array:  # noqa: A002
+    """`out[p] = input[p with p[dim] := index[p]]`; an empty index may have any rank."""
+    data, positions, axis = _elements(input, dim, index)
+    if positions.size == 0:
+        return np.empty(index.shape, input.dtype)
+    gathered = families.gather_elements(data, positions, axis, from_start)
+    return gathered.reshape(index.shape)
+
+
+def _scatter(  # noqa: PLR0913
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    src: Array,
+    reduce: str,
+    *,
+    keep: bool = True,
+) -> Array:
+    data, positions, axis = _elements(input, dim, index)
+    require(input.dtype == src.dtype, "dtype", "src has another dtype than input")
+    if positions.size == 0:
+        return input.copy()
+    source = _at_least_1d(src)
+    require(source.ndim == positions.ndim, "shape", "src and index differ in rank")
+    for d in range(source.ndim):
+        fits = positions.shape[d] <= source.shape[d]
+        require(fits, "shape", f"index is larger than src on axis {d}")
+    writes = families.writes_elements(data, positions, source, axis, from_start)
+    return _reduced(data, writes, reduce, keep=keep, wide=True).reshape(input.shape)
+
+
+def _reduced(
+    data: Array, writes: list[families.Write], reduce: str, *, keep: bool, wide: bool
+) -> Array:
+    """Halves accumulate in float32 where torch has a wide accumulator, and round once."""
+    start = data
+    if wide and type_of(data) in HALVES:
+        start = data.astype(np.float32)
+        writes = [(target, np.float32(value)) for target, value in writes]
+    combine = replace if reduce == "none" else REDUCTIONS[reduce]
+    total = families.apply(start, writes, combine, keep_initial=keep).astype(data.dtype)
+    if reduce != "mean":
+        return total
+    return _divide(total, families.counts(data, writes, keep_initial=keep))
+
+
+def _divide(total: Array, count: Array) -> Array:
+    """The mean; integers round toward minus infinity."""
+    output = total.copy()
+    for p in np.ndindex(total.shape):
+        number = total.dtype.type(count[p])
+        whole = total.dtype.kind in "iu"
+        output[p] = total[p] // number if whole else total[p] / number
+    return output
+
+
+def _scalar(value: Any, data: Array) -> Array:
+    return np.asarray(value).astype(data.dtype)
+
+
+@operator("torch.scatter")
+def scatter(  # noqa: PLR0913  (torch's own parameters)
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    src: Array | None = None,
+    value: float | None = None,
+    reduce: str | None = None,
+) -> Array:
+    """Either src or a scalar value; reduce is add or multiply."""
+    require((src is None) != (value is None), "usage", "either src or value")
+    names = {None: "none", "add": "sum", "multiply": "prod"}
+    require(reduce in names, "usage", f"reduce {reduce!r}")
+    if src is None:
+        src = np.broadcast_to(_scalar(value, input), index.shape)
+    return _scatter(input, dim, index, src, names[reduce])
+
+
+@operator("torch.scatter_add")
+def scatter_add(input: Array, dim: int, index: Array, src: Array) -> Array:  # noqa: A002
+    """Every occurrence counts."""
+    return _scatter(input, dim, index, src, "sum")
+
+
+def _allowed(data: Array, reduce: str) -> None:
+    name = type_of(data)
+    require(not (reduce == "mean" and name == "bool"), "dtype", "no mean of bool")
+    ordered = reduce in ("amax", "amin", "max", "min")
+    require(not (ordered and name in COMPLEX), "dtype", "complex numbers have no order")
+
+
+@operator("torch.scatter_reduce")
+def scatter_reduce(  # noqa: PLR0913  (torch's own parameters)
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    src: Array,
+    reduce: str,
+    include_self: bool = True,
+) -> Array:
+    """Without include_self a touched cell starts from the identity."""
+    require(reduce in REDUCTIONS, "usage", f"reduce {reduce!r}")
+    _allowed(input, reduce)
+    return _scatter(input, dim, index, src, reduce, keep=include_self)
+
+
+def _slices(
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    source: Array | None = None,
+) -> tuple[Array, int, Array]:
+    """Data, axis and a rank-1 index; a source has data's shape with len(index) on the axis."""
+    require_type(index, INDICES, "index")
+    require(index.ndim <= 1, "shape", "index is not a vector")
+    data, axis = _at_least_1d(input), axis_within(dim, max(input.ndim, 1))
+    index = _at_least_1d(index)
+    if source is not None:
+        require(source.dtype == input.dtype, "dtype", "source has another dtype than input")
+        shape = (*data.shape[:axis], index.size, *data.shape[axis + 1 :])
+        require(_at_least_1d(source).shape == shape, "shape", f"source is not {shape}")
+        require(source.ndim == input.ndim, "shape", "source and input differ in rank")
+    return data, axis, index
+
+
+def _write_slices(  # noqa: PLR0913
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    source: Array,
+    reduce: str,
+    *,
+    keep: bool = True,
+) -> Array:
+    data, axis, index = _slices(input, dim, index, source)
+    writes = families.writes_along(data, index, _at_least_1d(source), axis, from_start)
+    return _reduced(data, writes, reduce, keep=keep, wide=False).reshape(input.shape)
+
+
+@operator("torch.index_select")
+def index_select(input: Array, dim: int, index: Array) -> Array:  # noqa: A002
+    """Whole slices; a rank-0 index keeps the axis with size 1."""
+    require_type(input, (*DATA, *WIDER), "input")
+    data, axis, index = _slices(input, dim, index)
+    selected = families.gather_along(data, index, axis, from_start)
+    return selected.reshape(()) if input.ndim == 0 and selected.size == 1 else selected
+
+
+@operator("torch.index_add")
+def index_add(
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    source: Array,
+    alpha: float = 1,
+) -> Array:
+    """`input[index] += alpha * source`, each step in the data's own dtype."""
+    scaled = source if alpha == 1 else multiply(_scalar(alpha, source), source)
+    return _write_slices(input, dim, index, scaled, "sum")
+
+
+@operator("torch.index_copy")
+def index_copy(input: Array, dim: int, index: Array, source: Array) -> Array:  # noqa: A002
+    """Whole slices written."""
+    return _write_slices(input, dim, index, source, "none")
+
+
+@operator("torch.index_reduce")
+def index_reduce(  # noqa: PLR0913  (torch's own parameters)
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    source: Array,
+    reduce: str,
+    include_self: bool = True,
+) -> Array:
+    """prod, mean, amax or amin; the sum is index_add."""
+    require(reduce in ("prod", "mean", "amax", "amin"), "usage", f"reduce {reduce!r}")
+    _allowed(input, reduce)
+    return _write_slices(input, dim, index, source, reduce, keep=include_self)
+
+
+@operator("torch.index_fill")
+def index_fill(
+    input: Array,  # noqa: A002
+    dim: int,
+    index: Array,
+    value: Any,
+) -> Array:
+    """One value into whole slices; the one slice operator that counts from the end."""
+    data, axis, index = _slices(input, dim, index)
+    shape = (*data.shape[:axis], index.size, *data.shape[axis + 1 :])
+    require(np.asarray(value).ndim == 0, "shape", "value is not a scalar")
+    updates = np.broadcast_to(_scalar(value, input), shape)
+    writes = families.writes_along(data, index, updates, axis, from_end)
+    return families.apply(data, writes, replace).reshape(input.shape)
+
+
+@operator("torch.take")
+def take(input: Array, index: Array) -> Array:  # noqa: A002
+    """Flat positions, from the end too."""
+    require_type(index, ("int64",), "index")
+    return families.gather_along(input.reshape(-1), index, 0, from_end)
+
+
+@operator("torch.put_")
+def put_(
+    self: Array,  # noqa: PLW0211  (torch's own name)
+    index: Array,
+    source: Array,
+    accumulate: bool = False,
+) -> Array:
+    """Flat positions; as many values as positions."""
+    require_type(index, ("int64",), "index")
+    require(self.dtype == source.dtype, "dtype", "source has another dtype than self")
+    require(index.size == source.size, "shape", "index and source differ in size")
+    flat = self.reshape(-1)
+    writes = families.writes_along(flat, index.reshape(-1), source.reshape(-1), 0, from_end)
+    return families.apply(flat, writes, add if accumulate else replace).reshape(self.shape)
+
+
+@operator("torch.index_put_")
+def index_put_(
+    self: Array,  # noqa: PLW0211
+    values: Array,
+    accumulate: bool = False,
+    indices_per_axis: int = 1,
+    **indices: Array,
+) -> Array:
+    """A tuple of index arrays for the leading axes; a bool mask stands for its True positions."""
+    columns = [indices[f"indices_{k}"] for k in range(indices_per_axis)]
+    columns = families.masks_as_positions(columns, self.shape)
+    for column in columns:
+        require_type(column, INDICES, "indices")
+    require(self.dtype == values.dtype, "dtype", "values have another dtype than self")
+    vectors = families.stack_tuple(columns, self.ndim)
+    shape = vectors.shape[:-1] + self.shape[len(columns) :]
+    writes = families.writes_vectors(self, vectors, families.stretch(values, shape), from_end)
+    return families.apply(self, writes, add if accumulate else replace)
+
+
+@operator("torch.take_along_dim")
+def take_along_dim(
+    input: Array,  # noqa: A002
+    indices: Array,
+    dim: int | None = None,
+) -> Array:
+    """Both sides stretch; with dim every index is taken modulo the size, without it none is."""
+    require_type(indices, ("int64",), "indices")
+    if dim is None:
+        return families.gather_elements(input.reshape(-1), indices.reshape(-1), 0, from_start)
+    require(input.ndim == indices.ndim, "shape", "input and indices differ in rank")
+    axis = axis_within(dim, input.ndim)
+    data, positions = families.stretch_off_axis(input, indices, axis)
+    place: Place = modulo
+    return families.gather_elements(data, positions, axis, place)
