@@ -1,0 +1,181 @@
+"""Load and save arrays: the only way in and out of gscli.
+
+`load` takes what a person wrote for an input: a file, `FILE::NAME`, `-`, inline JSON or a
+generator. `save` replaces its target completely or leaves it alone. Neither ever runs code from a
+file, and both raise nothing but GscliError (and let BrokenPipeError tell that a reader left).
+
+>>> load("[[0, 1], [2, 3]]").array.shape
+(2, 2)
+>>> load("arange:4", dtype="float32").array.dtype
+dtype('float32')
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.errors import CannotRead, LimitRefused
+from gscli.formats import readers, writers
+from gscli.formats.atomic import AtomicFile, open_atomic
+from gscli.formats.content import Content, HeldContent, read_pipe
+from gscli.formats.dtypes import cast_exactly, dtype_named
+from gscli.formats.generators import generate
+from gscli.formats.jsonarray import array_of_json, dump_json, load_json
+from gscli.formats.jsontext import parse_json
+from gscli.formats.npy import npy_header
+from gscli.formats.request import Member, Request, Wish
+from gscli.formats.source import Source
+from gscli.text import safe
+
+__all__ = [
+    "AtomicFile",
+    "Loaded",
+    "Member",
+    "Source",
+    "dump_json",
+    "load",
+    "load_json",
+    "members",
+    "npy_header",
+    "open_atomic",
+    "save",
+]
+
+MAX_BYTES = 1 << 30
+STANDARD_INPUT = "standard input"
+
+
+@dataclass
+class Loaded:
+    """An input as an array.
+
+    `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
+    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `typed` is
+    False where the element type was inferred from JSON or CSV.
+    """
+
+    array: NDArray[Any]
+    origin: str
+    typed: bool
+
+
+def load(
+    text: str,
+    *,
+    name: str = "input",
+    dtype: str | None = None,
+    like: np.dtype[Any] | None = None,
+    empty_dtype: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    stdin: BinaryIO | None = None,
+) -> Loaded:
+    """The array that `text` names; `name` is the argument it stands for, used in messages.
+
+    `dtype` converts without changing a value (and names the type of opaque elements). `like` is
+    the type that untyped numbers take, `empty_dtype` that of `[]`. `max_bytes` bounds what is
+    built in memory; a mapped file may be larger.
+
+    Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
+
+    >>> load("[0.5, 1]", like=np.dtype("float32")).array
+    array([0.5, 1. ], dtype=float32)
+    """
+    source = Source.parse(text)
+    wish = Wish(
+        None if dtype is None else dtype_named(dtype),
+        like,
+        None if empty_dtype is None else dtype_named(empty_dtype),
+    )
+    with _enough_memory(name):
+        loaded = _load(source, name, wish, max_bytes, stdin)
+        if wish.dtype is not None and loaded.array.dtype != wish.dtype:
+            loaded.array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+    loaded.array.flags.writeable = False
+    return loaded
+
+
+def _load(
+    source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None
+) -> Loaded:
+    if source.kind == "generator":
+        array, typed = generate(source.text, wish, limit)
+        return Loaded(array, safe(source.text), typed)
+    if source.kind == "inline":
+        parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
+        read = array_of_json(parsed, wish, limit)
+        return Loaded(read.array, "inline", read.typed)
+    if source.kind == "stdin":
+        content: Content = _standard_input(stdin, limit)
+        suffix = readers.sniffed(content)
+    else:
+        content, suffix = readers.open_source(source.path, limit)
+    with content:
+        read = readers.read_array(content, Request(name, source.member, wish, limit, suffix))
+    return Loaded(read.array, content.name, read.typed)
+
+
+def members(path: str, *, max_bytes: int = MAX_BYTES) -> list[Member]:
+    """What a file holds: name, element type, shape and bytes of each array, from headers alone.
+
+    A format for one array gives one member with an empty name. Raises as `load` does.
+    """
+    with _enough_memory(path):
+        content, suffix = readers.open_source(path, max_bytes)
+        with content:
+            return readers.format_for(suffix).listing(content, max_bytes)
+
+
+def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
+    stream = stdin
+    if stream is None:
+        stream = None if sys.stdin is None else sys.stdin.buffer
+    if stream is None:
+        raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
+    read = getattr(stream, "read1", stream.read)
+    held = read_pipe(read, STANDARD_INPUT, limit, lambda first: readers.stream_limit(first, limit))
+    return HeldContent(STANDARD_INPUT, held)
+
+
+def save(
+    path: str,
+    array: NDArray[Any],
+    *,
+    format: str | None = None,  # noqa: A002 -- the word of the command line
+    stdout: BinaryIO | None = None,
+) -> None:
+    """Write one array to a file, replaced as a whole, or with `-` to standard output.
+
+    The suffix of `path` decides the format unless `format` does. `FILE::NAME` puts the array into
+    an .npz, .safetensors or .h5 file under that name and keeps the other members.
+
+    Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> save("-", np.array([1, 2]), format="json", stdout=stream)
+    >>> stream.getvalue()
+    b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\\n'
+    """
+    with _enough_memory(path):
+        if path == "-":
+            stream = stdout
+            if stream is None:
+                stream = None if sys.stdout is None else sys.stdout.buffer
+            writers.save_stream(stream, array, format)
+        else:
+            writers.save_file(path, array, format)
+
+
+@contextmanager
+def _enough_memory(name: str) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        raise LimitRefused("not enough memory", where=safe(name)) from error

@@ -1,0 +1,216 @@
+"""The bytes of one input, readable at any place: a regular file, or a pipe held in memory.
+
+Devices, folders and sockets are refused before a byte is read, a pipe is read up to a limit, and
+every failure of the system is CannotRead with the file's safe name.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
+
+import numpy as np
+
+from gscli.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+MAPPED_FROM = 1 << 20
+"""Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
+
+TEXT_LIMIT = 64 << 20
+"""JSON and CSV are at most this long, whatever the byte limit for arrays is."""
+
+PIPE_CHUNK = 1 << 20
+
+_KINDS = (
+    (stat.S_ISDIR, "is a folder"),
+    (stat.S_ISCHR, "is a character device"),
+    (stat.S_ISBLK, "is a block device"),
+    (stat.S_ISSOCK, "is a socket"),
+)
+
+
+class Content(ABC):
+    """Random access to the bytes of an input; `name` is safe to print, `size` is fixed."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name = name
+        self.size = size
+
+    @abstractmethod
+    def read(self, offset: int, length: int) -> bytes | memoryview:
+        """Exactly the bytes asked for; ContentRefused where the file became shorter."""
+
+    @abstractmethod
+    def file(self) -> BinaryIO:
+        """A file object for a library that wants one; the caller closes it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the descriptor back."""
+
+    @abstractmethod
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
+
+    def prefix(self, length: int) -> bytes:
+        """At most `length` bytes from the start."""
+        return bytes(self.read(0, min(length, self.size)))
+
+    def whole(self, limit: int, what: str) -> bytes | memoryview:
+        """All bytes, or LimitRefused where there are more than `limit`."""
+        check_limit(self.size, limit, self.name, what)
+        return self.read(0, self.size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class HeldContent(Content):
+    """Bytes already in memory: a pipe, standard input, a member of an archive."""
+
+    def __init__(self, name: str, held: bytes | bytearray) -> None:
+        super().__init__(name, len(held))
+        self._held = memoryview(held).toreadonly()
+
+    def read(self, offset: int, length: int) -> memoryview:
+        return self._held[offset : offset + length]
+
+    def file(self) -> BinaryIO:
+        return io.BytesIO(self._held)
+
+    def close(self) -> None:
+        """Nothing to do: arrays may still use the bytes."""
+
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
+
+
+class FileContent(Content):
+    """A regular file, read by position."""
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        super().__init__(name, os.fstat(descriptor).st_size)
+        self._descriptor = descriptor
+
+    def read(self, offset: int, length: int) -> bytes:
+        parts = []
+        with reading(self.name):
+            while length:
+                part = os.pread(self._descriptor, length, offset)
+                if not part:
+                    raise ContentRefused("the file became shorter", where=self.name)
+                parts.append(part)
+                offset += len(part)
+                length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def file(self) -> BinaryIO:
+        with reading(self.name):
+            return os.fdopen(os.dup(self._descriptor), "rb")
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        needed = count * dtype.itemsize
+        if needed < MAPPED_FROM:
+            return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
+        if os.fstat(self._descriptor).st_size < offset + needed:
+            # NumPy would not mind to map beyond the end; the first access would kill us.
+            raise ContentRefused("the file became shorter", where=self.name)
+        with self.file() as file, reading(self.name):
+            return np.memmap(file, dtype, "r", offset, (count,))
+
+
+def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None = None) -> Content:
+    """Open a regular file or read a pipe; CannotRead for everything else.
+
+    Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
+    file, not on the name. `limit_for` may lower a pipe's limit after its first bytes.
+    """
+    name = safe(path)
+    with reading(name):
+        # A FIFO opened without blocking would look empty before its writer comes.
+        waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode):
+            return FileContent(name, descriptor)
+        for is_kind, words in _KINDS:
+            if is_kind(mode):
+                raise CannotRead(
+                    f"cannot read {name}",
+                    where=f"{name}: {words}",
+                    hint="gscli reads regular files and pipes",
+                )
+        held = read_pipe(lambda length: os.read(descriptor, length), name, limit, limit_for)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return HeldContent(name, held)
+
+
+def read_pipe(
+    read: Callable[[int], bytes],
+    name: str,
+    limit: int,
+    limit_for: Callable[[bytes], int] | None = None,
+) -> bytearray:
+    """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit."""
+    held = bytearray()
+    with reading(name):
+        while part := read(PIPE_CHUNK):
+            held += part
+            if limit_for is not None and len(held) >= len(b"\x93NUMPY"):
+                limit, limit_for = limit_for(bytes(held[:6])), None
+            check_limit(len(held), limit, name, "the stream")
+    return held
+
+
+def check_limit(size: int, limit: int, where: str, what: str) -> None:
+    """Refuse before anything of that size is allocated."""
+    if size > limit:
+        raise LimitRefused(
+            f"{what} is larger than the limit",
+            where=f"{where}: {size:,} bytes",
+            valid=f"at most {limit:,} bytes",
+            hint="" if limit == TEXT_LIMIT else "--max-bytes raises the limit",
+        )
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn a failure of the operating system into CannotRead."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.ENOENT:
+            reason = "no such file"
+        raise CannotRead(
+            f"cannot read {name}", where=f"{name}: {safe(reason[:1].lower() + reason[1:])}"
+        ) from error
+    except ValueError as error:  # a NUL byte or a lone surrogate in the name
+        raise CannotRead(f"cannot read {name}", where=f"{name}: not a file name") from error

@@ -1,0 +1,84 @@
+"""Turn SIGTERM and SIGHUP into exceptions while a file is being written.
+
+Their default is to end the process on the spot, without cleaning up. SIGINT is KeyboardInterrupt
+already. All three act only where that is harmless, so that no step of a clean-up is cut in two.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType, TracebackType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupts:
+    """While entered, signals wait for `allowed()` or the end, then the first one raises.
+
+    KeyboardInterrupt for SIGINT, SystemExit(128 + n) for the others. A handler the program
+    installed is called instead, an ignored signal (nohup) stays ignored. Signals reach Python's
+    main thread only; in another thread this does nothing.
+
+    >>> with Interrupts() as interrupts:
+    ...     signal.raise_signal(signal.SIGTERM)
+    ...     print("still here")
+    Traceback (most recent call last):
+    SystemExit: 143
+    """
+
+    def __init__(self) -> None:
+        self._previous: dict[int, signal._HANDLER] = {}
+        self._pending: list[int] = []
+        self._allowed = False
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                previous = signal.getsignal(number)
+                if previous is signal.SIG_DFL or callable(previous):
+                    self._previous[number] = previous
+                    signal.signal(number, self._arrived)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for number, previous in self._previous.items():
+            signal.signal(number, previous)
+        self._act_on_pending()
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Let signals act at once inside the block."""
+        self._allowed = True
+        try:
+            self._act_on_pending()
+            yield
+        finally:
+            self._allowed = False
+
+    def _arrived(self, number: int, _frame: FrameType | None) -> None:
+        self._pending.append(number)
+        if self._allowed:
+            self._act_on_pending()
+
+    def _act_on_pending(self) -> None:
+        if not self._pending:
+            return
+        # The first one ends the block: a second must not break into the clean-up.
+        self._allowed = False
+        number = self._pending.pop(0)
+        previous = self._previous[number]
+        if callable(previous):
+            previous(number, None)
+        else:
+            raise SystemExit(128 + number)

@@ -1,0 +1,111 @@
+"""Which module reads which file: by suffix, or by the first bytes of a stream."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from typing import Protocol, cast
+
+from gscli.errors import CannotRead, UsageError
+from gscli.formats.content import TEXT_LIMIT, Content, open_content
+from gscli.formats.npy import MAGIC
+from gscli.formats.request import Member, Read, Request
+from gscli.text import safe
+
+MODULES = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".json": "jsonarray",
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".txt": "delimited",
+    ".pb": "tensorproto",
+    ".onnx": "model",
+    ".safetensors": "safetensor",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+"""Suffix → module of gscli.formats with `read` and `listing`; imported when such a file comes."""
+
+TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
+MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5"}
+PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+_TORCH = {".pt", ".pth", ".ckpt"}
+_PLAIN_NAME = re.compile(r"[\w./-]+", re.ASCII)
+
+_TORCH_LINE = (
+    'python -c "import torch,numpy as np; '
+    "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
+)
+
+
+class Format(Protocol):
+    """What a module of a format offers."""
+
+    def read(self, content: Content, request: Request) -> Read:
+        """The array that was asked for."""
+
+    def listing(self, content: Content, limit: int) -> list[Member]:
+        """Every array in the file."""
+
+
+def open_source(path: str, limit: int) -> tuple[Content, str]:
+    """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
+    suffix = os.path.splitext(path)[1].lower()
+    name = safe(path)
+    if suffix in PICKLED:
+        raise CannotRead(
+            f"cannot read {name}",
+            details=("files of this kind are pickles, and gscli never unpickles",),
+            hint=_conversion(name) if suffix in _TORCH else "save the arrays with numpy.save",
+        )
+    if not suffix:
+        content = open_content(path, limit, lambda first: stream_limit(first, limit))
+        return content, sniffed(content)
+    limit = min(limit, TEXT_LIMIT) if suffix in TEXT_SUFFIXES else limit
+    content = open_content(path, limit)
+    if suffix in MODULES:
+        return content, suffix
+    content.close()
+    raise CannotRead(
+        f"cannot read {name}",
+        where=f"{name}: {safe(suffix, 40)} is no suffix gscli knows",
+        valid=" ".join(MODULES),
+    )
+
+
+def _conversion(name: str) -> str:
+    """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
+    return _TORCH_LINE.format(name=name if _PLAIN_NAME.fullmatch(name) else "weights.pt")
+
+
+def sniffed(content: Content) -> str:
+    """The suffix a stream would have: .npy and .npz by their magic, else JSON."""
+    return _sniffed(content.prefix(len(MAGIC)))
+
+
+def stream_limit(first: bytes, limit: int) -> int:
+    """How much of a stream to take, judged by its first bytes: a text may not be as long."""
+    return min(limit, TEXT_LIMIT) if _sniffed(first) == ".json" else limit
+
+
+def _sniffed(first: bytes) -> str:
+    if first == MAGIC:
+        return ".npy"
+    return ".npz" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ".json"
+
+
+def read_array(content: Content, request: Request) -> Read:
+    """The array asked for. A member can be named only in a format that has several."""
+    if request.member is not None and request.suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{content.name} holds one array, without a name",
+            hint=f"leave ::{safe(request.member, 60)} off",
+        )
+    return format_for(request.suffix).read(content, request)
+
+
+def format_for(suffix: str) -> Format:
+    """The module of a format."""
+    return cast("Format", import_module(f"gscli.formats.{MODULES[suffix]}"))

@@ -1,0 +1,107 @@
+"""What is wanted from a file, and what a reader gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.errors import CannotRead, ContentRefused, UsageError
+from gscli.formats.dtypes import dtype_label
+from gscli.text import safe
+
+NAMES_SHOWN = 12
+
+Arrays = Mapping[str, NDArray[Any]]
+"""What a writer writes: one array, or in a format that has members, several by name."""
+
+
+class Output(Protocol):
+    """Where a writer writes to."""
+
+    def write(self, data: bytes | memoryview, /) -> int:
+        """Take all of it."""
+
+    def seekable(self) -> bool:
+        """Whether this is a file, not a stream."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the caller knows about a text that names no type.
+
+    `dtype` was asked for; `like` is the type of another input, which untyped numbers take;
+    `empty` is the type of an array without elements (indices of [] are integers).
+    """
+
+    dtype: np.dtype[Any] | None = None
+    like: np.dtype[Any] | None = None
+    empty: np.dtype[Any] | None = None
+
+    @property
+    def chosen(self) -> np.dtype[Any] | None:
+        """The type untyped values must take, if any."""
+        return self.dtype if self.dtype is not None else self.like
+
+
+@dataclass(frozen=True)
+class Request:
+    """The argument an input stands for, the member asked for, types, and the byte limit."""
+
+    argument: str
+    member: str | None
+    wish: Wish
+    limit: int
+    suffix: str
+
+
+@dataclass(frozen=True)
+class Read:
+    """An array, and whether its file named the type."""
+
+    array: NDArray[Any]
+    typed: bool = True
+
+
+@dataclass(frozen=True)
+class Member:
+    """One array of a file, known from its header. `name` is empty in a file for one array."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+
+    @classmethod
+    def of(cls, array: NDArray[Any], name: str = "") -> Member:
+        """The member an array makes."""
+        return cls(name, dtype_label(array.dtype), array.shape, array.nbytes)
+
+
+def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
+    """The member that was asked for, or the only one; the errors say what there is.
+
+    CannotRead for one that is not there, UsageError where a choice is needed.
+
+    >>> chosen_member(["embedding"], None, "model.npz")
+    'embedding'
+    """
+    known = list(names)
+    if member is not None and member in known:
+        return member
+    if not known:
+        raise ContentRefused(f"{file} holds no arrays", where=file)
+    shown = ", ".join(safe(name, 60) for name in known[:NAMES_SHOWN])
+    more = f" and {len(known) - NAMES_SHOWN} more" if len(known) > NAMES_SHOWN else ""
+    if member is not None:
+        raise CannotRead(f"{file} has no member {safe(member, 60)}", valid=shown + more)
+    if len(known) == 1:
+        return known[0]
+    raise UsageError(
+        f"{file} holds {len(known)} arrays: say which one",
+        valid=shown + more,
+        hint=f"{file}::{safe(known[0], 60)}",
+    )

@@ -1,0 +1,129 @@
+"""Which module writes which format, and where the bytes go: a file replaced whole, or a stream."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any, BinaryIO, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.errors import CannotWrite, UsageError
+from gscli.formats.atomic import open_atomic
+from gscli.formats.dtypes import checked_dtype
+from gscli.formats.request import Arrays, Output
+from gscli.formats.source import Source
+from gscli.text import safe
+
+MODULES = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".json": "jsonarray",
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".txt": "delimited",
+    ".pb": "tensorproto",
+    ".safetensors": "safetensor",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+"""Suffix → module of gscli.formats with `write`, imported when such a file is wanted."""
+
+TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
+DEFAULT_MEMBER = "output"
+STANDARD_OUTPUT = "standard output"
+
+
+class Writer(Protocol):
+    """What a module of a format that can be written offers."""
+
+    def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
+        """Write the file from its first byte to its last."""
+
+
+def save_file(path: str, array: NDArray[Any], form: str | None) -> None:
+    """Replace the file `path` (or one member of it) as a whole."""
+    source = Source.parse(path)
+    target = source.path or path
+    suffix = _suffix(form, target)
+    checked = _checked(array, safe(target))
+    with open_atomic(target) as out:
+        _writer(suffix).write(out, {source.member or DEFAULT_MEMBER: checked}, suffix)
+
+
+def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) -> None:
+    """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
+    if stream is None:
+        raise CannotWrite(
+            f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed"
+        )
+    suffix = _suffix(form, "-")
+    if suffix not in TEXT_SUFFIXES and stream.isatty():
+        raise UsageError(
+            f"refusing to write binary {suffix} to the terminal",
+            hint=f"-o out{suffix}, or --json for text",
+        )
+    out = _Stream(stream)
+    _writer(suffix).write(out, {DEFAULT_MEMBER: _checked(array, STANDARD_OUTPUT)}, suffix)
+    out.flush()
+
+
+class _Stream:
+    """Standard output as a writer sees it: bytes in order, failures as CannotWrite."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes | memoryview, /) -> int:
+        try:
+            view = memoryview(data)
+            done = 0
+            while done < view.nbytes:  # an unbuffered stream may take less than all
+                done += self._stream.write(view[done:]) or 0
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._refused(error) from error
+        return done
+
+    def seekable(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> CannotWrite:
+        reason = getattr(error, "strerror", None) or str(error)
+        return CannotWrite(
+            f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: {safe(reason).lower()}"
+        )
+
+
+def _suffix(form: str | None, path: str) -> str:
+    if form is None and path == "-":
+        raise UsageError("standard output needs a format", valid=_known(), hint="-f npy")
+    suffix = os.path.splitext(path)[1].lower() if form is None else f".{form.lower()}"
+    if suffix in MODULES:
+        return suffix
+    what = f"no format for {safe(path)}" if form is None else f"unknown format {safe(form, 40)}"
+    raise UsageError(what, valid=_known())
+
+
+def _known() -> str:
+    return " ".join(suffix[1:] for suffix in MODULES)
+
+
+def _checked(array: NDArray[Any], where: str) -> NDArray[Any]:
+    plain = np.asarray(array)
+    checked_dtype(plain.dtype, where)
+    return plain
+
+
+def _writer(suffix: str) -> Writer:
+    return cast("Writer", import_module(f"gscli.formats.{MODULES[suffix]}"))
