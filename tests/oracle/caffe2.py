@@ -19,7 +19,6 @@ from .rules import (
 )
 
 
-
 @operator("caffe2.gather")
 def gather(
     DATA: Array,  # noqa: N803  (Caffe2's own names)

@@ -15,7 +15,7 @@ from .rules import Array, Combine, Place, Shape, require
 Write: TypeAlias = tuple[Shape, Any]
 
 
-def gather_along(  # noqa: PLR0913  (the family's own parameters)
+def gather_along(
     data: Array, indices: Array, axis: int, place: Place, *, batch: int = 0, fill: object = None
 ) -> Array:
     """`out[before, at, after] = data[before, indices[before[:batch], at], after]`."""
@@ -65,9 +65,7 @@ def writes_elements(
     """`data[p with p[axis] := indices[p]] op= updates[p]`, for p in the shape of indices."""
     rows = {p: place(int(indices[p]), data.shape[axis]) for p in np.ndindex(indices.shape)}
     return [
-        ((*p[:axis], row, *p[axis + 1 :]), updates[p])
-        for p, row in rows.items()
-        if row is not None
+        ((*p[:axis], row, *p[axis + 1 :]), updates[p]) for p, row in rows.items() if row is not None
     ]
 
 

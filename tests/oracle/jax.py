@@ -118,7 +118,7 @@ def _at_place(places: dict[str | None, Place], mode: str | None, *, wrap: bool) 
 
 
 @operator("jax.at.get")
-def at_get(  # noqa: PLR0913  (JAX's own parameters)
+def at_get(
     x: Array,
     indices_per_axis: int = 1,
     mode: str | None = None,
@@ -140,7 +140,7 @@ def at_get(  # noqa: PLR0913  (JAX's own parameters)
 
 
 def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
-    def at(  # noqa: PLR0913
+    def at(
         x: Array,
         values: Array,
         indices_per_axis: int = 1,
@@ -191,7 +191,7 @@ operator("jax.segment_min")(_segment(smallest, lambda data: highest_of(data, inf
 
 
 @operator("jax.lax.gather")
-def lax_gather(  # noqa: PLR0913  (JAX's own parameters)
+def lax_gather(
     operand: Array,
     start_indices: Array,
     offset_dims: list[int],
@@ -226,7 +226,7 @@ def lax_gather(  # noqa: PLR0913  (JAX's own parameters)
 
 
 def _lax_scatter(combine: Combine) -> Operator:
-    def scatter(  # noqa: PLR0913
+    def scatter(
         operand: Array,
         scatter_indices: Array,
         updates: Array,

@@ -82,8 +82,6 @@ def put(a: Array, ind: Array, v: Array, mode: str = "raise") -> Array:
     return families.apply(flat, writes, replace).reshape(a.shape)
 
 
-
-
 @operator("numpy.put_along_axis")
 def put_along_axis(arr: Array, indices: Array, values: Array, axis: int | None) -> Array:
     """Values stretch to the shape of the stretched indices."""

@@ -76,9 +76,7 @@ def gather_elements(data: Array, indices: Array, axis: int = 0, opset: int = 13)
 
 
 @operator("onnx.gather_nd")
-def gather_nd(
-    data: Array, indices: Array, batch_dims: int | None = None, opset: int = 13
-) -> Array:
+def gather_nd(data: Array, indices: Array, batch_dims: int | None = None, opset: int = 13) -> Array:
     """A vector of coordinates per entry, in the last axis of indices."""
     _types(data, indices, ("int64",), opset)
     require(batch_dims is None or opset >= 12, "usage", "batch_dims came with opset 12")
@@ -99,7 +97,7 @@ def scatter(data: Array, indices: Array, updates: Array, axis: int = 0, opset: i
 
 
 @operator("onnx.scatter_elements")
-def scatter_elements(  # noqa: PLR0913  (ONNX's own parameters)
+def scatter_elements(
     data: Array,
     indices: Array,
     updates: Array,
@@ -112,7 +110,7 @@ def scatter_elements(  # noqa: PLR0913  (ONNX's own parameters)
     return _scatter_elements(data, indices, updates, axis, combine, opset)
 
 
-def _scatter_elements(  # noqa: PLR0913
+def _scatter_elements(
     data: Array, indices: Array, updates: Array, axis: int, combine: Combine, opset: int
 ) -> Array:
     _types(data, indices, INDICES, opset)

@@ -54,9 +54,7 @@ def _known(reduction: str, names: tuple[str, ...]) -> None:
 
 
 @operator("openvino.gather")
-def gather(
-    data: Array, indices: Array, axis: Array, batch_dims: int = 0, opset: int = 8
-) -> Array:
+def gather(data: Array, indices: Array, axis: Array, batch_dims: int = 0, opset: int = 8) -> Array:
     """Versions 1 and 7 expect [0, s-1]; 8 counts from the end and reads 0 outside."""
     require(batch_dims == 0 or opset >= 7, "usage", "batch_dims came with Gather-7")
     require_type(indices, INTEGERS, "indices")
@@ -115,7 +113,7 @@ def scatter_update(
 
 
 @operator("openvino.scatter_elements_update")
-def scatter_elements_update(  # noqa: PLR0913  (the operator's own parameters)
+def scatter_elements_update(
     data: Array,
     indices: Array,
     updates: Array,

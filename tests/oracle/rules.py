@@ -146,12 +146,12 @@ def smallest(old: Any, new: Any) -> Any:
 
 def greater_wins(old: Any, new: Any) -> Any:
     """The update only if it compares greater: NaN in data stays, NaN in an update is ignored."""
-    return new if new > old else old
+    return max(old, new)
 
 
 def less_wins(old: Any, new: Any) -> Any:
     """The update only if it compares less: NaN in data stays, NaN in an update is ignored."""
-    return new if new < old else old
+    return min(old, new)
 
 
 def _refuse_strings(old: Any) -> None:
@@ -180,6 +180,6 @@ def _extreme(array: Array, name: str, infinity: float | None) -> Any:
         return array.dtype.type(getattr(np.iinfo(array.dtype), name))
     if infinity is not None:
         return array.dtype.type(infinity)
-    import ml_dtypes  # noqa: PLC0415  (finfo of bfloat16, which NumPy does not know)
+    import ml_dtypes
 
     return array.dtype.type(getattr(ml_dtypes.finfo(array.dtype), name))

@@ -42,7 +42,7 @@ def fitting_or_skipped(index: int, last: int) -> int | None:
 
 
 @operator("stablehlo.gather")
-def gather(  # noqa: PLR0913  (StableHLO's own parameters)
+def gather(
     operand: Array,
     start_indices: Array,
     offset_dims: list[int],
@@ -66,7 +66,7 @@ def gather(  # noqa: PLR0913  (StableHLO's own parameters)
 
 
 @operator("stablehlo.scatter")
-def scatter(  # noqa: PLR0913  (StableHLO's own parameters)
+def scatter(
     inputs: Array,
     scatter_indices: Array,
     updates: Array,

@@ -53,7 +53,7 @@ def _place(policy: str, device: str, *, writes: bool) -> Place:
 
 
 @operator("tensorflow.gather")
-def gather(  # noqa: PLR0913  (TensorFlow's own parameters)
+def gather(
     params: Array,
     indices: Array,
     validate_indices: bool | None = None,
@@ -179,9 +179,7 @@ def _segment_writes(
 
 
 def _segments(combine: Combine, identity: Operator, allowed: tuple[str, ...]) -> Operator:
-    def segment(
-        data: Array, segment_ids: Array, num_segments: int, device: str = "cpu"
-    ) -> Array:
+    def segment(data: Array, segment_ids: Array, num_segments: int, device: str = "cpu") -> Array:
         require_type(data, allowed, "data")
         output, writes = _segment_writes(data, segment_ids, num_segments, device)
         output[...] = identity(data)

@@ -72,7 +72,7 @@ def gather(input: Array, dim: int, index: Array) -> Array:  # noqa: A002
     return gathered.reshape(index.shape)
 
 
-def _scatter(  # noqa: PLR0913
+def _scatter(
     input: Array,  # noqa: A002
     dim: int,
     index: Array,
@@ -124,7 +124,7 @@ def _scalar(value: Any, data: Array) -> Array:
 
 
 @operator("torch.scatter")
-def scatter(  # noqa: PLR0913  (torch's own parameters)
+def scatter(
     input: Array,  # noqa: A002
     dim: int,
     index: Array,
@@ -155,7 +155,7 @@ def _allowed(data: Array, reduce: str) -> None:
 
 
 @operator("torch.scatter_reduce")
-def scatter_reduce(  # noqa: PLR0913  (torch's own parameters)
+def scatter_reduce(
     input: Array,  # noqa: A002
     dim: int,
     index: Array,
@@ -188,7 +188,7 @@ def _slices(
     return data, axis, index
 
 
-def _write_slices(  # noqa: PLR0913
+def _write_slices(
     input: Array,  # noqa: A002
     dim: int,
     index: Array,
@@ -231,7 +231,7 @@ def index_copy(input: Array, dim: int, index: Array, source: Array) -> Array:  #
 
 
 @operator("torch.index_reduce")
-def index_reduce(  # noqa: PLR0913  (torch's own parameters)
+def index_reduce(
     input: Array,  # noqa: A002
     dim: int,
     index: Array,
@@ -270,7 +270,7 @@ def take(input: Array, index: Array) -> Array:  # noqa: A002
 
 @operator("torch.put_")
 def put_(
-    self: Array,  # noqa: PLW0211  (torch's own name)
+    self: Array,
     index: Array,
     source: Array,
     accumulate: bool = False,
@@ -286,7 +286,7 @@ def put_(
 
 @operator("torch.index_put_")
 def index_put_(
-    self: Array,  # noqa: PLW0211
+    self: Array,
     values: Array,
     accumulate: bool = False,
     indices_per_axis: int = 1,

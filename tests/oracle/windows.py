@@ -38,7 +38,9 @@ def check(data: Array, indices: Array, dims: Dimensions, result_rank: int) -> No
         ("collapsed dims", dims.collapsed, data.ndim),
         ("batching dims", dims.data_batching, data.ndim),
     ):
-        require(sorted(set(numbers)) == numbers, "shape", f"{name} {numbers} not sorted or repeated")
+        require(
+            sorted(set(numbers)) == numbers, "shape", f"{name} {numbers} not sorted or repeated"
+        )
         require(all(0 <= d < rank for d in numbers), "shape", f"{name} {numbers} out of range")
     _check_batching(data, indices, dims)
     covered = len(dims.inside) + len(dims.collapsed) + len(dims.data_batching)
@@ -131,7 +133,7 @@ def _merged(left: list[int], ours: list[int], right: list[int], theirs: list[int
     return tuple(merged[d] for d in range(len(merged)))
 
 
-def scatter_writes(  # noqa: PLR0913
+def scatter_writes(
     data: Array, indices: Array, updates: Array, dims: Dimensions, judge: Judge, *, whole: bool
 ) -> Iterator[Write]:
     """Every cell of every window, entry by entry.

@@ -1,0 +1,98 @@
+"""Every recorded answer of the real frameworks, asked of gscli and of the oracle."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from conftest import (
+    FRAMEWORKS,
+    Array,
+    Case,
+    arguments,
+    assert_close,
+    decode,
+    load_cases,
+    operator_name,
+)
+
+import gscli
+
+Run = Callable[[str, dict[str, Array], dict[str, Any]], Array]
+
+
+def _groups() -> dict[str, list[Case]]:
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for framework in FRAMEWORKS:
+        for case in load_cases(framework):
+            groups[operator_name(case)].append(case)
+    return groups
+
+
+GROUPS = _groups()
+
+
+def _complaint(case: Case, run: Run, refusal: type[Exception]) -> str:
+    """What is wrong with the answer to one case, or the empty string."""
+    name, expect = operator_name(case), case["expect"]
+    inputs, attrs = arguments(case)
+    try:
+        actual = run(name, inputs, attrs)
+    except refusal as error:
+        return f"refused: {error}" if expect == "output" else ""
+    except Exception as error:  # noqa: BLE001  (a crash is a finding like any other)
+        return f"crashed: {type(error).__name__}: {error}"
+    if expect == "error":
+        return f"accepted: {case.get('error', {}).get('message', case.get('note', ''))}"
+    if expect == "open":
+        return "" if isinstance(actual, np.ndarray) else f"not an array: {actual!r}"
+    try:
+        assert_close(actual, decode(case["output"]))
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+def _check(name: str, run: Run, refusal: type[Exception]) -> None:
+    complaints = {case["id"]: _complaint(case, run, refusal) for case in GROUPS[name]}
+    lines = [f"{key}: {complaint}" for key, complaint in complaints.items() if complaint]
+    assert not lines, "\n".join([f"{len(lines)} of {len(complaints)} cases", *lines])
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_gscli_answers_as_recorded(name: str) -> None:
+    assert name in {operator.full_name for operator in gscli.operators()}, "not declared"
+    _check(name, gscli.run, gscli.GscliError)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_oracle_answers_as_recorded(name: str) -> None:
+    _check(name, oracle.run, oracle.Refused)
+
+
+def test_every_recorded_case_is_asked() -> None:
+    counts = {framework: len(load_cases(framework)) for framework in FRAMEWORKS}
+    assert counts == {
+        "onnx": 799,
+        "openvino": 529,
+        "numpy": 189,
+        "tensorflow": 515,
+        "mxnet": 140,
+        "caffe2": 56,
+        "torch": 349,
+        "jax": 379,
+    }
+    assert sum(len(cases) for cases in GROUPS.values()) == sum(counts.values())
+
+
+def test_the_recording_is_complete_enough_to_fail() -> None:
+    """A wrong answer is a complaint: the comparison is not vacuous."""
+    case = next(c for c in load_cases("onnx") if c["expect"] == "output")
+    wrong: Run = lambda name, inputs, attrs: oracle.run(name, inputs, attrs)[..., :0]  # noqa: E731
+    assert _complaint(case, wrong, oracle.Refused)
+    refused = next(c for c in load_cases("onnx") if c["expect"] == "error")
+    assert _complaint(refused, lambda *_: np.zeros(1), oracle.Refused)
