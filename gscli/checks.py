@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gscli import dtypes
-from gscli.errors import DtypeRefused, ShapeRefused
+from gscli.errors import DtypeRefused, IndexTypeRefused, ShapeRefused, UpdatesTypeRefused
 from gscli.families import described, show_shape
 from gscli.layout import Reduction, Shape, Tensor
 
@@ -33,22 +33,19 @@ def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) 
             if indices.dtype in dtypes.INTEGERS
             else f"{indices.name} must be integers, got {indices.dtype}"
         )
-        raise DtypeRefused(
-            problem,
-            where=described(indices),
-            valid=" ".join(allowed),
-            hint=f"convert it: gscli convert IN OUT --dtype {next(iter(allowed))}",
+        raise IndexTypeRefused(
+            problem, name=indices.name, allowed=tuple(allowed), where=described(indices)
         )
 
 
 def same_type(data: Tensor, updates: Tensor) -> None:
     """Updates are never cast in silence."""
     if data.dtype != updates.dtype:
-        raise DtypeRefused(
+        raise UpdatesTypeRefused(
             f"{updates.name} must have {data.name}'s element type",
+            name=updates.name,
+            wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
-            valid=data.dtype,
-            hint=f"convert it: gscli convert IN OUT --dtype {data.dtype}",
         )
 
 

@@ -69,6 +69,12 @@ class GscliError(Exception):
         }
 
 
+class Notice(GscliError):
+    """A warning: the same facts, but the run goes on."""
+
+    code = ExitCode.DONE
+
+
 class UsageError(GscliError):
     """The command or call itself is wrong: unknown operator, option, choice or version."""
 
@@ -89,6 +95,41 @@ class ShapeRefused(InputRefused):
 
 class DtypeRefused(InputRefused):
     """An element type the operator does not take, or a reduction without a meaning for it."""
+
+
+class IndexTypeRefused(DtypeRefused):
+    """Indices of a type that the operator does not list; `allowed` are those it does."""
+
+    def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=" ".join(allowed),
+        )
+        self.name = name
+        self.allowed = allowed
+        self.wanted = "int64" if "int64" in allowed else allowed[-1]
+        self.hint = f"convert it: gscli convert IN OUT --dtype {self.wanted}"
+
+
+class UpdatesTypeRefused(DtypeRefused):
+    """Updates of another type than data's; they are never cast in silence."""
+
+    def __init__(self, problem: str, *, name: str, wanted: str, where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=wanted,
+            hint=f"convert it: gscli convert IN OUT --dtype {wanted}",
+        )
+        self.name = name
+        self.wanted = wanted
+
+
+class StrictFinding(GscliError):
+    """Something `--strict` does not let pass, though the operator would."""
+
+    code = ExitCode.NO
 
 
 class LimitRefused(InputRefused):

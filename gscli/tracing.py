@@ -13,17 +13,22 @@ from functools import cached_property
 from math import prod
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from gscli.arrays import dtype_name, plain
 from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
 from gscli.execute import Run, execute
 from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
-from gscli.plan import Array, Block, legal_range
+from gscli.plan import BLOCK, Array, Block, Indices, Plan, legal_range
 from gscli.replay import Change, Replay
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
 How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
+
+DUPLICATES_JUDGED = 1 << 22
+"""Entries that `duplicates` looks at."""
 
 LISTED_ENTRIES = 10_000
 """Entries that `to_dict` lists before it only counts them."""
@@ -289,6 +294,26 @@ class Trace:
             boxes[declared.source] = tuple(box)
         return tuple(boxes.items())
 
+    def duplicates(self, limit: int = 3) -> tuple[list[tuple[int, ...]], int]:
+        """Groups of entries that write the same cells (the first `limit`), and how many groups.
+
+        Looks at the first DUPLICATES_JUDGED entries only: it needs an address for each.
+        """
+        count = min(self.entry_count, DUPLICATES_JUDGED)
+        if self.kind == "gather" or count < 2:  # noqa: PLR2004  one entry meets no other
+            return [], 0
+        first_cells = _first_cells(self.run.plan, count)
+        numbers = np.flatnonzero(first_cells >= 0)
+        cells = first_cells[numbers]
+        order = np.argsort(cells, kind="stable")
+        cells, numbers = cells[order], numbers[order]
+        starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
+        ends = np.r_[starts[1:], cells.size]
+        repeated = np.flatnonzero(ends - starts > 1)
+        earliest = repeated[np.argsort(numbers[starts[repeated]], kind="stable")][:limit]
+        groups = [tuple(int(n) for n in numbers[starts[g] : ends[g]]) for g in earliest]
+        return groups, int(repeated.size)
+
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES."""
         attributes = dict(self.attributes)
@@ -316,6 +341,23 @@ class Trace:
             [_entry_dict(entry) for entry in self.entries(limit)] if listed else []
         )
         return document
+
+
+def _first_cells(plan: Plan, count: int) -> Indices:
+    """Flat address of the first cell of each entry, -1 where it is skipped."""
+    found = np.full(count, -1, np.int64)
+    layout = plan.layout
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        block, grid = plan.block(first, last), plan.grid(first, last)
+        total = np.zeros(last - first, np.int64)
+        for axis, stride in zip(layout.axes, layout.strides, strict=True):
+            if axis.column is not None:
+                total += block.coordinates[axis.column] * stride
+            if axis.entry is not None:
+                total += grid[axis.entry] * stride
+        found[first:last] = total if block.live is None else np.where(block.live, total, -1)
+    return found
 
 
 def _entry_dict(entry: Entry) -> dict[str, object]:

@@ -1,0 +1,153 @@
+"""The outermost frame: every way a run can end becomes an exit code and at most one message.
+
+No traceback reaches a person: GscliError is printed as itself, usage errors of the parser in the
+same form, a closed pipe ends quietly (141), Ctrl-C with 130, and anything else is a bug (70).
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+from collections.abc import Sequence
+
+from gscli.errors import CannotWrite, ExitCode, GscliError, LimitRefused, UsageError
+
+_SIGNALS = 128
+
+
+class InternalError(GscliError):
+    """Something gscli did not foresee."""
+
+    code = ExitCode.BUG
+
+
+def guarded(arguments: Sequence[str]) -> int:
+    """Run the command line; returns the exit code."""
+    _open_standard_streams()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except GscliError as error:
+        return _tell(error, arguments)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except SystemExit as stop:
+        return _status(stop)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            return _reader_went_away()
+        return _tell(_from_os_error(error), arguments)
+    except MemoryError:
+        problem = "not enough memory for this"
+        return _tell(
+            LimitRefused(problem, hint="use .npy files and -o, which are streamed"), arguments
+        )
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        return _tell(_bug(error), arguments)
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from gscli.cli import command_line  # noqa: PLC0415  typer takes 50 ms; after the streams
+
+    try:
+        return command_line(list(arguments))
+    except Exception as error:
+        # The parser's own exceptions are private to typer; these two members mark them.
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            raise _usage(error) from None
+        if type(error).__name__ == "Abort":
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _usage(error: object) -> UsageError:
+    message = str(error.format_message()).rstrip(".")  # type: ignore[attr-defined]  # checked by the caller
+    context = getattr(error, "ctx", None)
+    path = getattr(context, "command_path", "gscli")
+    problem, _, hint = message.partition(" Did you mean ")
+    return UsageError(
+        problem.rstrip(". ")[:1].lower() + problem.rstrip(". ")[1:],
+        hint=f"did you mean {hint.rstrip('?')}?" if hint else f"{path} --help",
+    )
+
+
+def _tell(error: GscliError, arguments: Sequence[str]) -> int:
+    """Print an error on stderr, as JSON when the run was asked for JSON."""
+    try:
+        if any(word == "--json" or word.startswith("--json=") for word in arguments):
+            text = json.dumps({"error": error.to_dict()}) + "\n"
+        else:
+            from gscli.messages import error_text  # noqa: PLC0415
+            from gscli.terminal import standard_error  # noqa: PLC0415
+
+            screen = standard_error(arguments)
+            text = error_text(error, color=screen.color, width=screen.width)
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        pass  # nobody is left to tell
+    _drop_output()
+    return int(error.code)
+
+
+def _bug(error: Exception) -> InternalError:
+    place = ""
+    frame = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"  # noqa: PTH119  no pathlib at this point
+        frame = frame.tb_next
+    return InternalError(
+        "this is a bug in gscli",
+        where=f"{type(error).__name__}: {error}"[:200],
+        details=(place,),
+        hint="please report it with the command and its inputs; --debug shows the traceback",
+    )
+
+
+def _from_os_error(error: OSError) -> GscliError:
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return CannotWrite("cannot write the result", where=reason)
+
+
+def _status(stop: SystemExit) -> int:
+    if stop.code is None:
+        return ExitCode.DONE
+    return stop.code if isinstance(stop.code, int) else ExitCode.NO
+
+
+def _reader_went_away() -> int:
+    _drop_output()
+    return ExitCode.CLOSED
+
+
+def _drop_output() -> None:
+    """Point stdout at nothing, so that the flush at exit cannot fail (CPython's own advice)."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+            os.dup2(nothing.fileno(), 1)
+
+
+def _open_standard_streams() -> None:
+    """Closed descriptors 0-2 would be given to the first file opened; put /dev/null there."""
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, mode)
+    if sys.stdin is None:  # type: ignore[redundant-expr]  # None when descriptor 0 was closed
+        sys.stdin = os.fdopen(0, "r")
+    if sys.stdout is None:  # type: ignore[redundant-expr]
+        sys.stdout = os.fdopen(1, "w")
+    if sys.stderr is None:  # type: ignore[redundant-expr]
+        sys.stderr = os.fdopen(2, "w")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

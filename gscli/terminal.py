@@ -1,0 +1,84 @@
+"""What the terminal (or pipe) on the other end takes: colour, width, character set."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Literal, TypeAlias
+
+ColorChoice: TypeAlias = Literal["auto", "always", "never"]
+
+PIPE_WIDTH = 120
+NARROWEST = 20
+
+
+@dataclass(frozen=True)
+class Screen:
+    """One output stream as the pictures see it. `depth`: how many colours it can show."""
+
+    color: bool
+    width: int
+    height: int | None
+    utf8: bool
+    is_terminal: bool
+    depth: Literal["truecolor", "256", "16"] = "truecolor"
+
+
+def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
+    """Judge a stream: `--color` wins, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM, isatty."""
+    is_terminal = _is_terminal(stream)
+    columns, height = PIPE_WIDTH, None
+    if is_terminal:
+        size = shutil.get_terminal_size((80, 24))
+        columns, height = size.columns, size.lines
+    elif os.environ.get("COLUMNS", "").isdigit():
+        columns = int(os.environ["COLUMNS"])
+    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
+    return Screen(
+        _wants_color(color, is_terminal),
+        max(width if width is not None else columns, NARROWEST),
+        height,
+        encoding.startswith("utf"),
+        is_terminal,
+        _depth(),
+    )
+
+
+def standard_error(arguments: Sequence[str]) -> Screen:
+    """Stderr, before options are parsed: `--color` is looked up in the words themselves."""
+    chosen: ColorChoice = "auto"
+    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
+        value = following if word == "--color" else word.removeprefix("--color=")
+        if word.startswith("--color") and value in ("always", "never"):
+            chosen = "always" if value == "always" else "never"
+    return screen(sys.stderr, chosen)
+
+
+def _is_terminal(stream: IO[str]) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:
+    environment = os.environ
+    if choice != "auto":
+        return choice == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR") or environment.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return is_terminal and environment.get("TERM") not in ("dumb", "unknown")
+
+
+def _depth() -> Literal["truecolor", "256", "16"]:
+    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return "truecolor"
+    term = os.environ.get("TERM", "")
+    if "256" in term or not term or os.environ.get("FORCE_COLOR"):
+        return "256" if "256" in term else "truecolor"
+    return "16"
