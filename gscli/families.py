@@ -74,6 +74,23 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     return tuple(reversed(result))
 
 
+def broadcasts(values: Tensor, wanted: Shape, parts: str) -> None:
+    """Values must stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
+
+    >>> broadcasts(Tensor("b", (3,), "int8"), (2, 3), "entries")
+    """
+    aligned = values.shape[::-1], wanted[::-1]
+    if values.rank > len(wanted) or any(
+        size not in (1, extent) for size, extent in zip(*aligned, strict=False)
+    ):
+        raise ShapeRefused(
+            f"{values.name} does not stretch to the cells it is for",
+            where=f"{values.name} {show_shape(values.shape)}",
+            details=(f"wanted {show_shape(wanted)} = {parts}",),
+            valid="sizes equal or 1, aligned at the last axis",
+        )
+
+
 def equal_leading(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
     for dim in range(count):

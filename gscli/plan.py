@@ -309,7 +309,8 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
         return np.broadcast_to(value, addressing.entries + addressing.window)
     array = inputs[updates.name]
     if updates.fit is Fit.BROADCAST:
-        array = np.broadcast_to(array, wanted)
+        surplus = max(array.ndim - len(wanted), 0)  # axes of size 1, as NumPy assignment drops
+        array = np.broadcast_to(array.reshape(array.shape[surplus:]), wanted)
     elif updates.fit is Fit.CROP:
         array = array.reshape(array.shape or (1,))[tuple(slice(size) for size in wanted)]
     elif updates.fit is Fit.CYCLE:

@@ -10,10 +10,32 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
-from gscli.checks import index_types
-from gscli.declare import Framework, Option
-from gscli.families import along_axis, flattened, normal_axis
-from gscli.layout import Beyond, Layout, Negative, Policy, Tensor, gather_layout
+from gscli.checks import allow, index_types
+from gscli.declare import Framework, Many, Option
+from gscli.errors import DtypeRefused, ShapeRefused
+from gscli.families import (
+    along_axis,
+    broadcasts,
+    described,
+    elements,
+    flattened,
+    index_tuple,
+    normal_axis,
+)
+from gscli.layout import (
+    Addressing,
+    Axis,
+    Beyond,
+    Fit,
+    Layout,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
 
 FRAMEWORK = Framework("numpy", "NumPy")
 
@@ -23,6 +45,11 @@ POLICIES = {
     "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
 }
 
+OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
+
+AlongAxis: TypeAlias = Annotated[
+    int | None, Option("axis of arr that the indices address, -r … r-1; none: arr is flat")
+]
 Mode: TypeAlias = Annotated[
     Literal["raise", "wrap", "clip"],
     Option("an index out of range is an error, taken modulo the size, or moved to the border"),
@@ -55,3 +82,167 @@ def take(
     else:
         addressing = along_axis(a, indices, normal_axis(axis, a.rank, of=a.name))
     return gather_layout(a, addressing, POLICIES[mode])
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
+    refused="'[[10,20,30],[40,50,60]]' '[[3],[0]]' --axis 1",
+)
+def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Layout:
+    """Take single cells: the index replaces one coordinate of its own position.
+
+    For axis 1: output[i,j] = arr[i, indices[i,j]]. Off the axis sizes must be equal or 1, and
+    size 1 of either side stretches; an index that is merely smaller than arr is refused. Without an
+    axis arr is read flat and indices have rank 1.
+    """
+    return gather_layout(arr, _along(arr, indices, axis), POLICIES["raise"])
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[1,-1,0]' '[7,8]'",
+    refused="'[[10,20,30],[40,50,60]]' '[1,6]' '[7,8]'",
+)
+def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
+    """Write cells of the flattened array.
+
+    v repeats when it is shorter than ind, its tail is ignored when it is longer, and it is cast
+    without asking (1.75 becomes 1). An empty v changes nothing, and no index is checked. An a of
+    rank 0 comes back unchanged, because NumPy scalars are not written into. Indices may be bool,
+    but not uint64. Nothing can be put into an empty array, whatever the mode.
+    """
+    index_types(ind, (*(name for name in dtypes.INTEGERS if name != "uint64"), "bool"))
+    _castable(a, v)
+    addressing = flattened(a, ind.shape, ind.name)
+    if 0 in v.shape and 0 not in a.shape:
+        addressing = Addressing((Axis(addressing.axes[0].size, entry=0),), (0,), (), (0,), ())
+    values = Updates(v.name if a.rank else a.name, Fit.CYCLE)
+    return scatter_layout(a, values, addressing, POLICIES[mode], open_order=OPEN_ORDER)
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[2],[-3]]' '[[7],[8]]' --axis 1",
+    refused="'[[10,20,30],[40,50,60]]' '[[2],[-4]]' '[[7],[8]]' --axis 1",
+)
+def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
+    """Write single cells: the index replaces one coordinate of its own position.
+
+    For axis 1: arr[i, indices[i,j]] = values[i,j]. Indices of size 1 off the axis stretch over arr,
+    larger ones over an axis of arr of size 1. values stretch to the indices' shape and are cast
+    without asking. Without an axis arr is addressed flat and indices have rank 1.
+    """
+    addressing = _along(arr, indices, axis)
+    _castable(arr, values)
+    surplus = max(values.rank - len(addressing.entries), 0)
+    dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
+    stretched = Tensor(values.name, dropped, values.dtype)
+    broadcasts(stretched, addressing.entries, "the shape of the index entries")
+    updates = Updates(values.name, Fit.BROADCAST)
+    return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
+
+
+@FRAMEWORK.operator(
+    name="add.at", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[3]' '[1]'"
+)
+def add_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+    """Add to the cells that an index tuple names; every occurrence of a cell counts.
+
+    a[i, j, …] += b[…] for each entry of the index arrays, which broadcast together and address the
+    leading axes; b broadcasts to entries ++ a.shape[k:]. `a[i] += b` would count a cell once. Each
+    step runs in the type that a and b promote to, and its result is cast to a's type (NumPy 2 does
+    not refuse 1.5 into an integer). Integers wrap; bool with bool is OR.
+    """
+    return _at(a, indices, b, "add")
+
+
+@FRAMEWORK.operator(
+    name="subtract.at",
+    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
+    refused="'[10,20,30]' '[-4]' '[1]'",
+)
+def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+    """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
+
+    Shapes and types as in add.at; NumPy has no subtraction of bool from bool.
+    """
+    if a.dtype == b.dtype == "bool":
+        raise DtypeRefused(
+            "subtract has no meaning for bool", where=f"{described(a)}, {described(b)}"
+        )
+    return _at(a, indices, b, "sub")
+
+
+@FRAMEWORK.operator(
+    name="multiply.at",
+    example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
+    refused="'[10,20,30]' '[3]' '[2]'",
+)
+def multiply_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+    """Multiply the cells that an index tuple names; every occurrence of a cell counts.
+
+    Shapes and types as in add.at; bool with bool is AND.
+    """
+    return _at(a, indices, b, "mul")
+
+
+@FRAMEWORK.operator(
+    name="maximum.at",
+    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
+    refused="'[10,20,30]' '[3]' '[15]'",
+)
+def maximum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+    """Keep the larger value in the cells that an index tuple names.
+
+    Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
+    then by imaginary part; bool with bool is OR.
+    """
+    return _at(a, indices, b, "max")
+
+
+@FRAMEWORK.operator(
+    name="minimum.at",
+    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
+    refused="'[10,20,30]' '[-4]' '[15]'",
+)
+def minimum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+    """Keep the smaller value in the cells that an index tuple names.
+
+    Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
+    then by imaginary part; bool with bool is AND.
+    """
+    return _at(a, indices, b, "min")
+
+
+def _along(arr: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """Cells along one axis with NumPy's stretching, or cells of the flattened array."""
+    index_types(indices, dtypes.INTEGERS)
+    if axis is not None:
+        return elements(arr, indices, normal_axis(axis, arr.rank, of=arr.name), stretch=True)
+    if indices.rank != 1:
+        raise ShapeRefused(
+            "without an axis indices have rank 1", where=described(indices), hint="--axis 0"
+        )
+    return flattened(arr, indices.shape, indices.name)
+
+
+def _castable(a: Tensor, values: Tensor) -> None:
+    """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
+    if (a.dtype == "str") != (values.dtype == "str") or (
+        values.dtype in dtypes.COMPLEX and a.dtype not in (*dtypes.COMPLEX, "bool")
+    ):
+        raise DtypeRefused(
+            f"{values.name} cannot be cast to {a.name}'s element type",
+            where=f"{described(a)}, {described(values)}",
+            details=("NumPy drops imaginary parts with a warning, and parses strings",),
+        )
+
+
+def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction) -> Layout:
+    for tensor in (a, b):
+        allow(tensor, tuple(name for name in dtypes.EVERY if name != "str"))
+    _castable(a, b)
+    for index in indices:
+        index_types(index, dtypes.INTEGERS)
+    addressing = index_tuple(a, indices)
+    broadcasts(b, addressing.result_shape, "entries ++ a.shape[k:]")
+    updates = Updates(b.name, Fit.BROADCAST, cast=False)
+    return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
