@@ -174,6 +174,19 @@ def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False)
     return Addressing(tuple(axes), tuple(entries), (), order, (Column(indices.name),))
 
 
+def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
+    """One index for each position off `axis`; index is data's shape without that axis.
+
+    >>> one_per_position(Tensor("d", (3, 5), "int8"), Tensor("i", (3,), "int64"), 1).result_shape
+    (3,)
+    """
+    axes = tuple(
+        Axis(size, column=0) if dim == axis else Axis(size, entry=dim - (dim > axis))
+        for dim, size in enumerate(data.shape)
+    )
+    return Addressing(axes, index.shape, (), tuple(range(index.rank)), (Column(index.name),))
+
+
 def equal_rank(data: Tensor, indices: Tensor) -> None:
     """The *Elements family needs as many axes in indices as in data."""
     if data.rank != indices.rank:

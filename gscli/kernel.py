@@ -134,6 +134,7 @@ def _reduce(plan: Plan, output: Array, updates: Array) -> Array:
     work = output if layout.accumulate is None else output.astype(dtype_named(layout.accumulate))
     cast = layout.updates is None or layout.updates.cast
     values = updates.astype(work.dtype, copy=False) if cast else updates
+    values = comparable(layout, values)
     rule = REDUCTIONS[layout.reduction]
     ufunc = rule.for_types(work.dtype, values.dtype)
     flat = work.reshape(-1)
@@ -151,6 +152,9 @@ def _reduce(plan: Plan, output: Array, updates: Array) -> Array:
             where = (addresses, chosen) if inside is None else (addresses[inside], chosen[inside])
             ufunc.at(flat, where[0].reshape(-1), where[1].reshape(-1))
         if layout.reduction == "mean":
+            if dtype.kind == "f" and work.dtype.kind in "iu":  # whole sums, fractional means
+                work = work.astype(dtype)
+                flat = work.reshape(-1)
             flat[touched] = _divided(flat[touched], counts[touched])
         return work.astype(dtype, copy=False)
 
@@ -160,6 +164,14 @@ def _divided(sums: Array, counts: Indices) -> Array:
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
     quotient: Array = divide(sums, counts.astype(sums.dtype))
     return quotient.astype(sums.dtype, copy=False)
+
+
+def comparable(layout: Layout, updates: Array) -> Array:
+    """Updates as max and min take them: NaN that must not win becomes the identity."""
+    if layout.updates is None or layout.updates.nan_wins:
+        return updates
+    identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
+    return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
 
 
 def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:

@@ -47,13 +47,15 @@ class Policy:
 
     `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
     alone (the StableHLO text). `note` is appended to a refusal, e.g. that the framework itself
-    would not have checked.
+    would not have checked. `cut`: a fractional index (MXNet) loses its fraction before it is
+    judged; otherwise it is judged as written and cut then.
     """
 
     negative: Negative = Negative.FROM_END
     beyond: Beyond = Beyond.RAISE
     whole: bool = True
     note: str = ""
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ class Updates:
     """The values to write: an input, or one `value` for every touched cell (`name` None).
 
     `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
-    that both promote to and only its result is cast (NumPy's ufunc.at).
+    that both promote to and only its result is cast (NumPy's ufunc.at). `nan_wins`: NaN replaces
+    any number under max and min; otherwise an update must compare beyond what is there, so that
+    NaN changes nothing (TensorFlow).
     """
 
     name: str | None
@@ -121,6 +125,7 @@ class Updates:
     value: Number | None = None
     scale: Number | None = None
     cast: bool = True
+    nan_wins: bool = True
 
 
 @dataclass(frozen=True, slots=True)

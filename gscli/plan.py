@@ -250,12 +250,14 @@ def _outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
         empty = axis.size == 0 and policy.beyond is not Beyond.SKIP
         return np.ones(numbers.shape, np.bool_) if empty else None
     low, high = legal_range(axis, policy)
+    if policy.cut and numbers.dtype.kind == "f":
+        numbers = np.trunc(numbers)
     largest, smallest = numbers.max(), numbers.min()
     if policy.negative is Negative.SKIP:
         return None if largest <= high else numbers > high
     if smallest >= low and largest <= high:
         return None
-    return (numbers < low) | (numbers > high)
+    return ~((numbers >= low) & (numbers <= high))  # so that NaN is outside
 
 
 def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, Flags | None]:
@@ -290,12 +292,16 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
 
 
 def _truncated(numbers: Array, axis: Axis, policy: Policy) -> Array:
-    """Fractional indices (MXNet): counted from the end first, then cut (apache/mxnet#17208)."""
-    if policy.negative is Negative.FROM_END:
-        numbers = np.where(numbers < 0, numbers + axis.size, numbers)
+    """Fractional indices (MXNet) are cut; where negatives count from the end, the size is added
+    before, in their own type, and the remainder taken after (apache/mxnet#17208).
+    """
+    from_end = policy.negative is Negative.FROM_END
     bound = float(1 << 62)
-    finite = np.nan_to_num(numbers.astype(np.float64), nan=-bound, posinf=bound, neginf=-bound)
-    return np.clip(finite, -bound, bound).astype(np.int64)
+    with np.errstate(over="ignore"):
+        moved = numbers + axis.size if from_end else numbers
+    finite = np.nan_to_num(moved.astype(np.float64), nan=-bound, posinf=bound, neginf=-bound)
+    whole: Array = np.clip(finite, -bound, bound).astype(np.int64)
+    return whole % max(axis.size, 1) if from_end else whole
 
 
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:

@@ -112,5 +112,6 @@ class Replay:
         rule = kernel.REDUCTIONS[reduction]
         ufunc = rule.for_types(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            combined: Array = np.asarray(ufunc(old, update)).astype(old.dtype, copy=False)
+            taken = kernel.comparable(self._run.layout, update)
+            combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
         return combined
