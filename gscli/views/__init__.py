@@ -1,0 +1,1 @@
+"""What a terminal, a slide and a page show of a trace. Nothing here knows a rule of its own."""

@@ -1,0 +1,82 @@
+"""Styles: one chip per entry, and signs for what happened. Colour is never the only cue.
+
+The chips are the Okabe–Ito colours, re-ordered so that the first four stay apart for colour-blind
+readers and in grey print. Ink and ground are both set, so a chip looks alike on dark and light.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from rich.style import Style
+
+from gscli.views.options import Depth, PaletteName, ViewOptions
+
+PLAIN = Style.null()
+
+_GROUNDS = {
+    "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
+    "256": tuple(f"color({number})" for number in (74, 166, 221, 25, 175, 36, 178)),
+    "16": tuple(f"color({number})" for number in (6, 1, 3, 4, 5, 2, 7)),
+}
+_INKS = {
+    "truecolor": ("#000000",) * 3 + ("#ffffff",) + ("#000000",) * 3,
+    "256": tuple(f"color({number})" for number in (16, 16, 16, 231, 16, 16, 16)),
+    "16": tuple(f"color({number})" for number in (0, 15, 0, 15, 15, 0, 0)),
+}
+_ALARM = {
+    "truecolor": ("#ffffff", "#870000"),
+    "256": ("color(231)", "color(88)"),
+    "16": ("color(15)", "color(9)"),
+}
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row."""
+
+    chips: tuple[Style, ...]
+    values: tuple[Style, ...]
+    alarm: Style
+    several: Style
+    dim: Style
+    bold: Style
+    note: Style
+    bars: bool
+
+    def chip(self, number: int) -> Style:
+        """Ground and ink of an entry; colours repeat, letters do not."""
+        return self.chips[number % len(self.chips)]
+
+    def value(self, number: int) -> Style:
+        """The same, for the number itself."""
+        return self.values[number % len(self.values)]
+
+
+def palette_of(options: ViewOptions) -> Palette:
+    """The palette that the options ask for and the terminal can show."""
+    return _palette(options.color, options.palette)
+
+
+@cache
+def _palette(color: Depth, name: PaletteName) -> Palette:
+    if color == "none":
+        return Palette((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, bars=False)
+    dim, bold, note = Style(dim=True), Style(bold=True), Style(dim=True, italic=True)
+    several = Style(bold=True, reverse=True)
+    if name == "mono":
+        return Palette((bold,), (bold,), several, several, dim, bold, note, bars=False)
+    depth = "16" if name == "16" else color
+    pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
+    ink, ground = _ALARM[depth]
+    return Palette(
+        tuple(Style(color=ink, bgcolor=ground) for ink, ground in pairs),
+        tuple(Style(color=ink, bgcolor=ground, bold=True) for ink, ground in pairs),
+        Style(color=ink, bgcolor=ground, bold=True),
+        several,
+        dim,
+        bold,
+        note,
+        bars=True,
+    )
