@@ -41,6 +41,14 @@ class Negative(Enum):
     SKIP = "skips its entry"
 
 
+class Narrow(Enum):
+    """When an index is cut to its low 32 bits, as JAX does: 2**32 + 1 then names row 1."""
+
+    NEVER = "never"
+    FIRST = "before a negative index is looked at"
+    LAST = "after a negative index was counted from the end"
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """How index numbers become coordinates, per coordinate and never on a folded address.
@@ -56,6 +64,7 @@ class Policy:
     whole: bool = True
     note: str = ""
     cut: bool = False
+    narrow: Narrow = Narrow.NEVER
 
 
 @dataclass(frozen=True, slots=True)

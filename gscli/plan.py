@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gscli.errors import IndexRefused
 from gscli.families import show_shape
-from gscli.layout import Axis, Beyond, Fit, Layout, Negative, Policy, Shape
+from gscli.layout import Axis, Beyond, Fit, Layout, Narrow, Negative, Policy, Shape
 
 Array = NDArray[Any]
 Indices = NDArray[np.int64]
@@ -247,7 +247,8 @@ def _outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
     if numbers.size == 0:
         return None
     if policy.beyond is not Beyond.RAISE:
-        empty = axis.size == 0 and policy.beyond is not Beyond.SKIP
+        # A window on an empty axis is empty itself: it fits, and nothing is read or written.
+        empty = axis.size == 0 and axis.window is None and policy.beyond is not Beyond.SKIP
         return np.ones(numbers.shape, np.bool_) if empty else None
     low, high = legal_range(axis, policy)
     if policy.cut and numbers.dtype.kind == "f":
@@ -272,15 +273,17 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
         numbers = _truncated(numbers, axis, policy)
     _, high = legal_range(axis, policy)
     live: Flags | None = None
-    if numbers.dtype == np.uint64 and policy.beyond is not Beyond.WRAP:
-        numbers = np.minimum(numbers, np.uint64(axis.size + 1))
-    elif numbers.dtype == np.uint64:
-        numbers = numbers % np.uint64(max(axis.size, 1))
+    if policy.narrow is Narrow.FIRST:
+        numbers = numbers.astype(np.int32)
+    if numbers.dtype == np.uint64 and policy.narrow is not Narrow.LAST:
+        numbers = _shortened(numbers, axis, policy)
     resolved = numbers.astype(np.int64)
-    if policy.negative is Negative.FROM_END:
+    if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
         resolved += (resolved >> 63) & axis.size
     elif policy.negative is Negative.SKIP:
         live = resolved >= 0
+    if policy.narrow is Narrow.LAST:
+        resolved = resolved.astype(np.int32).astype(np.int64)
     if policy.beyond is Beyond.WRAP:
         np.remainder(resolved, max(axis.size, 1), out=resolved)
     elif policy.beyond is Beyond.CLIP:
@@ -289,6 +292,13 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
         inside = (resolved >= 0) & (resolved <= high)
         live = inside if live is None else live & inside
     return resolved, live
+
+
+def _shortened(numbers: Array, axis: Axis, policy: Policy) -> Array:
+    """Numbers of type uint64 brought into the range of int64 without becoming negative."""
+    if policy.beyond is Beyond.WRAP:
+        return numbers % np.uint64(max(axis.size, 1))
+    return np.minimum(numbers, np.uint64(axis.size + 1))
 
 
 def _truncated(numbers: Array, axis: Axis, policy: Policy) -> Array:
