@@ -49,6 +49,20 @@ def same_type(data: Tensor, updates: Tensor) -> None:
         )
 
 
+def at_least_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
+    """The input needs `rank` axes or more.
+
+    >>> at_least_rank(Tensor("data", (2,), "int8"))
+    """
+    if tensor.rank < rank:
+        raise ShapeRefused(
+            f"rank {tensor.rank} is not allowed",
+            where=described(tensor),
+            valid=f"rank {rank} or more",
+            hint=hint,
+        )
+
+
 def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "") -> None:
     """Updates must have exactly the shape `wanted`; `parts` explains where it comes from."""
     if updates.shape == wanted:
