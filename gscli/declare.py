@@ -374,14 +374,14 @@ def _to_str(_: Attribute, value: object) -> str:
 def _to_choice(attribute: Attribute, value: object) -> str:
     if isinstance(value, str) and value in attribute.choices:
         return value
-    near = get_close_matches(str(value).lower(), attribute.choices, 1, 0.5)
+    word = str(value).lower()
+    near = get_close_matches(word, attribute.choices, 1, 0.5)
+    meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in attribute.choices]
     raise UsageError(
         f"unknown {attribute.name}: {value!r}"[:200],
         where=f"{attribute.name} = {value!r}"[:200],
         valid=" ".join(choice or "''" for choice in attribute.choices),
-        hint=f"did you mean {_SYNONYMS.get(str(value).lower()) or near[0]}?"
-        if near or _SYNONYMS.get(str(value).lower(), "") in attribute.choices
-        else "",
+        hint=f"did you mean {meant[0]}?" if meant else "",
     )
 
 

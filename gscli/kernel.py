@@ -168,7 +168,8 @@ def _divided(sums: Array, counts: Indices) -> Array:
 
 def comparable(layout: Layout, updates: Array) -> Array:
     """Updates as max and min take them: NaN that must not win becomes the identity."""
-    if layout.updates is None or layout.updates.nan_wins:
+    compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
+    if layout.updates is None or layout.updates.nan_wins or not compared:
         return updates
     identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
     return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
