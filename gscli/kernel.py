@@ -84,12 +84,32 @@ def scatter(plan: Plan, data: Array | None) -> Array:
     """A copy of `data` (or the fill) with the plan's updates written in entry order."""
     layout = plan.layout
     output = _base(layout, data)
-    updates = _prepared_updates(plan, output.dtype)
+    wide = None if layout.accumulate is None else dtype_named(layout.accumulate)
+    work = output if wide is None else output.astype(wide)
+    updates = _prepared_updates(plan, work.dtype)
     if layout.reduction == "none":
-        _write(plan, output.reshape(-1), updates)
+        _write(plan, work.reshape(-1), updates)
     else:
-        output = _reduce(plan, output, updates)
-    return output.astype(np.str_) if layout.dtype == "str" else output
+        work = _reduce(plan, work, updates, output.dtype)
+    return work.astype(np.str_) if layout.dtype == "str" else converted(work, output.dtype)
+
+
+def converted(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Wide results in the data's type: real parts, and floats saturate in integers (NaN is 0).
+
+    >>> converted(np.array([1.9, 300.0, -7.0, np.nan]), np.dtype(np.uint8))
+    array([  1, 255,   0,   0], dtype=uint8)
+    """
+    if array.dtype.kind == "c" and dtype.kind not in "cb":
+        array = array.real
+    with np.errstate(all="ignore"):
+        result = array.astype(dtype, copy=False)
+        if dtype.kind in "iu" and array.dtype.kind in "fV":
+            limits = np.iinfo(dtype)
+            result[array >= limits.max] = limits.max
+            result[array <= limits.min] = limits.min
+            result[np.isnan(array)] = 0
+    return result
 
 
 def _base(layout: Layout, data: Array | None) -> Array:
@@ -103,7 +123,7 @@ def _base(layout: Layout, data: Array | None) -> Array:
 
 
 def _prepared_updates(plan: Plan, dtype: np.dtype[Any]) -> Array:
-    """Updates as rows of windows, cast to the output's dtype and scaled as the operator says."""
+    """Updates as rows of windows, cast to the working dtype and scaled as the operator says."""
     layout = plan.layout
     updates = plan.updates().reshape(layout.entry_count, layout.window_size)
     return _scaled(layout, updates, dtype)
@@ -128,13 +148,10 @@ def _write(plan: Plan, flat: Array, updates: Array) -> None:
             flat[addresses[inside]] = updates[first:last][inside]
 
 
-def _reduce(plan: Plan, output: Array, updates: Array) -> Array:
+def _reduce(plan: Plan, work: Array, updates: Array, dtype: np.dtype[Any]) -> Array:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
-    layout, dtype = plan.layout, output.dtype
-    work = output if layout.accumulate is None else output.astype(dtype_named(layout.accumulate))
-    cast = layout.updates is None or layout.updates.cast
-    values = updates.astype(work.dtype, copy=False) if cast else updates
-    values = comparable(layout, values)
+    layout = plan.layout
+    values = comparable(layout, updates)
     rule = REDUCTIONS[layout.reduction]
     ufunc = rule.for_types(work.dtype, values.dtype)
     flat = work.reshape(-1)
@@ -156,7 +173,7 @@ def _reduce(plan: Plan, output: Array, updates: Array) -> Array:
                 work = work.astype(dtype)
                 flat = work.reshape(-1)
             flat[touched] = _divided(flat[touched], counts[touched])
-        return work.astype(dtype, copy=False)
+    return work
 
 
 def _divided(sums: Array, counts: Indices) -> Array:
@@ -185,12 +202,13 @@ def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | No
 
 
 def updates_of(plan: Plan, first: int, last: int) -> Array:
-    """The updates of some entries as (entries, window), in the data's dtype and scaled."""
+    """The updates of some entries as (entries, window), in the working dtype and scaled."""
     layout = plan.layout
     rows = plan.updates()
     grid = plan.grid(first, last)
     chosen = rows[grid] if grid else rows[None]
-    dtype = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
+    name = layout.accumulate or layout.dtype
+    dtype = np.dtype(object) if name == "str" else dtype_named(name)
     return _scaled(layout, chosen.reshape(last - first, layout.window_size), dtype)
 
 
