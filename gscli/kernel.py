@@ -106,8 +106,8 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
         result = array.astype(dtype, copy=False)
         if dtype.kind in "iu" and array.dtype.kind in "fV":
             limits = np.iinfo(dtype)
-            result[array >= limits.max] = limits.max
-            result[array <= limits.min] = limits.min
+            result[array >= float(limits.max)] = limits.max
+            result[array <= float(limits.min)] = limits.min
             result[np.isnan(array)] = 0
     return result
 
