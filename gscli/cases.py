@@ -1,0 +1,211 @@
+"""Recorded cases: read (JSON Lines), run, compare. The format is described in tests/vectors/README.md.
+
+A case holds an operator, its inputs and attributes, and what the framework answered: `expect` is
+"output", "error" or "open" (nothing is promised; it must only end in a value or a clear refusal).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.arrays import dtype_name
+from gscli.declare import Operator
+from gscli.errors import ContentRefused, GscliError
+from gscli.execute import execute
+from gscli.files import dump_json, load_json
+from gscli.formats.content import open_content
+from gscli.frameworks import find
+from gscli.text import safe
+
+Array = NDArray[Any]
+
+TOLERANCES = {
+    "float16": 4e-3,
+    "bfloat16": 2e-2,
+    "float32": 1e-6,
+    "float64": 1e-14,
+    "complex64": 1e-6,
+    "complex128": 1e-14,
+}
+"""Relative: sums and products may be rounded in another order than the framework's."""
+
+FILE_LIMIT = 1 << 30
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recorded call, decoded."""
+
+    id: str
+    operator: str
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+    expect: Literal["output", "error", "open"]
+    output: Array | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a case; `problem` is empty when it passed."""
+
+    case: Case
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """True when the answer is the recorded one."""
+        return not self.problem
+
+
+def read_cases(path: str) -> Iterator[Case]:
+    """The cases of a JSON Lines file, one at a time; ContentRefused names the line."""
+    for number, line in enumerate(lines_of(path), 1):
+        if line.strip():
+            yield parse_case(line, f"{safe(path)} line {number}")
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a text file, or of standard input for `-`."""
+    if path == "-":
+        yield from sys.stdin.buffer
+        return
+    with open_content(path, FILE_LIMIT) as content:
+        yield from content.file()
+
+
+def parse_case(line: bytes | str, where: str) -> Case:
+    """One line of a cases file."""
+    try:
+        record = json.loads(line)
+        inputs = {name: load_json(value) for name, value in record["inputs"].items()}
+        output = load_json(record["output"]) if "output" in record else None
+        return Case(
+            str(record["id"]),
+            operator_name(record["framework"], record["op"]),
+            *_completed(record, inputs, output),
+            record["expect"],
+            output,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ContentRefused(
+            "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
+        ) from None
+
+
+def operator_name(framework: str, op: str) -> str:
+    """The name under which gscli runs a recorded operator.
+
+    >>> operator_name("onnx", "ScatterND"), operator_name("openvino", "ScatterNDUpdate")
+    ('onnx.scatter_nd', 'openvino.scatter_nd_update')
+    >>> operator_name("jax", "stablehlo.gather"), operator_name("numpy", "add.at")
+    ('stablehlo.gather', 'numpy.add.at')
+    """
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
+    return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
+
+
+def _completed(
+    record: Mapping[str, Any], inputs: dict[str, Array], output: Array | None
+) -> tuple[dict[str, Array], dict[str, object]]:
+    """Inputs and attributes, with opset and device, as `gscli.run` takes them."""
+    attrs: dict[str, object] = dict(record["attrs"])
+    if record.get("opset") is not None:
+        attrs["opset"] = record["opset"]
+    if record.get("device", "cpu") != "cpu":
+        attrs["device"] = record["device"]
+        if output is not None:
+            _add_compiled_constants(record["op"], inputs, attrs, output)
+    return inputs, attrs
+
+
+def _add_compiled_constants(
+    op: str, inputs: dict[str, Array], attrs: dict[str, object], output: Array
+) -> None:
+    """Constants inside a compiled function, which its recording leaves out: read off the answer."""
+    if op == "scatter_nd" and "shape" not in inputs:
+        inputs["shape"] = np.array(output.shape, inputs["indices"].dtype)
+    elif op.startswith("unsorted_segment") and "num_segments" not in attrs:
+        attrs["num_segments"] = output.shape[0]
+    elif op == "gather" and "axis" not in attrs:
+        params, indices = inputs["params"].shape, inputs["indices"].shape
+        for axis in range(len(params)):
+            if params[:axis] + indices + params[axis + 1 :] == output.shape:
+                attrs["axis"] = axis
+                return
+
+
+def judge(case: Case) -> Verdict:
+    """Run one case and compare with the record. Raises nothing."""
+    try:
+        operator = find(case.operator)
+        answer = execute(operator, case.inputs, case.attrs).output
+    except GscliError as refusal:
+        if case.expect == "output":
+            return Verdict(case, f"refused, recorded an answer: {refusal}"[:300])
+        return Verdict(case)
+    if case.expect == "error":
+        return Verdict(case, "answered, the framework refuses")
+    if case.expect == "open" or case.output is None:
+        return Verdict(case)
+    return Verdict(case, difference(answer, case.output))
+
+
+def difference(answer: Array, recorded: Array) -> str:
+    """The first difference in words; "" when equal within TOLERANCES (NaN equals NaN).
+
+    >>> difference(np.array([1, 2]), np.array([1, 3]))
+    'output[1] is 2, recorded 3'
+    """
+    mine, theirs = dtype_name(answer.dtype), dtype_name(recorded.dtype)
+    if mine != theirs:
+        return f"dtype is {mine}, recorded {theirs}"
+    if answer.shape != recorded.shape:
+        return f"shape is {list(answer.shape)}, recorded {list(recorded.shape)}"
+    wrong = np.argwhere(~np.asarray(_equal(answer, recorded, theirs)))
+    if wrong.size == 0 and (answer.ndim or bool(_equal(answer, recorded, theirs))):
+        return ""
+    place = tuple(int(at) for at in wrong[0]) if answer.ndim else ()
+    return f"output[{','.join(map(str, place))}] is {answer[place]}, recorded {recorded[place]}"
+
+
+def _equal(answer: Array, recorded: Array, dtype: str) -> Any:  # noqa: ANN401  bool or array of them
+    same = answer == recorded
+    if dtype not in TOLERANCES:
+        return same
+    wide = np.complex128 if recorded.dtype.kind == "c" else np.float64
+    one, other = answer.astype(wide), recorded.astype(wide)
+    with np.errstate(all="ignore"):
+        near = np.abs(one - other) <= TOLERANCES[dtype] * np.abs(other)
+    return same | near | (np.isnan(one) & np.isnan(other))
+
+
+def reproduction(case: Case) -> str:
+    """The command that runs the case in a shell, everything inline."""
+    operator = find(case.operator)
+    words = operator.command_line.split()
+    words += [json.dumps(dump_json(array)) for array in case.inputs.values()]
+    for name, value in case.attrs.items():
+        if name != "indices_per_axis":
+            words += _option(operator, name, value)
+    return shlex.join(words)
+
+
+def _option(operator: Operator, name: str, value: object) -> list[str]:
+    flag = name.replace("_", "-")
+    if isinstance(value, bool):
+        known = {attribute.name: attribute.kind for attribute in operator.attributes}
+        if known.get(name) == "bool":
+            return [f"--{flag}" if value else f"--no-{flag}"]
+        return [f"--{flag}", str(value).lower()]
+    if isinstance(value, (list, tuple)):
+        return [f"--{flag}", ",".join(map(str, value))]
+    return [f"--{flag}", "none" if value is None else str(value)]
