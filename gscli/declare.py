@@ -15,12 +15,14 @@ The command line, the Python callable, help, README table, compare, rules and te
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
+from gscli.concepts import Comparison
 from gscli.errors import UsageError
 from gscli.layout import Layout, Number, Tensor
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 Values: TypeAlias = Annotated[Tensor, "values"]
 """An input whose numbers decide shapes: the layout may look at `tensor.values`."""
+
+Largest: TypeAlias = Annotated[Tensor, "largest"]
+"""An index input whose largest number decides a shape: the one number in `tensor.values`."""
 
 Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
@@ -48,7 +53,7 @@ class Input:
     """One input tensor of an operator, in the framework's order and under its name."""
 
     name: str
-    kind: Literal["tensor", "values", "many"]
+    kind: Literal["tensor", "values", "largest", "many"]
     optional: bool
 
 
@@ -69,7 +74,7 @@ class Attribute:
         return self.default is inspect.Parameter.empty
 
     def convert(self, value: object) -> object:
-        """Check a Python value and bring it to the declared type; UsageError names the legal ones."""
+        """Bring a Python value to the declared type; UsageError names the legal ones."""
         if value is None and self.optional:
             return None
         try:
@@ -249,8 +254,7 @@ class Operator:
         used = 0
         for item in self.inputs:
             if item.kind == "many":
-                names = [name for name in tensors if name.startswith(f"{item.name}_")]
-                names.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+                names = numbered(item.name, tensors)
                 arguments.append(tuple(tensors[name] for name in names))
                 used += len(names)
             elif item.name in tensors:
@@ -270,9 +274,9 @@ class Operator:
         return arguments
 
     def _knows(self, name: str) -> bool:
-        base = name.rsplit("_", 1)[0]
         return any(
-            name == item.name or (item.kind == "many" and base == item.name) for item in self.inputs
+            numbered(item.name, [name]) if item.kind == "many" else name == item.name
+            for item in self.inputs
         )
 
     def __call__(self, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
@@ -290,6 +294,13 @@ class Framework:
     title: str
     version_word: str = "opset"
     operators: dict[str, Operator] = field(default_factory=dict, compare=False, repr=False)
+    comparisons: list[tuple[Operator, Comparison]] = field(
+        default_factory=list, compare=False, repr=False
+    )
+
+    def compare(self, operator: Operator, *comparisons: Comparison) -> None:
+        """Say how calls of common concepts become calls of `operator`."""
+        self.comparisons.extend((operator, comparison) for comparison in comparisons)
 
     def operator(
         self,
@@ -317,9 +328,20 @@ class Framework:
         return declare
 
 
+def numbered(name: str, given: Iterable[str]) -> list[str]:
+    """Those of the `given` inputs that are called NAME_0, NAME_1, …, in that order.
+
+    >>> numbered("indices", ["a", "indices_10", "indices_2", "indices_x"])
+    ['indices_2', 'indices_10']
+    """
+    pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
+    found = [(int(match[1]), key) for key in given if (match := pattern.fullmatch(key))]
+    return [key for _, key in sorted(found)]
+
+
 def _input(parameter: inspect.Parameter) -> Input:
     kinds = getattr(parameter.annotation, "__metadata__", ())
-    kind = next((kind for kind in ("values", "many") if kind in kinds), "tensor")
+    kind = next((kind for kind in ("values", "largest", "many") if kind in kinds), "tensor")
     optional = parameter.default is not inspect.Parameter.empty
     return Input(parameter.name, kind, optional)  # type: ignore[arg-type]  # one of the three
 

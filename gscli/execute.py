@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from gscli import kernel
 from gscli.arrays import as_array, dtype_name, dtype_named
-from gscli.declare import Operator
+from gscli.declare import Operator, numbered
 from gscli.errors import LimitRefused, UsageError
 from gscli.frameworks import find
 from gscli.layout import Layout, Tensor
+from gscli.masks import without_masks
 from gscli.plan import Plan, resolve
 
 Array = NDArray[Any]
@@ -86,7 +87,9 @@ def execute(
     max_bytes: int | None = None,
 ) -> Run:
     """Judge, plan and run one call."""
-    arrays = {name: as_array(value, name) for name, value in inputs.items()}
+    given = {name: as_array(value, name) for name, value in inputs.items()}
+    attrs = without_count(operator, given, attrs)
+    arrays, _ = without_masks(operator, given)
     layout = layout_of(operator, arrays, attrs)
     _within_limit(layout, arrays, max_bytes)
     plan = resolve(layout, arrays)
@@ -111,21 +114,21 @@ def layout_of(
             name,
             array.shape,
             dtype_name(array.dtype),
-            _values(array) if kinds.get(name) == "values" else None,
+            _values(array, kinds.get(name)),
         )
         for name, array in arrays.items()
     }
-    return operator.layout(tensors, without_count(operator, tensors, attrs))
+    return operator.layout(tensors, attrs)
 
 
 def without_count(
-    operator: Operator, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]
+    operator: Operator, arrays: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
     many = next((item.name for item in operator.inputs if item.kind == "many"), None)
     if many is None or "indices_per_axis" not in attrs:
         return attrs
-    given = sum(name.startswith(f"{many}_") for name in tensors)
+    given = len(numbered(many, arrays))
     if attrs["indices_per_axis"] != given:
         raise UsageError(
             f"indices_per_axis is {attrs['indices_per_axis']!r}, got {given} arrays"[:200]
@@ -133,8 +136,12 @@ def without_count(
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
 
 
-def _values(array: Array) -> tuple[int, ...] | None:
-    if array.dtype.kind not in "iu" or array.size > _VALUES_LIMIT:
+def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
+    if array.dtype.kind not in "iu":
+        return None
+    if kind == "largest" and array.size:
+        return (int(array.max()),)
+    if kind != "values" or array.size > _VALUES_LIMIT:
         return None
     return tuple(array.reshape(-1).tolist())
 

@@ -27,6 +27,7 @@ from gscli.errors import (
 )
 from gscli.execute import layout_of
 from gscli.families import show_shape
+from gscli.masks import without_masks
 from gscli.options import Settings
 from gscli.text import safe
 
@@ -80,10 +81,11 @@ def read_inputs(
             name: _load(text, name, settings, limit)
             for name, text in assigned(operator, words, settings.extra).items()
         }
+    arrays, sources = without_masks(operator, {name: i.array for name, i in loaded.items()})
     inputs = Inputs(
-        {name: item.array for name, item in loaded.items()},
-        {name: item.origin for name, item in loaded.items()},
-        {name: item.typed for name, item in loaded.items()},
+        arrays,
+        {name: loaded[source].origin for name, source in sources.items()},
+        {name: loaded[source].typed for name, source in sources.items()},
     )
     settle_types(operator, inputs, attrs, strict=settings.strict)
     return inputs
