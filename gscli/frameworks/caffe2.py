@@ -1,7 +1,191 @@
-"""caffe2"""
+"""Caffe2, as bundled in torch 1.8.1: Gather, Scatter and ScatterAssign.
+
+Whether a negative index counts from the end depends on how the axis is written. On CUDA, Gather
+compares no index with anything and treats data as float; gscli answers as the CPU does.
+"""
+
+# ruff: noqa: N803  Caffe2 writes its inputs in capitals
 
 from __future__ import annotations
 
-from gscli.declare import Framework
+from math import prod
+from typing import Annotated
 
-FRAMEWORK = Framework("caffe2", "caffe2")
+from gscli import dtypes
+from gscli.checks import allow, at_least_rank, exact_shape, index_types, same_type
+from gscli.declare import Framework, Option
+from gscli.errors import ShapeRefused
+from gscli.families import (
+    along_axis,
+    described,
+    elements,
+    equal_leading,
+    normal_axis,
+    show_shape,
+)
+from gscli.layout import (
+    Addressing,
+    Axis,
+    Beyond,
+    Fit,
+    Layout,
+    Negative,
+    Policy,
+    Shape,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+
+FRAMEWORK = Framework("caffe2", "Caffe2")
+
+TYPES = (
+    "bool", *dtypes.SIGNED, "uint8", "uint16", "float16", "float32", "float64", "str",
+)  # fmt: skip
+ASSIGNED = ("float32", "float16", "uint8", "int32", "int64")
+
+FROM_START = Policy(Negative.OUTSIDE)
+FROM_END = Policy()
+UNSEEN = Policy(Negative.OUTSIDE, Beyond.SKIP)
+UNCHECKED = Policy(
+    Negative.OUTSIDE, note="Caffe2 does not check this and writes into foreign memory"
+)
+OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
+    refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --axis -2",
+)
+def gather(
+    DATA: Tensor,
+    INDICES: Tensor,
+    *,
+    axis: Annotated[int, Option("axis of DATA that is indexed, -r … r-1")] = 0,
+    wrap_indices: Annotated[
+        bool | None, Option("do negatives count from the end; default: only where axis is 0")
+    ] = None,
+    match_outer: Annotated[bool, Option("the axes before axis are a batch of both")] = False,
+) -> Layout:
+    """Take slices of DATA along one axis, one per index.
+
+    output = DATA[:axis] ++ INDICES ++ DATA[axis+1:] (shapes). A negative index counts from the end
+    when the axis is written 0, as by default, and is refused on any other axis, -r included, unless
+    wrap_indices says otherwise. match_outer (axis ≥ 1): DATA and INDICES share the axes before
+    axis. Two oddities: an axis of length 0 gives the shape of DATA whatever INDICES are, and where
+    the result is empty no index is looked at.
+    """
+    allow(DATA, TYPES)
+    index_types(INDICES)
+    where = normal_axis(axis, DATA.rank, of="DATA")
+    if DATA.shape[where] == 0:
+        return gather_layout(DATA, _untouched(DATA.shape), UNSEEN)
+    addressing = along_axis(
+        DATA, INDICES, where, _matched(DATA, INDICES, where) if match_outer else 0
+    )
+    wraps = axis == 0 if wrap_indices is None else wrap_indices
+    judged = FROM_END if wraps else FROM_START
+    return gather_layout(DATA, addressing, UNSEEN if 0 in addressing.result_shape else judged)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[10],[20]]'",
+    refused="'[[1,2,3],[4,5,6]]' '[[2],[-1]]' '[[10],[20]]'",
+)
+def scatter(
+    DATA: Tensor,
+    INDICES: Tensor,
+    UPDATES: Tensor,
+    *,
+    axis: Annotated[int, Option("axis of DATA that INDICES address, -r … r-1")] = 1,
+) -> Layout:
+    """Write single cells: the index replaces one coordinate of its own position.
+
+    As ONNX ScatterElements, but the axis is 1 unless written: output[i, INDICES[i,j]] =
+    UPDATES[i,j]. Negative indices are refused. Caffe2 itself judges only the first of the numbers,
+    as many as INDICES are long on the axis, reads UPDATES past their end where they are shorter
+    than INDICES, and loses its way where INDICES are smaller than DATA on an axis behind another;
+    gscli refuses all three. Duplicates are written in order (seen, not documented).
+    """
+    allow(DATA, TYPES)
+    index_types(INDICES)
+    same_type(DATA, UPDATES)
+    where = normal_axis(axis, DATA.rank, of="DATA")
+    addressing = elements(DATA, INDICES, where)
+    exact_shape(UPDATES, INDICES.shape, "INDICES.shape")
+    _same_strides(DATA, INDICES, where)
+    return scatter_layout(
+        DATA,
+        Updates(UPDATES.name),
+        addressing,
+        FROM_START,
+        open_order="Caffe2 does not document the order of duplicates",
+    )
+
+
+@FRAMEWORK.operator(
+    name="scatter_assign",
+    example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
+    refused="'[[1,2],[3,4],[5,6]]' '[3]' '[[10,20]]'",
+)
+def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
+    """Replace whole slices of DATA along axis 0.
+
+    Only the number of values in SLICES matters: K × (size of one slice) for K indices, in any
+    shape; INDICES may have any shape too. No index is checked by Caffe2, which then writes into
+    foreign memory; gscli takes 0 … s-1. Kernels exist for float32, float16, uint8, int32, int64.
+    """
+    allow(DATA, ASSIGNED, "Caffe2 has no kernel for it")
+    index_types(INDICES)
+    same_type(DATA, SLICES)
+    at_least_rank(DATA)
+    addressing = along_axis(DATA, INDICES, 0)
+    wanted = prod(addressing.result_shape)
+    if prod(SLICES.shape) != wanted:
+        raise ShapeRefused(
+            "SLICES has the wrong number of values",
+            where=f"SLICES {show_shape(SLICES.shape)}: {prod(SLICES.shape)} values",
+            details=(described(DATA), described(INDICES)),
+            valid=f"{wanted} values in any shape, as in {show_shape(addressing.result_shape)}",
+        )
+    return scatter_layout(
+        DATA,
+        Updates(SLICES.name, Fit.RESHAPE),
+        addressing,
+        UNCHECKED,
+        open_order=OPEN_ORDER,
+    )
+
+
+def _untouched(shape: Shape) -> Addressing:
+    """A result of DATA's own, empty shape for which no index is read."""
+    axes = tuple(Axis(size, entry=dim) for dim, size in enumerate(shape))
+    return Addressing(axes, shape, (), tuple(range(len(shape))), ())
+
+
+def _matched(data: Tensor, indices: Tensor, axis: int) -> int:
+    """match_outer makes every axis before `axis` a batch axis."""
+    if axis == 0 or indices.rank < axis:
+        raise ShapeRefused(
+            "match_outer needs axes before the axis, in INDICES too",
+            where=f"axis {axis}, {described(indices)}",
+            valid="axis ≥ 1, INDICES of at least as many axes",
+            hint="--axis 1" if axis == 0 else "",
+        )
+    equal_leading(data, indices, axis, "axis")
+    return axis
+
+
+def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
+    """Caffe2 numbers the positions before and behind the axis by INDICES alone."""
+    inner = (*range(1, axis), *range(axis + 2, data.rank))
+    for dim in inner:
+        if indices.shape[dim] != data.shape[dim]:
+            raise ShapeRefused(
+                "INDICES are smaller than DATA behind another axis",
+                where=f"axis {dim}: INDICES has {indices.shape[dim]}, DATA has {data.shape[dim]}",
+                details=(described(data), described(indices)),
+                valid=str(data.shape[dim]),
+                hint="Caffe2 does not refuse this, it writes cells of other positions",
+            )

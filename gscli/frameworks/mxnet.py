@@ -1,7 +1,242 @@
-"""mxnet"""
+"""MXNet 1.9.1: nd.gather_nd, nd.scatter_nd, nd.take, np.take and nd.pick.
+
+Index vectors lie along the first axis: MXNet's indices are TensorFlow's with the last axis moved
+to the front. Any of MXNet's number types may hold indices, float32 is even the default; fractions
+are cut toward zero, after the bounds were judged where there are bounds. The nd operators know
+neither scalars nor sizes of zero, the np ones do. MXNet reports a bad index late, when the result
+is first read.
+
+Where MXNet looks at no index and would read or write a wrong cell or foreign memory, gscli refuses
+the index and says so.
+"""
 
 from __future__ import annotations
 
-from gscli.declare import Framework
+from typing import Annotated, Literal, TypeAlias
 
-FRAMEWORK = Framework("mxnet", "mxnet")
+from gscli.checks import allow, at_least_rank, exact_shape
+from gscli.declare import Framework, Option
+from gscli.errors import ShapeRefused
+from gscli.families import (
+    along_axis,
+    described,
+    elements,
+    flattened,
+    normal_axis,
+    one_per_position,
+    show_shape,
+    vectors,
+)
+from gscli.layout import (
+    Beyond,
+    Layout,
+    Negative,
+    Policy,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+
+FRAMEWORK = Framework("mxnet", "MXNet")
+
+NUMBERS = ("float32", "float64", "float16", "int64", "int32", "int8", "uint8")
+TYPES = (*NUMBERS, "bool")
+WHY = "MXNet 1.9 has no other arrays"
+
+UNCHECKED_READ = "MXNet 1.6 does not check this and reads another cell or foreign memory"
+UNCHECKED_WRITE = "MXNet does not check this and writes another cell or foreign memory"
+
+WRAP_ONCE = Policy()
+MODES = {
+    "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
+    "wrap": Policy(Negative.OUTSIDE, Beyond.WRAP),
+    "raise": Policy(Negative.OUTSIDE),
+}
+OPEN_ORDER = "MXNet calls the result of duplicate indices nondeterministic"
+
+LONGEST_VECTOR = 10
+
+Mode: TypeAlias = Annotated[
+    Literal["clip", "wrap", "raise"],
+    Option("what an index outside 0 … s-1 means: the nearest row, the remainder, a refusal"),
+]
+PickMode: TypeAlias = Annotated[
+    Literal["clip", "wrap"], Option("an index outside 0 … s-1 means the nearest cell or wraps")
+]
+
+
+@FRAMEWORK.operator(
+    name="gather_nd",
+    example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
+    refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
+)
+def gather_nd(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    release: Annotated[
+        Literal["1.6", "1.9"], Option("1.6 and before check no index; 1.7 to 1.9 wrap and refuse")
+    ] = "1.9",
+) -> Layout:
+    """Take the cell or slice that each index vector names; vectors lie along the first axis.
+
+    indices (M, Y…) hold vectors of M numbers for the first M axes of data; output = indices.shape
+    [1:] ++ data.shape[M:]. From release 1.7 on an index counts from the end once, legal are
+    -s … s-1; a fraction is judged as written and cut after s was added, so -0.5 is the last row.
+    Release 1.6 checks nothing; gscli takes 0 … s-1 there and refuses the rest.
+    """
+    allow(data, TYPES, WHY)
+    _vectors_first(data, indices)
+    unchecked = Policy(Negative.OUTSIDE, note=UNCHECKED_READ, cut=True)
+    policy = WRAP_ONCE if release == "1.9" else unchecked
+    return gather_layout(data, vectors(data, indices, vector_dim=0), policy)
+
+
+@FRAMEWORK.operator(
+    name="scatter_nd",
+    example="'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
+    refused="'[10]' '[[1],[-1]]' --shape 3,3",
+)
+def scatter_nd(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    shape: Annotated[tuple[int, ...], Option("shape of the result")],
+) -> Layout:
+    """Write data into a new tensor of zeros; index vectors lie along the first axis.
+
+    data.shape = indices.shape[1:] ++ shape[M:] for vectors of M numbers. No index is checked by any
+    release: a vector becomes one flat offset, so in shape 3,3 MXNet writes (1,-1) into cell (0,2),
+    and beyond the tensor it damages memory. gscli refuses both. With duplicates the last one was
+    seen to stay, which MXNet does not promise.
+    """
+    allow(data, TYPES, WHY)
+    if any(size <= 0 for size in shape):
+        raise ShapeRefused("shape must be sizes", where=f"shape = {shape}", valid="1 or more each")
+    output = Tensor("output", shape, data.dtype)
+    _vectors_first(data, indices)
+    addressing = vectors(output, indices, vector_dim=0)
+    exact_shape(
+        data,
+        addressing.result_shape,
+        f"indices.shape[1:] {show_shape(indices.shape[1:])} + "
+        f"shape[{indices.shape[0]}:] {show_shape(shape[indices.shape[0] :])}",
+    )
+    return scatter_layout(
+        None,
+        Updates("data"),
+        addressing,
+        Policy(Negative.OUTSIDE, note=UNCHECKED_WRITE, cut=True),
+        dtype=data.dtype,
+        open_order=OPEN_ORDER,
+    )
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2],[3,4],[5,6]]' '[2,-1,7]'",
+    refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --mode raise",
+)
+def take(
+    a: Tensor,
+    indices: Tensor,
+    *,
+    axis: Annotated[int, Option("axis of a that is indexed, -r … r-1")] = 0,
+    mode: Mode = "clip",
+) -> Layout:
+    """Take slices of a along one axis; an index outside is clipped without a word.
+
+    output = a[:axis] ++ indices ++ a[axis+1:] (shapes). clip: negatives mean 0; wrap: the
+    remainder; raise (since release 1.6): only 0 … s-1, so even -1 and, on length 3, 2.2 are
+    refused. bool indices count as 0 and 1.
+    """
+    _legacy(a, indices)
+    return _take(a, indices, axis, mode)
+
+
+@FRAMEWORK.operator(
+    name="np.take",
+    example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
+    refused="'[[1,2],[3,4],[5,6]]' '[4,-1]'",
+)
+def np_take(
+    a: Tensor,
+    indices: Tensor,
+    *,
+    axis: Annotated[int | None, Option("axis of a that is indexed; default: a laid flat")] = None,
+    mode: Mode = "raise",
+) -> Layout:
+    """Take cells of a laid flat, or slices along one axis.
+
+    As take, but an index outside is refused unless mode says otherwise (the docstring of MXNet
+    names clip as the default), scalars and sizes of zero are legal, and without an axis
+    output.shape = indices.shape. On an axis of length 0 an index kills the process; gscli refuses.
+    """
+    return _take(a, indices, axis, mode)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2],[3,4],[5,6]]' '[0,1,5]'",
+    refused="'[[1,2],[3,4],[5,6]]' '[0,1]'",
+)
+def pick(
+    data: Tensor,
+    index: Tensor,
+    *,
+    axis: Annotated[int, Option("axis of data that is indexed, -r … r-1")] = -1,
+    keepdims: Annotated[bool, Option("keep the axis in the result, with length 1")] = False,
+    mode: PickMode = "clip",
+) -> Layout:
+    """Take one cell for each position off the axis.
+
+    index has the shape of data without the axis, or with length 1 there; for axis 1 of a matrix
+    output[i] = data[i, index[i]]. An index outside is clipped or wrapped, there is no raise.
+    """
+    _legacy(data, index)
+    allow(data, TYPES, WHY)
+    allow(index, NUMBERS, WHY)
+    where = normal_axis(axis, data.rank)
+    kept = (*data.shape[:where], 1, *data.shape[where + 1 :])
+    reduced = data.shape[:where] + data.shape[where + 1 :] or (1,)
+    exact_shape(index, kept if index.rank == data.rank else reduced, f"data without axis {where}")
+    family = elements if index.rank == data.rank else one_per_position
+    return gather_layout(
+        data,
+        family(data, index, where),
+        MODES[mode],
+        output_shape=kept if keepdims else reduced,
+    )
+
+
+def _take(a: Tensor, indices: Tensor, axis: int | None, mode: str) -> Layout:
+    allow(a, TYPES, WHY)
+    allow(indices, TYPES, WHY)
+    if axis is None:
+        return gather_layout(a, flattened(a, indices.shape, indices.name), MODES[mode])
+    where = normal_axis(axis, a.rank, of=a.name)
+    return gather_layout(a, along_axis(a, indices, where), MODES[mode])
+
+
+def _vectors_first(data: Tensor, indices: Tensor) -> None:
+    """What gather_nd and scatter_nd ask of their inputs before shapes are compared."""
+    allow(indices, NUMBERS, WHY)
+    _legacy(data, indices)
+    at_least_rank(indices, 2, "the first axis holds the vectors: [[2]] for the one vector (2)")
+    if indices.shape[0] > LONGEST_VECTOR:
+        raise ShapeRefused(
+            f"index vectors have more than {LONGEST_VECTOR} numbers",
+            where=f"{described(indices)}: first axis {indices.shape[0]} is the vector length",
+            valid=f"1 … {LONGEST_VECTOR}",
+        )
+
+
+def _legacy(*tensors: Tensor) -> None:
+    """Before numpy's shapes came, rank 0 and size 0 meant "unknown" to MXNet."""
+    for tensor in tensors:
+        if tensor.rank == 0 or 0 in tensor.shape:
+            raise ShapeRefused(
+                "MXNet's nd operators know neither scalars nor sizes of zero",
+                where=described(tensor),
+                valid="rank 1 or more, no size 0",
+                hint="np-take knows both",
+            )

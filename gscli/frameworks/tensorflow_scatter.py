@@ -1,0 +1,235 @@
+"""TensorFlow: scatter_nd and the tensor_scatter_nd family."""
+
+from __future__ import annotations
+
+from math import prod
+
+from gscli import dtypes
+from gscli.checks import allow, at_least_rank, exact_shape, index_types, same_type
+from gscli.declare import Values
+from gscli.errors import DtypeRefused, ShapeRefused
+from gscli.families import described, show_shape, vectors
+from gscli.frameworks.tensorflow_rules import (
+    FRAMEWORK,
+    LONGEST_VECTOR,
+    REAL,
+    BadIndices,
+    Device,
+    compiled,
+    short_enough,
+    writing,
+)
+from gscli.layout import Layout, Policy, Reduction, Shape, Tensor, Updates, scatter_layout
+
+
+@FRAMEWORK.operator(
+    name="scatter_nd",
+    example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
+    refused="'[[4],[-1]]' '[10,20]' '[6]'",
+)
+def scatter_nd(
+    indices: Tensor,
+    updates: Tensor,
+    shape: Values,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Write updates into a new tensor of zeros, adding where indices repeat.
+
+    shape has one axis and the type of indices; updates.shape = indices.shape[:-1] ++ shape[m:] for
+    vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
+    updates: integers wrap, bool is OR, strings are joined.
+    """
+    allow(updates, dtypes.ALL)
+    index_types(indices)
+    output = Tensor("output", _shape(shape, indices), updates.dtype)
+    policy = writing(device, bad_indices_policy)
+    return _scatter(None, output, indices, updates, policy, "add")
+
+
+@FRAMEWORK.operator(
+    name="tensor_scatter_nd_update",
+    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
+    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
+)
+def tensor_scatter_nd_update(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Write updates into a copy of tensor, at the cell or slice that each index vector names.
+
+    updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
+    last of several updates of a cell stays on the CPU (documented). bad_indices_policy exists in
+    tf.raw_ops.TensorScatterUpdate only, not in the public wrapper.
+    """
+    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "none", dtypes.ALL)
+
+
+@FRAMEWORK.operator(
+    name="tensor_scatter_nd_add",
+    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
+)
+def tensor_scatter_nd_add(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Add updates to a copy of tensor, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
+    """
+    return _tensor_scatter(
+        tensor, indices, updates, bad_indices_policy, device, "add", dtypes.NUMBERS
+    )
+
+
+@FRAMEWORK.operator(
+    name="tensor_scatter_nd_sub",
+    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,2,3,4]' '[3]' '[10]'",
+)
+def tensor_scatter_nd_sub(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
+    """
+    return _tensor_scatter(
+        tensor, indices, updates, bad_indices_policy, device, "sub", dtypes.NUMBERS
+    )
+
+
+@FRAMEWORK.operator(
+    name="tensor_scatter_nd_max",
+    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,4]' '[[4]]' '[10]'",
+)
+def tensor_scatter_nd_max(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare greater to
+    win, so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    """
+    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "max", REAL)
+
+
+@FRAMEWORK.operator(
+    name="tensor_scatter_nd_min",
+    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,40]' '[[3]]' '[10.0]'",
+)
+def tensor_scatter_nd_min(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare less to win,
+    so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    """
+    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "min", REAL)
+
+
+def _shape(shape: Values, indices: Tensor) -> Shape:
+    """The numbers of scatter_nd's shape."""
+    if shape.dtype != indices.dtype:
+        raise DtypeRefused(
+            "shape must have the type of indices",
+            where=f"shape is {shape.dtype}, indices is {indices.dtype}",
+            valid=indices.dtype,
+        )
+    if shape.rank != 1:
+        raise ShapeRefused("shape must be a vector", where=described(shape), valid="rank 1")
+    if shape.values is None or any(size < 0 for size in shape.values):
+        raise ShapeRefused(
+            "shape must be sizes",
+            where="too many numbers" if shape.values is None else f"shape = {shape.values}",
+            valid="0 or more each",
+        )
+    return shape.values
+
+
+def _tensor_scatter(
+    tensor: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    word: str,
+    device: str,
+    reduction: Reduction,
+    allowed: tuple[str, ...],
+) -> Layout:
+    allow(tensor, allowed)
+    index_types(indices)
+    same_type(tensor, updates)
+    order = "" if device == "cpu" else "TensorFlow promises an order of duplicates on the CPU only"
+    nan_wins = tensor.dtype not in dtypes.FLOATS or compiled(device)
+    policy = writing(device, word)
+    return _scatter(
+        tensor, tensor, indices, updates, policy, reduction, nan_wins=nan_wins, order=order
+    )
+
+
+def _scatter(
+    tensor: Tensor | None,
+    output: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    policy: Policy,
+    reduction: Reduction,
+    *,
+    nan_wins: bool = True,
+    order: str = "",
+) -> Layout:
+    """The shape rules of the whole scatter family; `output` is what is written into."""
+    at_least_rank(indices, 2, "TensorFlow takes no single vector; add one axis: [[2]] for [2]")
+    if indices.shape[-1] == 0:
+        raise ShapeRefused(
+            "index vectors are empty",
+            where=f"{described(indices)}: last axis 0 is the vector length",
+            valid=f"vector length 1 … {min(output.rank, LONGEST_VECTOR)}",
+        )
+    addressing = vectors(output, indices)
+    short_enough(indices)
+    length = indices.shape[-1]
+    exact_shape(
+        updates,
+        addressing.result_shape,
+        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
+        f"{output.name}.shape[{length}:] {show_shape(output.shape[length:])}",
+    )
+    if 0 in output.shape and prod(addressing.entries) > 0:
+        raise ShapeRefused(
+            f"{output.name} is empty, yet something is written into it",
+            where=described(output),
+            details=(described(indices), described(updates)),
+        )
+    return scatter_layout(
+        tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
+        dtype=output.dtype, reduction=reduction, open_order=order,
+    )  # fmt: skip
