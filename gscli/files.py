@@ -13,7 +13,7 @@ dtype('float32')
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.errors import CannotRead, LimitRefused
-from gscli.formats import readers, writers
+from gscli.formats import readers, together, writers
 from gscli.formats.atomic import AtomicFile, open_atomic
 from gscli.formats.content import Content, HeldContent, read_pipe
 from gscli.formats.dtypes import cast_exactly, dtype_named
@@ -42,6 +42,7 @@ __all__ = [
     "dump_json",
     "load",
     "load_json",
+    "load_many",
     "members",
     "npy_header",
     "open_atomic",
@@ -97,13 +98,15 @@ def load(
         loaded = _load(source, name, wish, max_bytes, stdin)
         if wish.dtype is not None and loaded.array.dtype != wish.dtype:
             loaded.array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+    return _read_only(loaded)
+
+
+def _read_only(loaded: Loaded) -> Loaded:
     loaded.array.flags.writeable = False
     return loaded
 
 
-def _load(
-    source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None
-) -> Loaded:
+def _load(source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None) -> Loaded:
     if source.kind == "generator":
         array, typed = generate(source.text, wish, limit)
         return Loaded(array, safe(source.text), typed)
@@ -118,7 +121,31 @@ def _load(
         content, suffix = readers.open_source(source.path, limit)
     with content:
         read = readers.read_array(content, Request(name, source.member, wish, limit, suffix))
-    return Loaded(read.array, content.name, read.typed)
+    origin = STANDARD_INPUT if source.kind == "stdin" else safe(source.text)
+    return Loaded(read.array, origin, read.typed)
+
+
+def load_many(
+    text: str,
+    names: Sequence[str],
+    *,
+    optional: Collection[str] = (),
+    empty_dtype: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> dict[str, Loaded]:
+    """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
+
+    `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
+    or values; in a folder as data.npy, data.json or input_0.pb. Raises as `load` does, CannotRead
+    for an argument that is not there (unless it is in `optional`).
+    """
+    wish = Wish(empty=None if empty_dtype is None else dtype_named(empty_dtype))
+    with _enough_memory(text):
+        found = together.sources(text, names, optional, max_bytes)
+        return {
+            name: _read_only(_load(source, name, wish, max_bytes, None))
+            for name, source in found.items()
+        }
 
 
 def members(path: str, *, max_bytes: int = MAX_BYTES) -> list[Member]:
@@ -149,6 +176,7 @@ def save(
     *,
     format: str | None = None,  # noqa: A002 -- the word of the command line
     stdout: BinaryIO | None = None,
+    max_bytes: int = MAX_BYTES,
 ) -> None:
     """Write one array to a file, replaced as a whole, or with `-` to standard output.
 
@@ -170,7 +198,7 @@ def save(
                 stream = None if sys.stdout is None else sys.stdout.buffer
             writers.save_stream(stream, array, format)
         else:
-            writers.save_file(path, array, format)
+            writers.save_file(path, array, format, max_bytes)
 
 
 @contextmanager

@@ -158,9 +158,7 @@ def cast_exactly(array: NDArray[Any], dtype: np.dtype[Any], where: str) -> NDArr
     return result.reshape(array.shape)
 
 
-def _not_exact(
-    old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str
-) -> DtypeRefused:
+def _not_exact(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:
     return DtypeRefused(
         f"{dtype_label(old)} cannot become {dtype_label(new)} without changing values",
         where=where,

@@ -88,9 +88,7 @@ def _usual_dtype(recipe: _Recipe) -> np.dtype[Any]:
     return np.dtype("int64" if whole else "float64")
 
 
-def _value(
-    recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int
-) -> NDArray[Any]:
+def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) -> NDArray[Any]:
     word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), safe(text), "the value")
     value = array_of_json(parsed, Wish(dtype=dtype), limit).array

@@ -65,7 +65,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         line = raw[: error.start].count(b"\n") + 1
         raise ContentRefused(f"{name} is not UTF-8 text", where=f"{name} line {line}") from None
     del raw
-    floats = _finite_float if _MAY_OVERFLOW.search(text) else None
+    floats = finite_float if _MAY_OVERFLOW.search(text) else None
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_float=floats)
     except json.JSONDecodeError as error:
@@ -146,7 +146,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _finite_float(digits: str) -> float:
+def finite_float(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
         raise ValueError(f"{safe(digits, 40)} is beyond the largest float")

@@ -48,17 +48,12 @@ _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 @dataclass(frozen=True)
 class Header:
-    """What a .npy header says: `offset` is where the data begins, `opaque` that the type is |V."""
+    """What a .npy header says: `offset` is where the data begins."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     fortran: bool
     offset: int
-
-    @property
-    def opaque(self) -> bool:
-        """Whether the file knows only the size of an element, as for bfloat16."""
-        return self.dtype.type is np.void
 
     @property
     def count(self) -> int:
@@ -84,7 +79,7 @@ def read(content: Content, request: Request) -> Read:
     """The array of a .npy file: mapped when large and plain, else in memory within the limit."""
     header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
-    dtype = element_type(header, request.wish.dtype, content.name)
+    dtype = element_type(header.dtype, request.wish.dtype, content.name)
     flat = content.array(dtype, header.count, header.offset)
     return Read(arranged(flat, header, request.limit, content.name))
 
@@ -96,8 +91,7 @@ def listing(content: Content, _limit: int) -> list[Member]:
 
 def member_of(header: Header, name: str = "") -> Member:
     """What a header says, as a member."""
-    label = f"V{header.dtype.itemsize}" if header.opaque else dtype_label(header.dtype)
-    return Member(name, label, header.shape, header.nbytes)
+    return Member(name, type_label(header.dtype), header.shape, header.nbytes)
 
 
 def check_length(header: Header, size: int, name: str) -> None:
@@ -112,20 +106,26 @@ def check_length(header: Header, size: int, name: str) -> None:
         )
 
 
-def element_type(header: Header, want: np.dtype[Any] | None, name: str) -> np.dtype[Any]:
+def element_type(stored: np.dtype[Any], want: np.dtype[Any] | None, name: str) -> np.dtype[Any]:
     """The type of the elements; `want` names it where the file holds opaque bytes."""
-    if not header.opaque:
-        return header.dtype
-    if want is not None and want.name in SMALL_NAMES and want.itemsize == header.dtype.itemsize:
+    if stored.type is not np.void:
+        return stored
+    size = stored.itemsize
+    if want is not None and want.name in SMALL_NAMES and want.itemsize == size:
         return want
-    small = ["bfloat16"] if header.dtype.itemsize == 2 else list(SMALL_NAMES[1:])  # noqa: PLR2004
+    fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
     raise DtypeRefused(
-        f"the elements of {name} are opaque bytes (|V{header.dtype.itemsize})",
+        f"the elements of {name} are opaque bytes (|V{size})",
         where=name,
         details=("NumPy writes bfloat16 and other small types this way, without their names",),
-        valid=", ".join(small) if header.dtype.itemsize <= 2 else "",  # noqa: PLR2004
-        hint="--dtype bfloat16" if header.dtype.itemsize == 2 else "--dtype with the type",  # noqa: PLR2004
+        valid=", ".join(fitting),
+        hint=f"--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
     )
+
+
+def type_label(dtype: np.dtype[Any]) -> str:
+    """The name of an element type for a listing; opaque bytes are V and their number."""
+    return f"V{dtype.itemsize}" if dtype.type is np.void else dtype_label(dtype)
 
 
 def arranged(flat: NDArray[Any], header: Header, limit: int, name: str) -> NDArray[Any]:
@@ -240,7 +240,9 @@ def _check_tokens(text: str, name: str) -> None:
         deepest = max(deepest, depth)
     if deepest > _DEPTH_LIMIT:
         raise _bad_header(name, f"nested {deepest} deep")
-    keys = sorted(key.strip("'\"") for key, after in zip(tokens, tokens[1:], strict=False) if after == ":")
+    keys = sorted(
+        key.strip("'\"") for key, after in zip(tokens, tokens[1:], strict=False) if after == ":"
+    )
     if keys != _KEYS:
         raise _bad_header(name, f"the keys are {safe(', '.join(keys), 60)}, not {', '.join(_KEYS)}")
 
@@ -257,12 +259,21 @@ def _numpy_header(text: str, offset: int, name: str) -> Header:
         shape, fortran, dtype = numpy_format.read_array_header_2_0(
             io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
         )
-    except (ValueError, TypeError, SyntaxError, OverflowError, MemoryError, RecursionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        SyntaxError,
+        OverflowError,
+        MemoryError,
+        RecursionError,
+    ) as error:
         raise _bad_header(name, "NumPy cannot read it") from error
     if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:
         raise _bad_header(name, f"shape {safe(str(shape), 60)}")
     if math.prod(length or 1 for length in shape) * (dtype.itemsize or 1) >= BYTES_LIMIT:
         raise _bad_header(name, f"shape {safe(str(shape), 60)} is beyond 2^63 bytes")
-    if not (dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize):
+    if not (
+        dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize
+    ):
         checked_dtype(dtype, name)
     return Header(dtype, shape, fortran, offset)

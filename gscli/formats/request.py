@@ -25,6 +25,9 @@ class Output(Protocol):
     def write(self, data: bytes | memoryview, /) -> int:
         """Take all of it."""
 
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place, where `seekable` holds."""
+
     def seekable(self) -> bool:
         """Whether this is a file, not a stream."""
 
@@ -94,14 +97,23 @@ def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
         return member
     if not known:
         raise ContentRefused(f"{file} holds no arrays", where=file)
-    shown = ", ".join(safe(name, 60) for name in known[:NAMES_SHOWN])
-    more = f" and {len(known) - NAMES_SHOWN} more" if len(known) > NAMES_SHOWN else ""
     if member is not None:
-        raise CannotRead(f"{file} has no member {safe(member, 60)}", valid=shown + more)
+        raise CannotRead(f"{file} has no member {safe(member, 60)}", valid=listed(known))
     if len(known) == 1:
         return known[0]
     raise UsageError(
         f"{file} holds {len(known)} arrays: say which one",
-        valid=shown + more,
+        valid=listed(known),
         hint=f"{file}::{safe(known[0], 60)}",
     )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names from a file for a message: the first ones, and how many more.
+
+    >>> listed(["data", "indices"])
+    'data, indices'
+    """
+    known = list(names)
+    more = f" and {len(known) - NAMES_SHOWN} more" if len(known) > NAMES_SHOWN else ""
+    return ", ".join(safe(name, 60) for name in known[:NAMES_SHOWN]) + more

@@ -16,7 +16,9 @@ _WORDS = {
     **{"true": "true", "false": "false", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"},
     **{"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity"},
 }
-_MEMBER = re.compile(r"(.+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5))::(.*)", re.I | re.S)
+_MEMBER = re.compile(
+    r"(.+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5))::(.*)", re.I | re.S
+)
 
 
 @dataclass(frozen=True)

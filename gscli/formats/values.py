@@ -83,9 +83,7 @@ def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -
     return _floating(values, dtype, place)
 
 
-def _all_of(
-    values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Place
-) -> list[Any]:
+def _all_of(values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Place) -> list[Any]:
     if not set(map(type, values)) <= kinds:
         for number, value in enumerate(values):
             if type(value) not in kinds:
@@ -132,7 +130,12 @@ def _as_whole(value: object, number: int, place: Place) -> int:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, str) and value.removeprefix("-").isdecimal() and value.isascii() and len(value) <= 20:  # noqa: PLR2004 -- 64 bits have at most 20 digits
+    if (
+        isinstance(value, str)
+        and value.removeprefix("-").isdecimal()
+        and value.isascii()
+        and len(value) <= 20
+    ):  # noqa: PLR2004 -- 64 bits have at most 20 digits
         return int(value)
     shown = safe(value, 40) if isinstance(value, str) else str(value)
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))
@@ -161,7 +164,9 @@ def _float64(values: list[Any], place: Place) -> NDArray[Any]:
     try:
         wide = np.array(values, np.float64)
     except OverflowError:
-        number = next(n for n, v in enumerate(values) if isinstance(v, int) and abs(v) > _UINT64_MAX)
+        number = next(
+            n for n, v in enumerate(values) if isinstance(v, int) and abs(v) > _UINT64_MAX
+        )
         raise ContentRefused(
             f"{_digits(values[number])} does not fit float64", where=place(number)
         ) from None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gscli.errors import CannotWrite, UsageError
 from gscli.formats.atomic import open_atomic
+from gscli.formats.content import Content, open_content
 from gscli.formats.dtypes import checked_dtype
 from gscli.formats.request import Arrays, Output
 from gscli.formats.source import Source
@@ -30,6 +31,7 @@ MODULES = {
 }
 """Suffix → module of gscli.formats with `write`, imported when such a file is wanted."""
 
+MANY_MEMBERS = {".npz", ".safetensors", ".h5", ".hdf5"}
 TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
 DEFAULT_MEMBER = "output"
 STANDARD_OUTPUT = "standard output"
@@ -41,23 +43,36 @@ class Writer(Protocol):
     def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
         """Write the file from its first byte to its last."""
 
+    def write_into(self, out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+        """Write the old file with one member changed or added; only where members exist."""
 
-def save_file(path: str, array: NDArray[Any], form: str | None) -> None:
+
+def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> None:
     """Replace the file `path` (or one member of it) as a whole."""
     source = Source.parse(path)
     target = source.path or path
     suffix = _suffix(form, target)
     checked = _checked(array, safe(target))
-    with open_atomic(target) as out:
-        _writer(suffix).write(out, {source.member or DEFAULT_MEMBER: checked}, suffix)
+    if source.member is None:
+        with open_atomic(target) as out:
+            _writer(suffix).write(out, {DEFAULT_MEMBER: checked}, suffix)
+        return
+    if suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{safe(target)} can hold only one array", hint=f"leave ::{safe(source.member, 60)} off"
+        )
+    if not os.path.lexists(target):
+        with open_atomic(target) as out:
+            _writer(suffix).write(out, {source.member: checked}, suffix)
+        return
+    with open_content(target, limit) as old, open_atomic(target) as out:
+        _writer(suffix).write_into(out, old, source.member, checked)
 
 
 def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) -> None:
     """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
     if stream is None:
-        raise CannotWrite(
-            f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed"
-        )
+        raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
     suffix = _suffix(form, "-")
     if suffix not in TEXT_SUFFIXES and stream.isatty():
         raise UsageError(

@@ -1,0 +1,224 @@
+"""ONNX TensorProto files (.pb), as the ONNX tests and model zoo keep their inputs and outputs.
+
+The onnx package parses the message. What it says is judged here: external data is refused and
+never followed, one field holds the values, and their number and range fit the type and shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.errors import ContentRefused, DtypeRefused
+from gscli.formats.content import Content, check_limit
+from gscli.formats.dtypes import check_values, dtype_label, dtype_named, native, whole_range
+from gscli.formats.extras import extra
+from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
+from gscli.formats.request import Arrays, Member, Output, Read, Request
+from gscli.formats.values import of_type
+from gscli.text import safe
+
+TYPES = {
+    1: ("float32", "float_data"),
+    2: ("uint8", "int32_data"),
+    3: ("int8", "int32_data"),
+    4: ("uint16", "int32_data"),
+    5: ("int16", "int32_data"),
+    6: ("int32", "int32_data"),
+    7: ("int64", "int64_data"),
+    8: ("str", "string_data"),
+    9: ("bool", "int32_data"),
+    10: ("float16", "int32_data"),
+    11: ("float64", "double_data"),
+    12: ("uint32", "uint64_data"),
+    13: ("uint64", "uint64_data"),
+    14: ("complex64", "float_data"),
+    15: ("complex128", "double_data"),
+    16: ("bfloat16", "int32_data"),
+    17: ("float8_e4m3fn", "int32_data"),
+    18: ("float8_e4m3fnuz", "int32_data"),
+    19: ("float8_e5m2", "int32_data"),
+    20: ("float8_e5m2fnuz", "int32_data"),
+    21: ("uint4", "int32_data"),
+    22: ("int4", "int32_data"),
+    23: ("float4_e2m1fn", "int32_data"),
+    24: ("float8_e8m0fnu", "int32_data"),
+    25: ("uint2", "int32_data"),
+    26: ("int2", "int32_data"),
+}
+"""TensorProto.DataType → element type and the field that holds it when raw_data does not."""
+
+BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
+"""Types of which several share a byte, the first in its lowest bits."""
+
+_FIELDS = {field for _, field in TYPES.values()}
+_FIELD_TYPES = {
+    "float_data": np.float32,
+    "double_data": np.float64,
+    "int32_data": np.int32,
+    "int64_data": np.int64,
+    "uint64_data": np.uint64,
+}
+_EXTERNAL = 1
+_MESSAGE_LIMIT = (1 << 31) - 1
+"""Protocol buffers end here."""
+
+
+def read(content: Content, request: Request) -> Read:
+    """The array of a .pb file."""
+    tensor = parsed("TensorProto", content, request.limit)
+    return Read(array_of(tensor, content.name, request.limit))
+
+
+def listing(content: Content, limit: int) -> list[Member]:
+    """The one array of a .pb file."""
+    return [Member.of(array_of(parsed("TensorProto", content, limit), content.name, limit))]
+
+
+def write(out: Output, arrays: Arrays, _suffix: str) -> None:
+    """Write a TensorProto: numbers as raw data, text in its own field."""
+    ((name, array),) = arrays.items()
+    codes = {label: code for code, (label, _) in TYPES.items()}
+    label = dtype_label(array.dtype)
+    if label not in codes:
+        raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
+    check_limit(array.nbytes, _MESSAGE_LIMIT, name, "the tensor")
+    tensor = extra("onnx", "onnx").TensorProto()
+    tensor.name, tensor.data_type = name, codes[label]
+    tensor.dims.extend(array.shape)
+    if label == "str":
+        tensor.string_data.extend(_encoded(value, name) for value in array.reshape(-1).tolist())
+    else:
+        tensor.raw_data = _packed(native(array).reshape(-1).view(np.uint8), label).tobytes()
+    out.write(tensor.SerializeToString())
+
+
+def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- onnx is untyped
+    """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
+    data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
+    message = getattr(extra("onnx", "onnx"), kind)
+    decode_error = extra("google.protobuf.message", "onnx").DecodeError
+    try:
+        return message.FromString(data)
+    except (decode_error, RuntimeError, ValueError) as error:
+        raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
+
+
+def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN401 -- onnx is untyped
+    """The array of a TensorProto in which every statement agrees with the others."""
+    if tensor.data_location == _EXTERNAL or tensor.external_data:
+        raise ContentRefused(
+            "the values lie in another file, which gscli does not follow",
+            where=where,
+            hint="onnx.save_model(model, path, save_as_external_data=False) puts them inside",
+        )
+    if tensor.HasField("segment"):
+        raise ContentRefused("the file holds a segment of a tensor", where=where)
+    if tensor.data_type not in TYPES:
+        raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
+    label, field = TYPES[tensor.data_type]
+    shape = tuple(tensor.dims)
+    if len(shape) > RANK_LIMIT or min(shape, default=0) < 0:
+        raise ContentRefused(f"dimensions {safe(str(shape), 60)} name no shape", where=where)
+    if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16:
+        raise ContentRefused(f"dimensions {safe(str(shape), 60)} are too large", where=where)
+    count = math.prod(shape)
+    check_limit(count * dtype_named(label).itemsize, limit, where, "the tensor")
+    used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
+    if (
+        len(used) > 1
+        or not set(used) <= {field, "raw_data"}
+        or (label == "str" and "raw_data" in used)
+    ):
+        raise ContentRefused(f"{label} values in {' and '.join(used)}", where=where, valid=field)
+    if label == "str":
+        return _text(tensor.string_data, count, where, limit).reshape(shape)
+    dtype = dtype_named(label)
+    if used == ["raw_data"]:
+        flat = _from_raw(tensor.raw_data, dtype, count, where)
+    else:
+        flat = _from_field(
+            np.array(getattr(tensor, field), _FIELD_TYPES[field]), dtype, count, where
+        )
+    check_values(flat, where)
+    return flat.reshape(shape)
+
+
+def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> NDArray[Any]:
+    bits = BITS.get(dtype.name, 8 * dtype.itemsize)
+    _check_count(len(raw), -(-count * bits // 8), "bytes", where)
+    stored = np.frombuffer(raw, np.uint8)
+    if dtype.name in BITS:
+        return _unpacked(stored, dtype, count)
+    return native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
+
+
+def _from_field(stored: NDArray[Any], dtype: np.dtype[Any], count: int, where: str) -> NDArray[Any]:
+    """Values from a field whose numbers are wider than the type: each must fit."""
+    if dtype.kind == "c":
+        _check_count(stored.size, 2 * count, "values", where)
+        return stored.view(dtype)
+    if stored.dtype == dtype:
+        _check_count(stored.size, count, "values", where)
+        return stored
+    bits = BITS.get(dtype.name, 8)
+    _check_count(stored.size, -(-count * bits // 8), "values", where)
+    # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
+    patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
+    low, high = (0, 1) if dtype.kind == "b" else whole_range(patterns)
+    if stored.size and not (low <= stored.min() and stored.max() <= high):
+        raise ContentRefused(
+            f"a value does not fit {dtype.name}", where=where, valid=f"{low} … {high}"
+        )
+    narrow = stored.astype(patterns)
+    return _unpacked(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
+
+
+def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
+    if stored != wanted:
+        raise ContentRefused(
+            f"the tensor holds {stored:,} {unit}",
+            where=where,
+            valid=f"{wanted:,} for its dimensions",
+        )
+
+
+def _unpacked(stored: NDArray[Any], dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+    """One element per byte from several per byte; a negative one gets its sign back."""
+    bits = BITS[dtype.name]
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    flat = ((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[:count]
+    if dtype.name.startswith("int"):
+        signed = flat.astype(np.int8)
+        return (signed - (signed >= 2 ** (bits - 1)) * np.int8(2**bits)).astype(dtype)
+    return flat.view(dtype)
+
+
+def _packed(flat: NDArray[np.uint8], label: str) -> NDArray[np.uint8]:
+    if label not in BITS:
+        return flat
+    bits = BITS[label]
+    per_byte = 8 // bits
+    padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
+    padded[: flat.size] = flat & (2**bits - 1)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1).astype(np.uint8)
+
+
+def _text(stored: Any, count: int, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN401 -- onnx is untyped
+    _check_count(len(stored), count, "texts", where)
+    try:
+        values = [value.decode("utf-8") for value in stored]
+    except UnicodeDecodeError as error:
+        raise ContentRefused("a text is not UTF-8", where=where) from error
+    return of_type(values, np.dtype("str"), lambda number: f"{where}: text {number}", limit)
+
+
+def _encoded(value: str, name: str) -> bytes:
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DtypeRefused("a text holds half a character", where=safe(name, 60)) from error
