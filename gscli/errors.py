@@ -86,7 +86,9 @@ class InputRefused(GscliError):
 
 
 class IndexRefused(InputRefused):
-    """An index value is outside the legal range."""
+    """An index value is outside the legal range; `entry` is the number of the first such entry."""
+
+    entry: int | None = None
 
 
 class ShapeRefused(InputRefused):

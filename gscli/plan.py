@@ -42,6 +42,7 @@ class Finding:
     axis: int
     low: int
     high: int
+    entry: int = 0
 
     @property
     def legal(self) -> str:
@@ -117,11 +118,14 @@ class Plan:
         return positions(first, last, self.layout.addressing.entries)
 
     def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
-        """Every index outside its legal range, at most `limit` described, and how many in all."""
+        """Every index outside its legal range in entry order, and how many there are in all.
+
+        At most `limit` of them are described.
+        """
         found: list[Finding] = []
         total = 0
         for column, axis_number in enumerate(self.layout.column_axes):
-            axis = self.layout.axes[axis_number]
+            axis, described = self.layout.axes[axis_number], 0
             for first in range(0, self.layout.entry_count, BLOCK):
                 numbers = self.raw(column, first, first + BLOCK)
                 outside = _outside(numbers, axis, self.layout.policy)
@@ -129,9 +133,11 @@ class Plan:
                     continue
                 places = np.flatnonzero(outside)
                 total += places.size
-                wanted = places if limit is None else places[: max(limit - len(found), 0)]
+                wanted = places if limit is None else places[: max(limit - described, 0)]
+                described += wanted.size
                 found.extend(self._finding(column, axis_number, first + int(p)) for p in wanted)
-        return found, total
+        found.sort(key=lambda finding: (finding.entry, finding.slot))
+        return found[:limit], total
 
     def _finding(self, column: int, axis_number: int, entry: int) -> Finding:
         axis, declared = self.layout.axes[axis_number], self.layout.addressing.columns[column]
@@ -145,6 +151,7 @@ class Plan:
             axis_number,
             low,
             high,
+            entry,
         )
 
     def vector(self, entry: int) -> tuple[int | float, ...]:
@@ -199,13 +206,15 @@ def index_refused(plan: Plan, found: list[Finding], total: int) -> IndexRefused:
         hint = "negative indices do not count from the end here; ONNX and NumPy would"
         if first.value >= -size:
             hint += f" read {first.value} as {int(first.value) + size}"
-    return IndexRefused(
+    refusal = IndexRefused(
         "negative index" if negative and not empty else "index out of range",
         where=f"{first.source}{show_shape(first.position)} = {first.value}",
         details=(*details, f"axis {first.axis} of {data} has size {size}"),
         valid=first.legal,
         hint=hint,
     )
+    refusal.entry = first.entry
+    return refusal
 
 
 def _pointed(finding: Finding) -> tuple[str, str]:

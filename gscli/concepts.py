@@ -1,0 +1,110 @@
+"""What the frameworks have in common: seven operations under neutral names, for `gscli compare`.
+
+A framework module says, beside its operators, how a call of a concept becomes a call of its own:
+
+    FRAMEWORK.compare(
+        gather,
+        Comparison("gather", "TF gather GPU", ("params", "indices"),
+                   lambda call: {"axis": call.axis, "device": "gpu"}),
+    )
+
+Light: shapes only, no numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from gscli.layout import Tensor
+
+ConceptName: TypeAlias = Literal[
+    "gather",
+    "gather-elements",
+    "gather-nd",
+    "scatter-elements",
+    "scatter-nd",
+    "scatter-update",
+    "take",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """An operation that several frameworks have: its inputs, and which arguments it takes."""
+
+    summary: str
+    scatters: bool = False
+    axis: int | None = 0
+    takes_axis: bool = True
+    takes_batch_dims: bool = False
+    takes_reduction: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs, in order.
+
+        >>> CONCEPTS["scatter-nd"].inputs
+        ('data', 'indices', 'updates')
+        """
+        return ("data", "indices", "updates") if self.scatters else ("data", "indices")
+
+
+CONCEPTS: dict[ConceptName, Concept] = {
+    "gather": Concept("slices along one axis, one per index", takes_batch_dims=True),
+    "gather-elements": Concept("single cells; the index replaces one coordinate"),
+    "gather-nd": Concept(
+        "the cell or slice that each vector names", takes_axis=False, takes_batch_dims=True
+    ),
+    "scatter-elements": Concept(
+        "write single cells; the index replaces one coordinate", scatters=True, takes_reduction=True
+    ),
+    "scatter-nd": Concept(
+        "write the cell or slice that each vector names",
+        scatters=True,
+        takes_axis=False,
+        takes_reduction=True,
+    ),
+    "scatter-update": Concept("write slices along one axis, one per index", scatters=True),
+    "take": Concept("gather under each framework's own default axis", axis=None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
+
+    data: Tensor
+    indices: Tensor
+    updates: Tensor | None
+    axis: int | None = None
+    batch_dims: int = 0
+    reduction: str = "none"
+
+    @property
+    def plain(self) -> bool:
+        """True without batch axes and reduction: what most operators can express."""
+        return self.batch_dims == 0 and self.reduction == "none"
+
+
+Attrs: TypeAlias = Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a concept's call becomes one operator's, under one rule set.
+
+    `inputs`: the operator's names for data, indices and updates. `attrs`: its attributes for a
+    call, or None when it cannot express it. `vectors`: where index vectors lie ("tuple": one input
+    NAME_0, NAME_1, … per column). `axis_input`: the name of an input that takes the axis.
+    `zeros`: the operator has no data and starts from zeros, so it is asked only for data of zeros.
+    """
+
+    concept: ConceptName
+    label: str
+    inputs: tuple[str, ...]
+    attrs: Callable[[Call], Attrs]
+    vectors: Literal["last", "first", "tuple", "one"] = "last"
+    axis_input: str = ""
+    zeros_shape: str = ""
