@@ -178,7 +178,7 @@ def save(
     stdout: BinaryIO | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> None:
-    """Write one array to a file, replaced as a whole, or with `-` to standard output.
+    r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
 
     The suffix of `path` decides the format unless `format` does. `FILE::NAME` puts the array into
     an .npz, .safetensors or .h5 file under that name and keeps the other members.
@@ -189,7 +189,7 @@ def save(
     >>> stream = io.BytesIO()
     >>> save("-", np.array([1, 2]), format="json", stdout=stream)
     >>> stream.getvalue()
-    b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\\n'
+    b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\n'
     """
     with _enough_memory(path):
         if path == "-":

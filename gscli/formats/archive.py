@@ -24,6 +24,8 @@ _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")
 _END64 = struct.Struct("<4sQ2H2L4Q")
 _LOCAL = struct.Struct("<4s5H3L2H")
+_COUNT_ELSEWHERE, _SIZE_ELSEWHERE = 0xFFFF, 0xFFFFFFFF
+"""Numbers that say: look into the 64-bit record."""
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
 _MOST_PER_BYTE = 1032
 """Deflate makes at most this many bytes of one."""
@@ -112,7 +114,7 @@ def _pieces(content: Content, entry: Entry) -> Iterator[bytes | memoryview]:
 
 
 def _check_end(content: Content) -> int:
-    """How many members the archive states; it must end with its end record, and the directory must be small and just before.
+    """How many members the archive states. It must end with its end record, after the directory.
 
     A comment could hold a second end record, and bytes before the archive a second file.
     """
@@ -123,7 +125,7 @@ def _check_end(content: Content) -> int:
         raise _damaged(content.name, "it does not end as an archive does")
     _, _, _, here, count, size, offset, comment = _END.unpack(end)
     after = _END.size
-    if 0xFFFF in {here, count} or 0xFFFFFFFF in {size, offset}:
+    if count == _COUNT_ELSEWHERE or _SIZE_ELSEWHERE in {size, offset}:
         record = tail[: _END64.size]
         if len(tail) < tail_size or not record.startswith(b"PK\x06\x06"):
             raise _damaged(content.name, "its end record is incomplete")

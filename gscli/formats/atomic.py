@@ -6,6 +6,8 @@ file vanishes: on every exception, and on SIGINT, SIGTERM and SIGHUP. Only SIGKI
 hidden file behind; even then the target is untouched.
 """
 
+# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
+
 from __future__ import annotations
 
 import errno
@@ -46,20 +48,25 @@ class AtomicFile(io.RawIOBase):
         self.name = name
 
     def fileno(self) -> int:
+        """The descriptor, as long as it is ours."""
         if self.closed:  # the number may belong to another file by now
             raise CannotWrite(f"cannot write {self.name}", where=f"{self.name}: is closed")
         return self._descriptor
 
     def writable(self) -> bool:
+        """Always."""
         return True
 
     def readable(self) -> bool:
+        """Where it is a regular file."""
         return self.seekable()
 
     def seekable(self) -> bool:
+        """Where it is a regular file."""
         return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
 
     def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of a buffer; the number of its bytes."""
         with memoryview(data) as whole, whole.cast("B") as view, _refusing(self.name):
             done = 0
             while done < view.nbytes:
@@ -67,16 +74,19 @@ class AtomicFile(io.RawIOBase):
             return done
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read back what was written."""
         with memoryview(buffer) as whole, whole.cast("B") as view, _refusing(self.name):
             content = os.read(self.fileno(), view.nbytes)
             view[: len(content)] = content
             return len(content)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place."""
         with _refusing(self.name):
             return os.lseek(self.fileno(), offset, whence)
 
     def truncate(self, size: int | None = None, /) -> int:
+        """Set the length, by default to the present place."""
         length = self.tell() if size is None else size
         with _refusing(self.name):
             os.ftruncate(self.fileno(), length)

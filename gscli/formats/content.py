@@ -4,6 +4,8 @@ Devices, folders and sockets are refused before a byte is read, a pipe is read u
 every failure of the system is CannotRead with the file's safe name.
 """
 
+# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
+
 from __future__ import annotations
 
 import errno
@@ -93,15 +95,18 @@ class HeldContent(Content):
         self._held = memoryview(held).toreadonly()
 
     def read(self, offset: int, length: int) -> memoryview:
+        """As `Content.read`."""
         return self._held[offset : offset + length]
 
     def file(self) -> BinaryIO:
+        """As `Content.file`."""
         return io.BytesIO(self._held)
 
     def close(self) -> None:
         """Nothing to do: arrays may still use the bytes."""
 
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """As `Content.array`."""
         return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
 
 
@@ -113,6 +118,7 @@ class FileContent(Content):
         self._descriptor = descriptor
 
     def read(self, offset: int, length: int) -> bytes:
+        """As `Content.read`."""
         parts = []
         with reading(self.name):
             while length:
@@ -125,13 +131,16 @@ class FileContent(Content):
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def file(self) -> BinaryIO:
+        """As `Content.file`."""
         with reading(self.name):
             return os.fdopen(os.dup(self._descriptor), "rb")
 
     def close(self) -> None:
+        """As `Content.close`."""
         os.close(self._descriptor)
 
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """As `Content.array`."""
         needed = count * dtype.itemsize
         if needed < MAPPED_FROM:
             return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
@@ -157,19 +166,23 @@ def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISREG(mode):
             return FileContent(name, descriptor)
-        for is_kind, words in _KINDS:
-            if is_kind(mode):
-                raise CannotRead(
-                    f"cannot read {name}",
-                    where=f"{name}: {words}",
-                    hint="gscli reads regular files and pipes",
-                )
+        _refuse_special(mode, name)
         held = read_pipe(lambda length: os.read(descriptor, length), name, limit, limit_for)
     except BaseException:
         os.close(descriptor)
         raise
     os.close(descriptor)
     return HeldContent(name, held)
+
+
+def _refuse_special(mode: int, name: str) -> None:
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            raise CannotRead(
+                f"cannot read {name}",
+                where=f"{name}: {words}",
+                hint="gscli reads regular files and pipes",
+            )
 
 
 def read_pipe(

@@ -11,9 +11,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from gscli.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values

@@ -12,24 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gscli.dtypes import ALL, SMALL_FLOATS, SMALL_INTEGERS
 from gscli.errors import ContentRefused, DtypeRefused, UsageError
 from gscli.text import safe
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-NUMPY_NAMES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128", "str"),
-)
-SMALL_NAMES = (
-    *("bfloat16", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz", "float8_e4m3fn"),
-    *("float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float6_e2m3fn"),
-    *("float6_e3m2fn", "float4_e2m1fn", "int2", "int4", "uint2", "uint4"),
-)
+SMALL_NAMES = ("bfloat16", *SMALL_FLOATS, *SMALL_INTEGERS)
 """Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1)."""
 
-_CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES[:-1]} | {"?": "bool"}
+NUMPY_NAMES = tuple(name for name in ALL if name != "bfloat16")
+
+_CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
 _SIZED_TEXT = re.compile(r"[<>=|]?([US])([1-9]\d{0,8})")
 _LAST_CODE_POINT = 0x10FFFF
 
@@ -50,7 +45,8 @@ def dtype_named(name: str) -> np.dtype[Any]:
     if name in SMALL_NAMES:
         import ml_dtypes  # noqa: PLC0415 -- its import would cost every start
 
-        return np.dtype(getattr(ml_dtypes, name))
+        small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return small
     code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
     if code in _CODES:
         return np.dtype(_CODES[code])
@@ -96,7 +92,7 @@ def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     if is_small(dtype):
         import ml_dtypes  # noqa: PLC0415 -- its import would cost every start
 
-        small = ml_dtypes.iinfo(dtype)
+        small = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
         return int(small.min), int(small.max)
     info = np.iinfo(dtype)
     return int(info.min), int(info.max)
@@ -106,7 +102,7 @@ def checked_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
     if dtype.kind in "US" and dtype.itemsize:
         return dtype
-    if is_small(dtype) or dtype.newbyteorder("=").name in NUMPY_NAMES[:-1]:
+    if is_small(dtype) or (dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES):
         return dtype
     raise DtypeRefused(
         f"element type {safe(dtype.name, 60)} is not supported",

@@ -106,7 +106,7 @@ def _refusing(name: str) -> Iterator[None]:
 
 
 def _datasets(file: Any) -> dict[str, Any]:  # noqa: ANN401 -- h5py is untyped
-    """Every dataset that hard links lead to, each once; soft and external links are not followed."""
+    """Every dataset that hard links lead to, each once; no other link is followed."""
     kind = extra("h5py", "hdf5").Dataset
     found: dict[str, Any] = {}
 

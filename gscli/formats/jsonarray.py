@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.errors import ContentRefused, GscliError
-from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole
 from gscli.formats.content import TEXT_LIMIT, Content
+from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole
 from gscli.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
 from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.formats.request import Arrays, Member, Output, Read, Request, Wish
@@ -99,15 +99,15 @@ def json_values(flat: NDArray[Any]) -> list[Any]:
         return [value.decode("latin-1") for value in flat.tolist()]
     if is_floating(dtype):
         wide = flat.astype(np.float64)
-        values = wide.tolist()
+        values: list[Any] = wide.tolist()
         for number in np.flatnonzero(~np.isfinite(wide)).tolist():
             values[number] = str(values[number])
         return values
     if is_whole(dtype):
-        values = flat.astype(dtype if dtype.kind in "iu" else np.int64).tolist()
+        whole: list[int] = flat.astype(dtype if dtype.kind in "iu" else np.int64).tolist()
         if dtype.itemsize == np.dtype("int64").itemsize:
-            return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in values]
-        return values
+            return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in whole]
+        return list(whole)
     return list(flat.tolist())
 
 

@@ -83,9 +83,9 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
 
 
 def pointed(text: str, start: int, end: int, note: str) -> tuple[str, ...]:
-    """The line of `text` that holds `start`, with a caret line below it that points.
+    r"""The line of `text` that holds `start`, with a caret line below it that points.
 
-    >>> print("\\n".join(pointed("[[0],\\n [1, 2]]", 7, 13, "here")))
+    >>> print("\n".join(pointed("[[0],\n [1, 2]]", 7, 13, "here")))
      [1, 2]]
      ^^^^^^ here
     """
@@ -105,7 +105,7 @@ def line_of(text: str, position: int) -> int:
 
 
 def locate(text: str, path: tuple[int | str, ...]) -> tuple[int, int]:
-    """Where the value at `path` (keys and positions) starts and ends in a text that parses.
+    r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
 
     >>> locate("[[0],\n [1, 2]]", (1, 0))
     (8, 9)
@@ -147,6 +147,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def finite_float(digits: str) -> float:
+    """The float nearest to a decimal number; ValueError where that would be infinite."""
     value = float(digits)
     if math.isinf(value):
         raise ValueError(f"{safe(digits, 40)} is beyond the largest float")

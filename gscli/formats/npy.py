@@ -12,6 +12,7 @@ import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ RANK_LIMIT = 64
 BYTES_LIMIT = 1 << 63
 WRITE_BLOCK = 8 << 20
 
-_TOKEN = re.compile(r"\s+|'[^'\"\\]*'|\"[^'\"\\]*\"|\d{1,20}|True|False|[{}()\[\]:,]")
+_WORD = re.compile(r"\s+|'[^'\"\\]*'|\"[^'\"\\]*\"|\d{1,20}|True|False|[{}()\[\]:,]")
 _OLD_LONG = re.compile(r"(?<=\d)L(?=\s*[,)])")
 _KEYS = ["descr", "fortran_order", "shape"]
 _DEPTH_LIMIT = 50
@@ -57,10 +58,12 @@ class Header:
 
     @property
     def count(self) -> int:
+        """How many elements."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
+        """How many bytes of data."""
         return self.count * self.dtype.itemsize
 
 
@@ -71,7 +74,7 @@ def parse_header(prefix: bytes, name: str) -> Header:
     (4, 3)
     """
     text, offset = _header_text(prefix, name)
-    _check_tokens(text, name)
+    _check_words(text, name)
     return _numpy_header(text, offset, name)
 
 
@@ -166,7 +169,7 @@ def blocks(array: NDArray[Any]) -> Iterator[memoryview]:
     """The bytes of an array in C order, a few megabytes at a time."""
     opaque = array.view(f"V{array.dtype.itemsize}")
     if array.flags.c_contiguous:
-        content = memoryview(opaque.reshape(-1).view(np.uint8))
+        content = opaque.reshape(-1).view(np.uint8).data
         for start in range(0, len(content), WRITE_BLOCK):
             yield content[start : start + WRITE_BLOCK]
         return
@@ -177,7 +180,7 @@ def blocks(array: NDArray[Any]) -> Iterator[memoryview]:
         order="C",
     )
     for part in parts:
-        yield memoryview(np.ascontiguousarray(part).view(np.uint8))
+        yield np.ascontiguousarray(part).view(np.uint8).data
 
 
 def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
@@ -223,26 +226,24 @@ def _bad_header(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
 
 
-def _check_tokens(text: str, name: str) -> None:
+def _check_words(text: str, name: str) -> None:
     """Nothing but the tokens of a plain dictionary, not deep, each key once."""
     plain = _OLD_LONG.sub("", text)
-    tokens, end = [], 0
-    for match in _TOKEN.finditer(plain):
+    words, end = [], 0
+    for match in _WORD.finditer(plain):
         if match.start() != end:
             break
         end = match.end()
-        tokens += [] if match[0].isspace() else [match[0]]
+        words += [] if match[0].isspace() else [match[0]]
     if end != len(plain):
         raise _bad_header(name, f"unexpected {safe(plain[end:], 20)}")
     depth = deepest = 0
-    for token in tokens:
-        depth += (token in "{([") - (token in "})]")
+    for word in words:
+        depth += (word in "{([") - (word in "})]")
         deepest = max(deepest, depth)
     if deepest > _DEPTH_LIMIT:
         raise _bad_header(name, f"nested {deepest} deep")
-    keys = sorted(
-        key.strip("'\"") for key, after in zip(tokens, tokens[1:], strict=False) if after == ":"
-    )
+    keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
     if keys != _KEYS:
         raise _bad_header(name, f"the keys are {safe(', '.join(keys), 60)}, not {', '.join(_KEYS)}")
 

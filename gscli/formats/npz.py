@@ -84,7 +84,8 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
     if not out.seekable():
         raise CannotWrite(f"cannot change a member of {old.name}", where="it is not a regular file")
     entries = _array_entries(old)
-    with zipfile.ZipFile(_Sink(out), "w") as archive:  # type: ignore[arg-type]  # what it uses
+    sink: Any = _Sink(out)
+    with zipfile.ZipFile(sink, "w") as archive:
         for other, entry in entries.items():
             if other != name:
                 _add(archive, other, inflated(old, entry))

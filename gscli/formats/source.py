@@ -13,11 +13,18 @@ GENERATORS = ("arange", "zeros", "ones", "full", "rand")
 _GENERATOR = re.compile(rf"(?:{'|'.join(GENERATORS)}):")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _WORDS = {
-    **{"true": "true", "false": "false", "nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"},
-    **{"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity"},
+    "true": "true",
+    "false": "false",
+    "nan": "NaN",
+    "NaN": "NaN",
+    "inf": "Infinity",
+    "-inf": "-Infinity",
+    "Infinity": "Infinity",
+    "-Infinity": "-Infinity",
 }
 _MEMBER = re.compile(
-    r"(.+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5))::(.*)", re.I | re.S
+    r"(.+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5))::(.*)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -25,8 +32,8 @@ _MEMBER = re.compile(
 class Source:
     """The parts of an input as written: `text` itself, its kind, and for a file path and member.
 
-    >>> Source.parse("model.safetensors::embedding")
-    Source(text='model.safetensors::embedding', kind='file', path='model.safetensors', member='embedding')
+    >>> Source.parse("model.safetensors::embedding").member
+    'embedding'
     >>> Source.parse("[[0, 1]]").kind, Source.parse("-").kind, Source.parse("arange:3x4").kind
     ('inline', 'stdin', 'generator')
     >>> Source.parse("-1").kind, Source.parse("3.npy").kind
@@ -40,7 +47,7 @@ class Source:
 
     @classmethod
     def parse(cls, text: str) -> Source:
-        """Tell the kinds apart by the text alone; a file called `[a].npy` is written `./[a].npy`."""
+        """Tell the kinds apart by the text alone; a file `[a].npy` is written `./[a].npy`."""
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")

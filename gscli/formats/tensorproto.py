@@ -190,10 +190,10 @@ def _unpacked(stored: NDArray[Any], dtype: np.dtype[Any], count: int) -> NDArray
     """One element per byte from several per byte; a negative one gets its sign back."""
     bits = BITS[dtype.name]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    flat = ((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[:count]
+    flat = np.asarray((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[:count]
     if dtype.name.startswith("int"):
         signed = flat.astype(np.int8)
-        return (signed - (signed >= 2 ** (bits - 1)) * np.int8(2**bits)).astype(dtype)
+        return np.asarray(signed - (signed >= 2 ** (bits - 1)) * np.int8(2**bits)).astype(dtype)
     return flat.view(dtype)
 
 
@@ -205,7 +205,8 @@ def _packed(flat: NDArray[np.uint8], label: str) -> NDArray[np.uint8]:
     padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
     padded[: flat.size] = flat & (2**bits - 1)
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
-    return np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1).astype(np.uint8)
+    packed = np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1)
+    return np.asarray(packed, np.uint8)
 
 
 def _text(stored: Any, count: int, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN401 -- onnx is untyped

@@ -7,6 +7,7 @@ A whole number is never rounded; a decimal fraction becomes the nearest float, a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,16 +16,23 @@ from numpy.typing import NDArray
 
 from gscli.errors import ContentRefused
 from gscli.formats.content import check_limit
-from gscli.formats.dtypes import dtype_label, is_floating, is_whole, whole_range
+from gscli.formats.dtypes import dtype_label, is_whole, whole_range
 from gscli.text import safe
 
 Place = Callable[[int], str]
 """Says where value number i stands, for a message: "idx.json: [3][0]"."""
 
 SPECIAL_FLOATS = {
-    **{"nan": math.nan, "NaN": math.nan},
-    **{"inf": math.inf, "Infinity": math.inf, "-inf": -math.inf, "-Infinity": -math.inf},
+    "nan": math.nan,
+    "NaN": math.nan,
+    "inf": math.inf,
+    "-inf": -math.inf,
+    "Infinity": math.inf,
+    "-Infinity": -math.inf,
 }
+
+_WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
+"""As many digits as 64 bits can need."""
 
 EXACT_IN_FLOAT64 = 1 << 53
 _INT64 = (-(1 << 63), (1 << 63) - 1)
@@ -130,12 +138,7 @@ def _as_whole(value: object, number: int, place: Place) -> int:
         return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if (
-        isinstance(value, str)
-        and value.removeprefix("-").isdecimal()
-        and value.isascii()
-        and len(value) <= 20
-    ):  # noqa: PLR2004 -- 64 bits have at most 20 digits
+    if isinstance(value, str) and _WHOLE_TEXT.fullmatch(value):
         return int(value)
     shown = safe(value, 40) if isinstance(value, str) else str(value)
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))

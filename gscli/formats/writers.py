@@ -1,5 +1,7 @@
 """Which module writes which format, and where the bytes go: a file replaced whole, or a stream."""
 
+# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
+
 from __future__ import annotations
 
 import os
@@ -101,6 +103,9 @@ class _Stream:
         except (OSError, ValueError) as error:
             raise self._refused(error) from error
         return done
+
+    def seek(self, _offset: int, _whence: int = 0, /) -> int:
+        raise self._refused(OSError("cannot be positioned"))
 
     def seekable(self) -> bool:
         return False
