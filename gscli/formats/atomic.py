@@ -6,8 +6,6 @@ file vanishes: on every exception, and on SIGINT, SIGTERM and SIGHUP. Only SIGKI
 hidden file behind; even then the target is untouched.
 """
 
-# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
-
 from __future__ import annotations
 
 import errno

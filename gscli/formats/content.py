@@ -4,8 +4,6 @@ Devices, folders and sockets are refused before a byte is read, a pipe is read u
 every failure of the system is CannotRead with the file's safe name.
 """
 
-# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
-
 from __future__ import annotations
 
 import errno

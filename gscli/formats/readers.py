@@ -1,7 +1,5 @@
 """Which module reads which file: by suffix, or by the first bytes of a stream."""
 
-# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
-
 from __future__ import annotations
 
 import os

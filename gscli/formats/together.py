@@ -1,7 +1,5 @@
 """One file or folder that stands for all inputs of an operator, matched by argument name."""
 
-# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
-
 from __future__ import annotations
 
 import os

@@ -1,7 +1,5 @@
 """Which module writes which format, and where the bytes go: a file replaced whole, or a stream."""
 
-# ruff: noqa: PTH -- names stay as written: Path would drop the slash of "a/"
-
 from __future__ import annotations
 
 import os
