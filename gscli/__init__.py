@@ -11,6 +11,7 @@ Nothing heavy is imported until something is used.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gscli.errors import GscliError
@@ -34,8 +35,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and fu
     if name in _LAZY:
         module, attribute = _LAZY[name]
         return getattr(import_module(module), attribute)
-    if name.startswith("_"):
-        raise AttributeError(name)
+    if name.startswith("_") or find_spec(f"gscli.{name}") is not None:
+        raise AttributeError(name)  # `from gscli import module` then imports the module itself
     from gscli.frameworks import ALIASES, NAMES, find  # noqa: PLC0415  light, but only when asked
 
     if name in NAMES or name in ALIASES:
