@@ -188,7 +188,7 @@ def candidates(
         if comparison.concept == concept
     ]
     for operator, comparison in _chosen(declared, only):
-        if comparison.zeros_shape and np.any(arrays["data"] != 0):
+        if comparison.from_zeros and np.any(arrays["data"] != 0):
             continue
         attrs = comparison.attrs(call)
         if attrs is not None:
@@ -253,9 +253,9 @@ def _converted(comparison: Comparison, arrays: Mapping[str, Array], call: Call) 
             converted |= {f"{name}_{i}": np.ascontiguousarray(c) for i, c in enumerate(columns)}
     if comparison.axis_input:
         converted[comparison.axis_input] = np.array(call.axis or 0)
-    if comparison.zeros_shape:
+    if comparison.shape_input:
         shape = np.array(call.data.shape, arrays["indices"].dtype)
-        converted[comparison.zeros_shape] = shape
+        converted[comparison.shape_input] = shape
     return converted
 
 

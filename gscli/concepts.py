@@ -98,7 +98,8 @@ class Comparison:
     `inputs`: the operator's names for data, indices and updates. `attrs`: its attributes for a
     call, or None when it cannot express it. `vectors`: where index vectors lie ("tuple": one input
     NAME_0, NAME_1, … per column). `axis_input`: the name of an input that takes the axis.
-    `zeros`: the operator has no data and starts from zeros, so it is asked only for data of zeros.
+    `from_zeros`: the operator has no data and starts from zeros, so it is asked only when data is
+    all zeros; `shape_input` is the name of an input that takes data's shape.
     """
 
     concept: ConceptName
@@ -107,4 +108,5 @@ class Comparison:
     attrs: Callable[[Call], Attrs]
     vectors: Literal["last", "first", "tuple", "one"] = "last"
     axis_input: str = ""
-    zeros_shape: str = ""
+    from_zeros: bool = False
+    shape_input: str = ""

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from gscli import dtypes
 from gscli.checks import allow, at_least_rank, exact_shape, index_types, same_type
+from gscli.concepts import Comparison
 from gscli.declare import Framework, Option
 from gscli.errors import ShapeRefused
 from gscli.families import (
@@ -189,3 +190,33 @@ def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
                 valid=str(data.shape[dim]),
                 hint="Caffe2 does not refuse this, it writes cells of other positions",
             )
+
+
+FRAMEWORK.compare(
+    gather,
+    Comparison(
+        "gather",
+        "Caffe2 Gather",
+        ("DATA", "INDICES"),
+        lambda call: {"axis": call.axis or 0} if call.plain else None,
+    ),
+    Comparison("take", "Caffe2 Gather", ("DATA", "INDICES"), lambda call: {"axis": call.axis or 0}),
+)
+FRAMEWORK.compare(
+    scatter,
+    Comparison(
+        "scatter-elements",
+        "Caffe2 Scatter",
+        ("DATA", "INDICES", "UPDATES"),
+        lambda call: {"axis": call.axis or 0} if call.plain else None,
+    ),
+)
+FRAMEWORK.compare(
+    scatter_assign,
+    Comparison(
+        "scatter-update",
+        "Caffe2 ScatterAssign",
+        ("DATA", "INDICES", "SLICES"),
+        lambda call: {} if call.axis == 0 else None,
+    ),
+)

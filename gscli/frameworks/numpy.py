@@ -7,10 +7,12 @@ out of range here; NumPy itself would read it as a negative number.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
 from gscli.checks import allow, index_types
+from gscli.concepts import Attrs, Call, Comparison
 from gscli.declare import Framework, Many, Option
 from gscli.errors import DtypeRefused, ShapeRefused
 from gscli.families import (
@@ -246,3 +248,56 @@ def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction)
     broadcasts(b, addressing.result_shape, "entries ++ a.shape[k:]")
     updates = Updates(b.name, Fit.BROADCAST, cast=False)
     return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
+
+
+def _mode(mode: str) -> Callable[[Call], Attrs]:
+    return lambda call: {"axis": call.axis, "mode": mode} if call.plain else None
+
+
+for _name in ("raise", "wrap", "clip"):
+    FRAMEWORK.compare(
+        take,
+        Comparison("gather", f"NumPy take ({_name})", ("a", "indices"), _mode(_name)),
+        Comparison("take", f"NumPy take ({_name})", ("a", "indices"), _mode(_name)),
+    )
+FRAMEWORK.compare(
+    take_along_axis,
+    Comparison(
+        "gather-elements",
+        "NumPy take_along_axis",
+        ("arr", "indices"),
+        lambda call: {"axis": call.axis},
+    ),
+)
+FRAMEWORK.compare(
+    put_along_axis,
+    Comparison(
+        "scatter-elements",
+        "NumPy put_along_axis",
+        ("arr", "indices", "values"),
+        lambda call: {"axis": call.axis} if call.plain else None,
+    ),
+)
+
+
+def _only(reduction: str) -> Callable[[Call], Attrs]:
+    return lambda call: {} if call.reduction == reduction else None
+
+
+for _operator, _reduction in (
+    (add_at, "add"),
+    (subtract_at, "sub"),
+    (multiply_at, "mul"),
+    (maximum_at, "max"),
+    (minimum_at, "min"),
+):
+    FRAMEWORK.compare(
+        _operator,
+        Comparison(
+            "scatter-nd",
+            f"NumPy {_operator.name}",
+            ("a", "indices", "b"),
+            _only(_reduction),
+            vectors="tuple",
+        ),
+    )

@@ -11,11 +11,13 @@ plugin ignores it). int64 stays int64 and float64 stays float64; the plugin narr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
 from gscli.checks import allow, exact_shape, index_types, reduction_has_meaning, same_type
+from gscli.concepts import Attrs, Call, Comparison
 from gscli.declare import Framework, Option, Values
 from gscli.errors import ShapeRefused
 from gscli.families import (
@@ -322,3 +324,78 @@ def _scatter(
         include_self=include_self,
         open_order=OPEN_ORDER,
     )
+
+
+_REDUCTIONS = {
+    "none": "none", "add": "sum", "sub": "sub", "mul": "prod", "max": "max", "min": "min",
+    "mean": "mean",
+}  # fmt: skip
+
+
+def _batched(opset: int) -> Callable[[Call], Attrs]:
+    return lambda call: {"batch_dims": call.batch_dims, "opset": opset}
+
+
+def _reduced(call: Call, without: str) -> Attrs:
+    name = _REDUCTIONS.get(call.reduction, without)
+    return None if name == without else {"reduction": name}
+
+
+FRAMEWORK.compare(
+    gather,
+    *(
+        Comparison(
+            "gather",
+            f"OpenVINO Gather-{opset}",
+            ("data", "indices"),
+            _batched(opset),
+            axis_input="axis",
+        )
+        for opset in (8, 7)
+    ),
+)
+FRAMEWORK.compare(
+    gather_elements,
+    Comparison(
+        "gather-elements",
+        "OpenVINO GatherElements-6",
+        ("data", "indices"),
+        lambda call: {"axis": call.axis or 0},
+    ),
+)
+FRAMEWORK.compare(
+    gather_nd,
+    *(
+        Comparison("gather-nd", f"OpenVINO GatherND-{opset}", ("data", "indices"), _batched(opset))
+        for opset in (8, 5)
+    ),
+)
+FRAMEWORK.compare(
+    scatter_update,
+    Comparison(
+        "scatter-update",
+        "OpenVINO ScatterUpdate-3",
+        ("data", "indices", "updates"),
+        lambda _: {},
+        axis_input="axis",
+    ),
+)
+FRAMEWORK.compare(
+    scatter_elements_update,
+    Comparison(
+        "scatter-elements",
+        "OpenVINO ScatterElementsUpdate-12",
+        ("data", "indices", "updates"),
+        lambda call: _reduced(call, "sub"),
+        axis_input="axis",
+    ),
+)
+FRAMEWORK.compare(
+    scatter_nd_update,
+    Comparison(
+        "scatter-nd",
+        "OpenVINO ScatterNDUpdate-15",
+        ("data", "indices", "updates"),
+        lambda call: _reduced(call, "mean"),
+    ),
+)

@@ -14,6 +14,9 @@ Which types have a GPU kernel is not modelled.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from gscli.concepts import Attrs, Call, Comparison
 from gscli.frameworks.tensorflow_gather import gather, gather_nd
 from gscli.frameworks.tensorflow_rules import FRAMEWORK
 from gscli.frameworks.tensorflow_scatter import (
@@ -48,3 +51,61 @@ __all__ = [
     "unsorted_segment_prod",
     "unsorted_segment_sum",
 ]
+
+
+DEVICES = (("cpu", "CPU"), ("gpu", "GPU"), ("xla", "XLA"))
+
+_SCATTERS = (
+    ("none", tensor_scatter_nd_update),
+    ("add", tensor_scatter_nd_add),
+    ("sub", tensor_scatter_nd_sub),
+    ("max", tensor_scatter_nd_max),
+    ("min", tensor_scatter_nd_min),
+)
+
+
+def _along_axis(device: str) -> Callable[[Call], Attrs]:
+    return lambda call: {"axis": call.axis, "batch_dims": call.batch_dims, "device": device}
+
+
+def _batched(device: str) -> Callable[[Call], Attrs]:
+    return lambda call: {"batch_dims": call.batch_dims, "device": device}
+
+
+def _only(reduction: str, device: str) -> Callable[[Call], Attrs]:
+    return lambda call: {"device": device} if call.reduction == reduction else None
+
+
+for _device, _title in DEVICES:
+    FRAMEWORK.compare(
+        gather,
+        Comparison("gather", f"TF gather {_title}", ("params", "indices"), _along_axis(_device)),
+        Comparison("take", f"TF gather {_title}", ("params", "indices"), _along_axis(_device)),
+    )
+    FRAMEWORK.compare(
+        gather_nd,
+        Comparison("gather-nd", f"TF gather_nd {_title}", ("params", "indices"), _batched(_device)),
+    )
+    for _reduction, _operator in _SCATTERS:
+        FRAMEWORK.compare(
+            _operator,
+            Comparison(
+                "scatter-nd",
+                f"TF {_operator.name} {_title}",
+                ("tensor", "indices", "updates"),
+                _only(_reduction, _device),
+            ),
+        )
+    FRAMEWORK.compare(
+        scatter_nd,
+        Comparison(
+            "scatter-nd",
+            f"TF scatter_nd {_title} (on zeros)",
+            ("", "indices", "updates"),
+            lambda call, device=_device: (  # type: ignore[misc]  # the default binds the loop variable
+                {"device": device} if call.reduction in ("none", "add") else None
+            ),
+            from_zeros=True,
+            shape_input="shape",
+        ),
+    )
