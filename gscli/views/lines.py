@@ -6,6 +6,7 @@ faster than `rich.table`; nothing is ever wrapped or read as markup.
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,6 @@ from dataclasses import replace
 from io import StringIO
 from typing import Literal, TypeAlias
 
-from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
@@ -150,11 +150,13 @@ def _console(
     )
 
 
-def _without_web_fonts(template: str) -> str:
-    """rich's template names a font server; a picture must not."""
+def _template() -> str:
+    """rich's own frame, without the font server and the page that it names."""
+    template = str(inspect.signature(Console.export_svg).parameters["code_format"].default)
+    template = re.sub(r"<!--.*?-->", "", template, flags=re.DOTALL)
     template = re.sub(r"@font-face \{\{.*?\}\}", "", template, flags=re.DOTALL)
     template = template.replace("Fira Code, monospace", _FONTS)
     return template.replace("font-family: arial", "font-family: sans-serif")
 
 
-_SVG = _without_web_fonts(CONSOLE_SVG_FORMAT)
+_SVG = _template()

@@ -1,0 +1,135 @@
+"""Numbers as text, one format for all tensors that belong together, from the shown cells only.
+
+Fixed point with the fewest digits that lose nothing, at most four; scientific for the whole group
+when four digits would lose a small value or the numbers grow too wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gscli.arrays import dtype_name
+from gscli.dtypes import SMALL_INTEGERS
+from gscli.plan import Array
+from gscli.views.signs import Signs, cells
+
+MOST_DIGITS = 4
+_STRING_CELLS = 12
+_LARGE = 1e6
+_SMALL = 1e-4
+_WIDEST_EXACT = 12
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How floats of one group are written; other kinds need no choice."""
+
+    digits: int = 1
+    scientific: bool = False
+
+    def texts(self, array: Array, signs: Signs) -> list[str]:
+        """Every value, row-major.
+
+        >>> from gscli.views.options import ViewOptions
+        >>> from gscli.views.signs import signs_of
+        >>> NumberFormat(2).texts(np.array([1.5, np.nan]), signs_of(ViewOptions()))
+        ['1.50', 'nan']
+        """
+        if array.dtype.kind in "UTO":
+            return [_quoted(str(value), signs) for value in array.reshape(-1).tolist()]
+        if array.dtype.kind == "b":
+            return ["T" if value else "F" for value in array.reshape(-1).tolist()]
+        if array.dtype.kind == "c":
+            real, imaginary = self._reals(array.real), self._reals(array.imag)
+            return [
+                f"{one}{'' if other.startswith('-') else '+'}{other}j"
+                for one, other in zip(real, imaginary, strict=True)
+            ]
+        if is_real(array):
+            return self._reals(array)
+        integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
+        return list(map(str, integers.reshape(-1).tolist()))
+
+    def text(self, value: object, signs: Signs) -> str:
+        """One value of an array, a zero-dimensional array or a Python number."""
+        array = value if isinstance(value, np.ndarray) else np.asarray(value)
+        return self.texts(array, signs)[0]
+
+    def _reals(self, array: Array) -> list[str]:
+        values = array.astype(np.float64).reshape(-1).tolist()
+        pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
+        return (pattern * len(values) % tuple(values)).split("\n")[:-1]
+
+
+def is_real(array: Array) -> bool:
+    """Whether the array holds floats, small and brain floats among them."""
+    return array.dtype.kind == "f" or (
+        array.dtype.kind == "V" and dtype_name(array.dtype) not in SMALL_INTEGERS
+    )
+
+
+def number_format(samples: Iterable[Array], precision: int | None = None) -> NumberFormat:
+    """The one format for the floats among `samples`.
+
+    >>> number_format([np.array([1.0, 2.25]), np.array([3.5])])
+    NumberFormat(digits=2, scientific=False)
+    >>> number_format([np.array([1.0, 2e-7])])
+    NumberFormat(digits=0, scientific=True)
+    """
+    reals = [part for sample in samples for part in _real_parts(sample)]
+    most = MOST_DIGITS if precision is None else precision
+    if not reals:
+        return NumberFormat(min(1, most))
+    values = np.concatenate([real.astype(np.float64) for real in reals])
+    keep = np.isfinite(values)
+    values = values[keep]
+    slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
+    if not values.size:
+        return NumberFormat(min(1, most))
+    largest = float(np.abs(values).max())
+    exact = next((d for d in range(min(1, most), most + 1) if _fits(values, slack, d)), None)
+    width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
+    if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
+        return NumberFormat(exact)
+    nonzero = np.abs(values[values != 0])
+    if largest < _LARGE and (exact is not None or float(nonzero.min()) >= _SMALL):
+        return NumberFormat(most if exact is None else exact)
+    return NumberFormat(_mantissa(values, slack, most), scientific=True)
+
+
+def _real_parts(sample: Array) -> list[Array]:
+    if sample.dtype.kind == "c":
+        return [sample.real.reshape(-1), sample.imag.reshape(-1)]
+    return [sample.reshape(-1)] if is_real(sample) else []
+
+
+def _slack(real: Array) -> float:
+    """Relative error that is not worth a digit: half a unit in the last place, and for the wide
+    types a little more, so that 0.1 + 0.2 is 0.3.
+    """
+    known = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
+    return known.get(real.dtype.name, 0.0)
+
+
+def _fits(values: Array, slack: Array, digits: int) -> bool:
+    with np.errstate(all="ignore"):
+        error = np.abs(np.round(values, digits) - values)
+        return bool((error <= slack * np.abs(values)).all())
+
+
+def _mantissa(values: Array, slack: Array, most: int) -> int:
+    with np.errstate(all="ignore"):
+        power = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
+        scaled = np.where(values == 0, 0, values / 10.0**power)
+    finite = np.isfinite(scaled)
+    return next((d for d in range(most) if _fits(scaled[finite], slack[finite], d)), most)
+
+
+def _quoted(text: str, signs: Signs) -> str:
+    shown = signs.text(text, 80)
+    if cells(shown) > _STRING_CELLS:
+        shown = signs.fit(shown, _STRING_CELLS)
+    return f'"{shown}"'

@@ -1,0 +1,209 @@
+"""What one entry did, in short pieces that legend, explain and step put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gscli.boxes import Box, box_size
+from gscli.layout import Shape
+from gscli.plan import Array
+from gscli.replay import Change
+from gscli.tracing import Entry, Trace, label_of
+from gscli.views.numbers import NumberFormat
+from gscli.views.signs import Signs
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`indices[0] = (-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
+
+    number: int
+    label: str
+    live: bool
+    source: str
+    sign: str
+    target: str
+    result: str
+    note: str
+
+
+class Teller:
+    """Puts entries of one trace into words, numbers in the format of the picture."""
+
+    def __init__(self, trace: Trace, numbers: NumberFormat, signs: Signs) -> None:
+        self.trace = trace
+        self.numbers = numbers
+        self.signs = signs
+
+    @cached_property
+    def _index_shapes(self) -> dict[str, Shape]:
+        return {name: self.trace.run.inputs[name].shape for name in self.trace.layout.index_inputs}
+
+    def statement(self, entry: Entry) -> Statement:
+        """The pieces for one entry."""
+        hows = dict.fromkeys(self.signs.of(one.how) for one in entry.adjustments if entry.live)
+        target, result, note = self._told(entry)
+        return Statement(
+            entry.number, entry.label, entry.live, self.source(entry), " ".join(hows), target,
+            result, note,
+        )  # fmt: skip
+
+    def source(self, entry: Entry) -> str:
+        """Where the index stands and what it says.
+
+        >>> from gscli.tracing import trace
+        >>> found = trace("onnx.gather_nd", {"data": [[1, 2]], "indices": [[0, -1]]})
+        >>> from gscli.views.options import ViewOptions
+        >>> from gscli.views.signs import signs_of
+        >>> Teller(found, NumberFormat(), signs_of(ViewOptions())).source(found.entries()[0])
+        'indices[0] = (0, -1)'
+        """
+        parts: list[str] = []
+        columns = self.trace.layout.addressing.columns
+        for name, box in entry.indices:
+            own = [
+                number
+                for number, column in zip(entry.vector, columns, strict=True)
+                if column.source == name
+            ]
+            vector_dim = next(one.vector_dim for one in columns if one.source == name)
+            place = [str(start) for start, _ in box]
+            if vector_dim is not None:
+                place[vector_dim] = ":"
+                if vector_dim == len(place) - 1:
+                    place.pop()
+            at = f"[{','.join(place)}]" if place else ""
+            value = f"({', '.join(map(str, own))})" if vector_dim is not None else str(own[0])
+            parts.append(f"{name}{at} = {value}")
+        return ", ".join(parts) or "(no index)"
+
+    def cell(self, name: str, box: Box, shape: Shape) -> str:
+        """A cell or slice: `output[2,:,:]`.
+
+        >>> teller = Teller.__new__(Teller)
+        >>> teller.cell("output", ((2, 3), (0, 4), (1, 3)), (5, 4, 4))
+        'output[2,:,1:3]'
+        """
+        if not box:
+            return name
+        parts = [
+            ":" if (start, stop) == (0, size) and size != 1
+            else str(start) if stop == start + 1
+            else f"{start}:{stop}"
+            for (start, stop), size in zip(box, shape, strict=True)
+        ]  # fmt: skip
+        return f"{name}[{','.join(parts)}]"
+
+    def value(self, value: object) -> str:
+        """One number in the picture's format."""
+        return self.numbers.text(value, self.signs)
+
+    def slice_size(self, box: Box) -> str:
+        """`4×4 slice`; nothing for a single cell."""
+        sizes = [stop - start for start, stop in box if stop - start != 1]
+        return f"{self.signs.times.join(map(str, sizes))} slice" if sizes else ""
+
+    def target_cell(self, entry: Entry) -> str:
+        """The cell of data that was read, or of output that was written."""
+        assert entry.target is not None
+        layout = self.trace.layout
+        name = layout.data if self.trace.kind == "gather" and layout.data else "output"
+        return self.cell(name, entry.target, layout.data_shape)
+
+    def result_cell(self, entry: Entry) -> str:
+        """The cell of output that gather wrote, or of updates that scatter took."""
+        layout = self.trace.layout
+        if entry.result is None:
+            return self.value(layout.updates.value) if layout.updates else ""
+        if self.trace.kind == "gather":
+            return self.cell("output", entry.result, layout.output_shape)
+        updates = self.trace.tensor("updates")
+        assert updates is not None
+        return self.cell(updates.name, entry.result, updates.shape)
+
+    def _told(self, entry: Entry) -> tuple[str, str, str]:
+        if self.trace.kind == "gather":
+            return self._gathered(entry)
+        return self._scattered(entry)
+
+    def _gathered(self, entry: Entry) -> tuple[str, str, str]:
+        arrow, result = self.signs.arrow, self.result_cell(entry)
+        if not entry.live:
+            fill = self.value(np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype))
+            return self.skipped(entry), f"{arrow} {result} = {fill}", "(fill)"
+        assert entry.target is not None
+        assert entry.result is not None
+        target = f"{arrow} {self.target_cell(entry)}"
+        if box_size(entry.target) == 1:
+            value = at(self.trace.run.output, entry.result)
+            return target, f"{arrow} {result} = {self.value(value)}", ""
+        return target, f"{arrow} {result}", self.slice_size(entry.target)
+
+    def skipped(self, entry: Entry) -> str:
+        """Why an entry did nothing, in a few words."""
+        del entry
+        return f"{self.signs.skipped} out of range"
+
+    def _scattered(self, entry: Entry) -> tuple[str, str, str]:
+        if not entry.live:
+            return self.skipped(entry), self._unused(entry), ""
+        assert entry.target is not None
+        target = f"{self.signs.arrow} {self.target_cell(entry)}"
+        change = entry.change
+        again = f"(again: {label_of(change.again)})" if change and change.again is not None else ""
+        if change is None or change.old.size != 1:
+            size = self.slice_size(entry.target)
+            return target, self._slice_written(entry), "   ".join(filter(None, (size, again)))
+        note = again
+        if self.trace.reduction == "none":
+            note = note or f"(was {self.value(change.old.reshape(-1)[0])})"
+        elif change.fresh:
+            note = note or "(old value not counted)"
+        return target, self.arithmetic(change), note
+
+    def _unused(self, entry: Entry) -> str:
+        name = self.result_cell(entry)
+        if entry.result is None or box_size(entry.result) != 1:
+            return f"dropped, {name} unused"
+        updates = self.trace.tensor("updates")
+        assert updates is not None
+        return f"dropped, {name} = {self.value(at(updates.array, entry.result))} unused"
+
+    def _slice_written(self, entry: Entry) -> str:
+        update, reduction = self.result_cell(entry), self.trace.reduction
+        forms = {
+            "none": f"= {update}",
+            "add": f"+= {update}",
+            "sub": f"-= {update}",
+            "mul": f"{self.signs.times}= {update}",
+            "mean": f"mean with {update}",
+        }
+        return forms.get(reduction, f"{reduction} with {update}")
+
+    def arithmetic(self, change: Change) -> str:
+        """The sum of one cell: `1.0 + 10.0 = 11.0`."""
+        old, update, new = (
+            self.value(one.reshape(-1)[0]) for one in (change.old, change.update, change.new)
+        )
+        words = _BOOLEAN if change.old.dtype.kind == "b" else _WORDS
+        reduction = self.trace.reduction
+        if reduction == "none":
+            return f"= {new}"
+        if reduction == "mul" and words is _WORDS:
+            return f"{old} {self.signs.times} {update} = {new}"
+        if reduction in words:
+            tail = f", / {change.terms} in the end" if reduction == "mean" else ""
+            return f"{old} {words[reduction]} {update} = {new}{tail}"
+        return f"{reduction}({old}, {update}) = {new}"
+
+
+_WORDS = {"add": "+", "sub": "-", "mean": "+"}
+_BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and", "mean": "or"}
+
+
+def at(array: Array, box: Box) -> Array:
+    """The first cell of a box, as an array of rank 0."""
+    return np.asarray(array[tuple(start for start, _ in box)])
