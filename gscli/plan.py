@@ -258,7 +258,9 @@ def _outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
     if policy.beyond is not Beyond.RAISE:
         # A window on an empty axis is empty itself: it fits, and nothing is read or written.
         empty = axis.size == 0 and axis.window is None and policy.beyond is not Beyond.SKIP
-        return np.ones(numbers.shape, np.bool_) if empty else None
+        if empty or numbers.dtype.kind != "f":
+            return np.ones(numbers.shape, np.bool_) if empty else None
+        return ~np.isfinite(numbers)  # no nearest row and no remainder
     low, high = legal_range(axis, policy)
     if policy.cut and numbers.dtype.kind == "f":
         numbers = np.trunc(numbers)
