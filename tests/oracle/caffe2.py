@@ -33,13 +33,16 @@ def gather(
     a = axis_within(axis, data.ndim)
     wraps = axis == 0 if wrap_indices is None else wrap_indices
     place: Place = from_end if wraps else from_start
+    if data.shape[a] == 0:
+        return np.empty(data.shape, data.dtype)
     batch = 0
     if match_outer:
         require(a >= 1, "shape", "match_outer needs axis >= 1")
         require(indices.ndim >= a and data.shape[:a] == indices.shape[:a], "shape", "outer dims")
         batch = a
-    if data.shape[a] == 0:
-        return np.empty(data.shape, data.dtype)
+    output_shape = data.shape[:a] + indices.shape[batch:] + data.shape[a + 1 :]
+    if 0 in output_shape:  # returns before it looks at an index
+        return np.empty(output_shape, data.dtype)
     return families.gather_along(data, indices, a, place, batch=batch)
 
 
@@ -60,6 +63,9 @@ def scatter(
     for d in range(data.ndim):
         fits = d == a or indices.shape[d] <= data.shape[d]
         require(fits, "shape", f"INDICES are larger than DATA on axis {d}")
+    for d in (*range(1, a), *range(a + 2, data.ndim)):
+        # Positions before and behind the axis are numbered by INDICES alone.
+        require(indices.shape[d] == data.shape[d], "shape", f"wrong cells on axis {d}")
     writes = families.writes_elements(data, indices, updates, a, from_start)
     return families.apply(data, writes, replace)
 

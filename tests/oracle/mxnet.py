@@ -112,7 +112,8 @@ def pick(
     _not_empty(data, index)
     a = axis_within(axis, data.ndim)
     kept = (*data.shape[:a], 1, *data.shape[a + 1 :])
-    expected = kept if keepdims else data.shape[:a] + data.shape[a + 1 :]
+    reduced = data.shape[:a] + data.shape[a + 1 :] or (1,)
+    expected = kept if index.ndim == data.ndim else reduced
     require(index.shape == expected, "shape", f"index {index.shape}, not {expected}")
     picked = families.gather_elements(data, index.reshape(kept), a, MODES[mode])
-    return picked.reshape(expected)
+    return picked.reshape(kept if keepdims else reduced)

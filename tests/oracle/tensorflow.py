@@ -174,7 +174,8 @@ def _segment_writes(
     rank = segment_ids.ndim
     require(data.shape[:rank] == segment_ids.shape, "shape", "data does not start with the ids")
     output = np.full((num_segments, *data.shape[rank:]), zero_of(data), data.dtype)
-    place: Place = _negative_dropped if device == "cpu" else inside_or_skipped
+    checked = device == "cpu" and data.size > 0  # the kernel returns before it looks at an id
+    place: Place = _negative_dropped if checked else inside_or_skipped
     return output, families.writes_vectors(output, segment_ids[..., None], data, place)
 
 
@@ -206,10 +207,16 @@ operator("tensorflow.unsorted_segment_min")(
 def unsorted_segment_mean(
     data: Array, segment_ids: Array, num_segments: int, device: str = "cpu"
 ) -> Array:
-    """The sum divided by how many ids met; an empty segment is 0."""
-    require_type(data, (*FLOATS, *COMPLEX), "data")
+    """The sum divided by how many ids met; an empty segment is 0.
+
+    Integers are summed as such and divided as floats (true division); tf.maximum, which keeps the
+    divisor above zero, has no complex kernel.
+    """
+    require_type(data, NUMBERS, "data")
     output, writes = _segment_writes(data, segment_ids, num_segments, device)
     total = families.apply(output, writes, add)
+    if data.dtype.kind in "iu":
+        total = total.astype(np.float32 if data.dtype.itemsize <= 2 else np.float64)
     count = families.counts(output, writes, keep_initial=False)
     for p in np.ndindex(total.shape):
         total[p] = total[p] / total.dtype.type(count[p])
