@@ -41,9 +41,6 @@ from gscli.layout import (
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 
-TYPES = (
-    "bool", *dtypes.SIGNED, "uint8", "uint16", "float16", "float32", "float64", "str",
-)  # fmt: skip
 ASSIGNED = ("float32", "float16", "uint8", "int32", "int64")
 
 FROM_START = Policy(Negative.OUTSIDE)
@@ -77,7 +74,7 @@ def gather(
     axis. Two oddities: an axis of length 0 gives the shape of DATA whatever INDICES are, and where
     the result is empty no index is looked at.
     """
-    allow(DATA, TYPES)
+    allow(DATA, dtypes.ALL)
     index_types(INDICES)
     where = normal_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
@@ -109,7 +106,7 @@ def scatter(
     than INDICES, and loses its way where INDICES are smaller than DATA on an axis behind another;
     gscli refuses all three. Duplicates are written in order (seen, not documented).
     """
-    allow(DATA, TYPES)
+    allow(DATA, dtypes.ALL)
     index_types(INDICES)
     same_type(DATA, UPDATES)
     where = normal_axis(axis, DATA.rank, of="DATA")
