@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gscli import files
+from gscli.concepts import ConceptName
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused, Notice, StrictFinding, UsageError
 from gscli.execute import execute
-from gscli.inputs import Inputs, byte_limit, read_inputs
+from gscli.inputs import Inputs, byte_limit, concept_inputs, read_inputs
 from gscli.messages import warning_text
 from gscli.options import Settings
 from gscli.terminal import Screen, screen
 from gscli.tracing import Trace, label_of
 
 if TYPE_CHECKING:
+    from gscli.compare import Comparing
     from gscli.views.options import ViewOptions
 
 
@@ -257,3 +259,48 @@ def _tell_more(trace: Trace, seconds: float) -> None:
     for tensor in trace.tensors:
         sys.stderr.write(f"{tensor.name} {tensor.dtype} {list(tensor.shape)}\n")
     sys.stderr.write(f"{trace.entry_count} entries, {seconds * 1000:.1f} ms\n")
+
+
+REDUCTION_NAMES = ("none", "add", "sub", "mul", "max", "min", "mean")
+
+
+def compare_concept(
+    name: ConceptName,
+    words: list[str],
+    arguments: Mapping[str, object],
+    only: list[str],
+    settings: Settings,
+) -> int:
+    """`gscli compare CONCEPT …`: exit status 1 when rule sets differ."""
+    from gscli.compare import compare, document  # noqa: PLC0415
+
+    reduction = str(arguments["reduction"] or "none")
+    if reduction not in REDUCTION_NAMES:
+        raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
+    inputs = concept_inputs(name, words, settings)
+    axis, batch_dims = arguments["axis"], arguments["batch_dims"]
+    comparing = compare(
+        name,
+        inputs,
+        axis=axis if isinstance(axis, int) else None,
+        batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
+        reduction=reduction,
+        only=only,
+    )
+    if settings.json is not None:
+        sys.stdout.write(json.dumps(document(comparing)) + "\n")
+    _draw_comparison(comparing, settings)
+    return int(not comparing.agree)
+
+
+def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
+    from gscli.views.compare import comparison  # noqa: PLC0415
+    from gscli.views.lines import render, to_svg  # noqa: PLC0415
+
+    if settings.svg is not None:
+        options = view_options(settings, colored=True)
+        title = f"gscli compare {comparing.concept}"
+        _save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
+    if settings.json is None and not settings.quiet:
+        options = view_options(settings)
+        sys.stdout.write(render(comparison(comparing, options), options))

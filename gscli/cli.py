@@ -392,9 +392,9 @@ def _shared_parameter(shared: Shared) -> inspect.Parameter:
     )  # fmt: skip
 
 
-def _choice_check(shared: Shared) -> Callable[[str], str]:
-    def check(value: str) -> str:
-        if value not in shared.choices:
+def _choice_check(shared: Shared) -> Callable[[str | None], str | None]:
+    def check(value: str | None) -> str | None:
+        if value is not None and value not in shared.choices:
             raise UsageError(
                 f"unknown {shared.name}: {value!r}"[:200], valid=" ".join(shared.choices)
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Row:
     operator: Operator
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
+    indices: str
     trace: Trace | None = None
     error: GscliError | None = None
 
@@ -112,11 +113,11 @@ class Comparing:
         if output is None:
             return None
         if base is not None:
-            return _different(output, base) if output.shape == base.shape else None
+            return different(output, base) if output.shape == base.shape else None
         flags = np.ones(output.shape, np.bool_)
         for number, value in self.readings.items():
             if number < output.size:
-                flags.reshape(-1)[number] = bool(_different(output.reshape(-1)[number], value))
+                flags.reshape(-1)[number] = bool(different(output.reshape(-1)[number], value))
         return flags
 
 
@@ -126,13 +127,15 @@ def same(one: Array, other: Array) -> bool:
     >>> same(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
     True
     """
-    return one.shape == other.shape and not np.any(_different(one, other))
+    return one.shape == other.shape and not np.any(different(one, other))
 
 
-def _different(one: Any, other: Any) -> Array:  # noqa: ANN401  arrays and scalars
+def different(one: Any, other: Any) -> Array:  # noqa: ANN401  arrays and scalars
+    """Which cells are unequal; NaN equals NaN."""
     unequal = np.asarray(one != other)
     both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself
-    return unequal & ~both_nan
+    result: Array = unequal & ~both_nan
+    return result
 
 
 def compare(
@@ -153,8 +156,11 @@ def compare(
     True
     """
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
-    if axis is None:
-        axis = CONCEPTS[concept].axis
+    known = CONCEPTS[concept]
+    if not known.takes_axis:
+        axis = None
+    elif axis is None:
+        axis = known.axis
     call = _call(arrays, axis, batch_dims, reduction)
     rows = [
         _row(operator, comparison, arrays, call, attrs)
@@ -225,11 +231,11 @@ def _row(
     attrs: Mapping[str, object],
 ) -> Row:
     inputs = _converted(comparison, arrays, call)
+    row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:
-        run = execute(operator, inputs, attrs)
+        return replace(row, trace=Trace(execute(operator, inputs, attrs)))
     except GscliError as error:
-        return Row(comparison.label, operator, inputs, attrs, error=error)
-    return Row(comparison.label, operator, inputs, attrs, trace=Trace(run))
+        return replace(row, error=error)
 
 
 def _converted(comparison: Comparison, arrays: Mapping[str, Array], call: Call) -> dict[str, Array]:
@@ -275,15 +281,14 @@ READ_ALONE = 64
 
 def _readings(base: Row, call: Call) -> dict[int, Array]:
     """What a refusing base reads for each entry alone; entries that it refuses are left out."""
-    name = next((n for n, array in base.inputs.items() if array.shape == call.indices.shape), None)
-    if base.trace is not None or call.updates is not None or name is None:
+    indices = base.inputs.get(base.indices)
+    if base.trace is not None or call.updates is not None or indices is None:
         return {}
-    indices = base.inputs[name]
     if indices.ndim == 0 or indices.shape[0] > READ_ALONE:
         return {}
     found: dict[int, Array] = {}
     for number in range(indices.shape[0]):
-        alone = {**base.inputs, name: indices[number : number + 1]}
+        alone = {**base.inputs, base.indices: indices[number : number + 1]}
         try:
             output = execute(base.operator, alone, base.attrs).output
         except GscliError:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli import files
+from gscli.concepts import CONCEPTS, ConceptName
 from gscli.declare import Operator
 from gscli.errors import (
     DtypeRefused,
@@ -220,3 +221,26 @@ def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     if array.dtype.kind == "U" or wanted.kind == "U" or not kept:
         raise refusal
     inputs.arrays[name] = cast
+
+
+def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> dict[str, Array]:
+    """Inputs of a comparison: data, indices and updates, which take data's type when untyped."""
+    names = CONCEPTS[name].inputs
+    limit = byte_limit(settings.max_bytes)
+    if len(words) == 1 and _stands_for_all(words[0]):
+        return {key: item.array for key, item in files.load_many(words[0], list(names)).items()}
+    if len(words) != len(names):
+        raise UsageError(
+            f"compare {name} takes {len(names)} inputs, got {len(words)}",
+            valid=" ".join(item.upper() for item in names),
+            hint=f"gscli compare {name} --help",
+        )
+    loaded = {
+        key: _load(text, key, settings, limit) for key, text in zip(names, words, strict=True)
+    }
+    arrays = {key: item.array for key, item in loaded.items()}
+    if "updates" in loaded and not loaded["updates"].typed:
+        arrays["updates"] = files.load(
+            words[-1], name="updates", like=arrays["data"].dtype, max_bytes=limit or files.MAX_BYTES
+        ).array
+    return arrays

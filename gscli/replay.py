@@ -54,6 +54,8 @@ class Replay:
     def _replayed(self) -> dict[int, Change]:
         layout = self._run.layout
         addresses, inside = self._addresses()
+        if inside is not None:
+            addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
         compact = compact.reshape(addresses.shape)
         values, updates = self._start(cells), self._updates()

@@ -20,7 +20,7 @@ def verify(
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
     ] = "",
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,  # noqa: FBT002
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
 ) -> int:
     """Run recorded cases and compare with their answers.
 

@@ -1,0 +1,114 @@
+"""`gscli compare CONCEPT …`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli import HELP_NAMES, LazyGroup, OperatorCommand, application, shared_options
+from gscli.concepts import CONCEPTS, Concept, ConceptName
+from gscli.options import Settings
+
+DRAWING = (
+    "json", "max_bytes", "dtype", "precision", "svg", "quiet", "color", "palette", "width", "debug",
+)  # fmt: skip
+
+
+class ConceptGroup(LazyGroup):
+    """One command per concept."""
+
+    def summaries(self) -> dict[str, str]:
+        """Concepts and what they mean."""
+        return {name: concept.summary for name, concept in CONCEPTS.items()}
+
+    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+        """The command of one concept."""
+        concept = next(known for known in CONCEPTS if known == name)
+        inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
+        command = type("Command", (OperatorCommand,), {"inputs": inputs})
+        app = application()
+        app.command(name, cls=command, context_settings=HELP_NAMES, help=_help(concept))(
+            _function(concept)
+        )
+        return typer.main.get_command(app)
+
+
+def build() -> Any:  # noqa: ANN401
+    """The group."""
+    app = application(
+        cls=ConceptGroup,
+        name="compare",
+        help="The same inputs under every framework's rules; exit status 1 when answers differ.",
+        no_args_is_help=True,
+    )
+    app.callback()(lambda: None)
+    return typer.main.get_command(app)
+
+
+def _help(name: ConceptName) -> str:
+    concept = CONCEPTS[name]
+    examples = {
+        False: "'[10,20,30,40]' '[0,-1,9]'",
+        True: "'[1,2,3,4]' '[[0],[-1]]' '[9,8]'"
+        if name == "scatter-nd"
+        else "'[1,2,3,4]' '[0,3]' '[9,8]'",
+    }
+    words = (
+        "'[[1,2],[3,4]]' '[[0,1],[1,-1]]'" if name == "gather-nd" else examples[concept.scatters]
+    )
+    return (
+        f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
+        "--as onnx,tf,jax picks and orders them; the first is what the others are compared with."
+        f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
+        f"  gscli compare {name} {words} --as numpy,torch,jax --json"
+    )
+
+
+def _function(name: ConceptName) -> Callable[..., int]:
+    concept = CONCEPTS[name]
+
+    def run(words: list[str] | None = None, **options: Any) -> int:  # noqa: ANN401
+        from gscli.app import compare_concept  # noqa: PLC0415
+
+        arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
+        chosen = options.pop("only") or ""
+        only = [part.strip() for part in chosen.split(",") if part.strip()]
+        return compare_concept(name, words or [], arguments, only, Settings(**options))
+
+    parameters = [
+        inspect.Parameter(
+            "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
+            annotation=Annotated[list[str] | None, typer.Argument(hidden=True)],
+        ),
+        *_arguments(concept),
+        _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST"),
+        *shared_options(*DRAWING),
+    ]  # fmt: skip
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _arguments(concept: Concept) -> list[inspect.Parameter]:
+    found: list[inspect.Parameter] = []
+    if concept.takes_axis:
+        found.append(_option("axis", "--axis", int, "axis that the indices address", "N"))
+    if concept.takes_batch_dims:
+        found.append(_option("batch_dims", "--batch-dims", int, "leading axes shared", "N"))
+    if concept.takes_reduction:
+        text = "none, add, sub, mul, max, min or mean"
+        found.append(_option("reduction", "--reduction", str, text, "NAME"))
+    return found
+
+
+def _option(name: str, flag: str, kind: type, text: str, metavar: str) -> inspect.Parameter:
+    short = {"axis": "-a", "reduction": "-r"}.get(name)
+    flags = (short, flag) if short else (flag,)
+    option = typer.Option(*flags, help=text, metavar=metavar, show_default=False)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None,
+        annotation=Annotated[kind | None, option],
+    )  # fmt: skip
