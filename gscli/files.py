@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from gscli.errors import CannotRead, LimitRefused
 from gscli.formats import readers, together, writers
 from gscli.formats.atomic import AtomicFile, open_atomic
-from gscli.formats.content import Content, HeldContent, read_pipe
+from gscli.formats.content import Content, HeldContent, read_pipe, reader
 from gscli.formats.dtypes import cast_exactly, dtype_named
 from gscli.formats.generators import generate
 from gscli.formats.jsonarray import array_of_json, dump_json, load_json
@@ -165,8 +165,9 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
         stream = None if sys.stdin is None else sys.stdin.buffer
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
-    read = getattr(stream, "read1", stream.read)
-    held = read_pipe(read, STANDARD_INPUT, limit, lambda first: readers.stream_limit(first, limit))
+    held = read_pipe(
+        reader(stream), STANDARD_INPUT, limit, lambda first: readers.stream_limit(first, limit)
+    )
     return HeldContent(STANDARD_INPUT, held)
 
 

@@ -18,7 +18,7 @@ from gscli.text import safe
 
 DIRECTORY_LIMIT = 4 << 20
 MEMBER_LIMIT = 10_000
-CHUNK = 1 << 20
+CHUNK = 1 << 17
 
 _END = struct.Struct("<4s4H2LH")
 _END64_LOCATOR = struct.Struct("<4sLQL")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import select
 import stat
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -200,6 +201,25 @@ def read_pipe(
     return held
 
 
+def reader(stream: BinaryIO) -> Callable[[int], bytes]:
+    """A function that reads what is there. On a stream that does not block, "nothing yet" looks
+    like the end, so it is asked again when the system says that something is there.
+    """
+    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+    try:
+        blocking = os.get_blocking(stream.fileno())
+    except (OSError, AttributeError):  # no descriptor behind it
+        blocking = True
+    if blocking:
+        return read
+
+    def read_when_ready(length: int) -> bytes:
+        select.select([stream], [], [])
+        return read(length)
+
+    return read_when_ready
+
+
 def check_limit(size: int, limit: int, where: str, what: str) -> None:
     """Refuse before anything of that size is allocated."""
     if size > limit:
@@ -223,5 +243,5 @@ def reading(name: str) -> Iterator[None]:
         raise CannotRead(
             f"cannot read {name}", where=f"{name}: {safe(reason[:1].lower() + reason[1:])}"
         ) from error
-    except ValueError as error:  # a NUL byte or a lone surrogate in the name
-        raise CannotRead(f"cannot read {name}", where=f"{name}: not a file name") from error
+    except ValueError as error:  # a NUL byte in the name, a closed stream
+        raise CannotRead(f"cannot read {name}", where=f"{name}: {safe(str(error), 80)}") from error

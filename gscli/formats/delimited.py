@@ -150,10 +150,16 @@ def _cell(value: float | str) -> str:
 
 def _check_text(cells: list[str], where: str) -> None:
     for cell in cells:
-        if not cell or cell != cell.strip() or _value(cell, where) != cell:
+        if not _is_kept(cell, where):
             raise DtypeRefused(
                 "a text would be read back as something else", where=where, hint="use .json"
             )
+
+
+def _is_kept(cell: str, where: str) -> bool:
+    """Whether a table gives this text back: no blanks around it, no number, no half character."""
+    whole = cell.encode("utf-8", "ignore").decode("utf-8")
+    return bool(cell) and cell == cell.strip() == whole and _value(cell, where) == cell
 
 
 def _line(cells: list[str], suffix: str) -> bytes:

@@ -122,11 +122,14 @@ def is_native(dtype: np.dtype[Any]) -> bool:
 
 
 def check_values(array: NDArray[Any], where: str) -> None:
-    """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF."""
+    """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF.
+
+    The array is in native byte order.
+    """
     if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
         raise ContentRefused("a bool is neither 0 nor 1", where=where)
     if array.dtype.kind == "U" and array.size:
-        points = native(array).reshape(-1).view(np.uint32)
+        points = array.reshape(-1).view(np.uint32)
         if points.max() > _LAST_CODE_POINT:
             raise ContentRefused("a character is beyond U+10FFFF", where=where)
 

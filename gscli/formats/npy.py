@@ -89,7 +89,9 @@ def read(content: Content, request: Request) -> Read:
 
 def listing(content: Content, _limit: int) -> list[Member]:
     """The one array of a .npy file, from its header."""
-    return [member_of(parse_header(content.prefix(PREFIX_LIMIT), content.name))]
+    header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
+    check_length(header, content.size, content.name)
+    return [member_of(header)]
 
 
 def member_of(header: Header, name: str = "") -> Member:
@@ -132,14 +134,19 @@ def type_label(dtype: np.dtype[Any]) -> str:
 
 
 def arranged(flat: NDArray[Any], header: Header, limit: int, name: str) -> NDArray[Any]:
-    """Give flat elements their shape, in native byte order and C order."""
-    check_values(flat, name)
-    order_matters = header.fortran and len(header.shape) > 1
-    if order_matters or not is_native(flat.dtype):
+    """Give flat elements their shape, in native byte order and C order.
+
+    What is not so in the file is copied, within the limit; so are elements at odd addresses.
+    """
+    transposed = header.fortran and len(header.shape) > 1
+    plain = is_native(flat.dtype) and flat.flags.aligned
+    if transposed or not plain:
         check_limit(header.nbytes, limit, name, "a copy in native order")
-    if order_matters:
-        return native(flat.reshape(header.shape[::-1]).T)
-    return (flat if is_native(flat.dtype) else native(flat)).reshape(header.shape)
+    ordered = flat if plain else np.array(flat, flat.dtype.newbyteorder("="))
+    check_values(ordered, name)
+    if transposed:
+        return native(ordered.reshape(header.shape[::-1]).T)
+    return ordered.reshape(header.shape)
 
 
 def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:

@@ -13,8 +13,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gscli.errors import ContentRefused, DtypeRefused
-from gscli.formats.content import TEXT_LIMIT, Content
+from gscli.errors import ContentRefused, DtypeRefused, UsageError
+from gscli.formats.content import TEXT_LIMIT, Content, check_limit
 from gscli.formats.dtypes import check_values, dtype_label, dtype_named, native
 from gscli.formats.extras import extra
 from gscli.formats.jsontext import parse_json
@@ -74,6 +74,7 @@ def read(content: Content, request: Request) -> Read:
     dtype = dtype_named(tensor.dtype)
     flat = content.array(dtype, math.prod(tensor.shape), tensor.start)
     if not flat.flags.aligned:
+        check_limit(tensor.size, request.limit, where, "a copy at even addresses")
         flat = flat.copy()
     check_values(flat, where)
     return Read(flat.reshape(tensor.shape))
@@ -118,6 +119,8 @@ def _copy(out: Output, old: Content, start: int, end: int) -> None:
 
 def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None:
     codes = {name: code for code, name in TYPES.items()}
+    if METADATA in arrays:
+        raise UsageError(f"{METADATA} is no name for a tensor")
     for name, array in arrays.items():
         if dtype_label(array.dtype) not in codes:
             raise DtypeRefused(

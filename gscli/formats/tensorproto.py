@@ -19,6 +19,7 @@ from gscli.formats.extras import extra
 from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.formats.values import of_type
+from gscli.formats.wire import check_fields
 from gscli.text import safe
 
 TYPES = {
@@ -100,6 +101,7 @@ def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- o
     """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
     data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
     message = getattr(extra("onnx", "onnx"), kind)
+    check_fields(data, message.DESCRIPTOR, content.name)
     decode_error = extra("google.protobuf.message", "onnx").DecodeError
     try:
         return message.FromString(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib import import_module
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -34,6 +35,10 @@ MODULES = {
 MANY_MEMBERS = {".npz", ".safetensors", ".h5", ".hdf5"}
 TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
 DEFAULT_MEMBER = "output"
+NAME_LIMIT = 1000
+
+_MEMBER_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")
+
 STANDARD_OUTPUT = "standard output"
 
 
@@ -54,19 +59,26 @@ def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> N
     suffix = _suffix(form, target)
     checked = _checked(array, safe(target))
     if source.member is None:
-        with open_atomic(target) as out:
+        with open_atomic(target, size=checked.nbytes) as out:
             _writer(suffix).write(out, {DEFAULT_MEMBER: checked}, suffix)
         return
     if suffix not in MANY_MEMBERS:
         raise UsageError(
             f"{safe(target)} can hold only one array", hint=f"leave ::{safe(source.member, 60)} off"
         )
+    _check_member(source.member)
     if not os.path.lexists(target):
-        with open_atomic(target) as out:
+        with open_atomic(target, size=checked.nbytes) as out:
             _writer(suffix).write(out, {source.member: checked}, suffix)
         return
     with open_content(target, limit) as old, open_atomic(target) as out:
         _writer(suffix).write_into(out, old, source.member, checked)
+
+
+def _check_member(member: str) -> None:
+    """A name every container can hold, and that means one thing only in each of them."""
+    if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
+        raise UsageError(f"{safe(member, 60)} is no name for an array", valid="visible characters")
 
 
 def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) -> None:

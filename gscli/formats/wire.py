@@ -1,0 +1,62 @@
+"""How many fields a protocol buffer holds, counted before its parser builds an object for each.
+
+Two bytes can stand for an empty message that takes a hundred in memory, so the size of a file
+says little about what parsing it costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gscli.errors import LimitRefused
+
+FIELD_LIMIT = 500_000
+
+_VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
+_FIXED = {_EIGHT: 8, _FOUR: 4}
+_MORE = 0x80
+_VARINT_BYTES = 10
+
+
+def check_fields(data: bytes, descriptor: Any, name: str) -> None:  # noqa: ANN401 -- protobuf is untyped
+    """Refuse a message of too many fields; one that makes no sense is left to the parser."""
+    waiting = [(0, len(data), descriptor)]
+    count = 0
+    while waiting:
+        position, end, message = waiting.pop()
+        fields = message.fields_by_number
+        while position < end:
+            count += 1
+            if count > FIELD_LIMIT:
+                raise LimitRefused(
+                    f"{name} holds too many values",
+                    where=f"{name}: more than {FIELD_LIMIT:,} fields",
+                    hint="save the array as .npy",
+                )
+            key, position = _varint(data, position)
+            wire_type, field = key & 7, fields.get(key >> 3)
+            if wire_type == _LENGTH:
+                length, position = _varint(data, position)
+                if field is not None and field.message_type is not None:
+                    waiting.append((position, min(position + length, end), field.message_type))
+                position += length
+            elif wire_type == _VARINT:
+                _, position = _varint(data, position)
+            elif wire_type in _FIXED:
+                position += _FIXED[wire_type]
+            else:
+                return
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """A number of seven bits per byte, and where it ends; 0 beyond the end of the data."""
+    value = shift = 0
+    for byte in data[position : position + _VARINT_BYTES]:
+        value |= (byte & ~_MORE) << shift
+        shift += 7
+        position += 1
+        if byte < _MORE:
+            break
+    else:
+        position = len(data)
+    return value, position
