@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from operator import index
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.concepts import Comparison
@@ -372,7 +373,7 @@ def _attribute(parameter: inspect.Parameter) -> Attribute:
 def _to_int(_: Attribute, value: object) -> int:
     if isinstance(value, bool):
         raise TypeError
-    return value.__index__()  # type: ignore[attr-defined, no-any-return]  # TypeError is wanted
+    return index(value)  # type: ignore[arg-type]  # TypeError is wanted
 
 
 def _to_bool(_: Attribute, value: object) -> bool:
@@ -410,7 +411,7 @@ def _to_choice(attribute: Attribute, value: object) -> str:
 def _to_ints(_: Attribute, value: object) -> tuple[int, ...]:
     if isinstance(value, str):
         raise TypeError
-    return tuple(item.__index__() for item in value)  # type: ignore[attr-defined]
+    return tuple(index(item) for item in value)  # type: ignore[attr-defined]
 
 
 def _to_number(_: Attribute, value: object) -> object:
