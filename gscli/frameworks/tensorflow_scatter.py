@@ -138,7 +138,7 @@ def tensor_scatter_nd_max(
 @FRAMEWORK.operator(
     name="tensor_scatter_nd_min",
     example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,40]' '[[3]]' '[10.0]'",
+    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
 )
 def tensor_scatter_nd_min(
     tensor: Tensor,
