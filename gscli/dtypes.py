@@ -38,14 +38,14 @@ def bits(dtype: str) -> int:
 def lowest(dtype: str) -> float | int | bool:
     """The smallest finite value of a real type (TensorFlow and JAX fill with it).
 
-    >>> lowest("int8"), lowest("bool"), lowest("float16")
-    (-128, False, -65504.0)
+    >>> lowest("int8"), lowest("bool"), lowest("float16"), lowest("int4")
+    (-128, False, -65504.0, -8)
     """
     if dtype == "bool":
         return False
-    if dtype in UNSIGNED:
+    if dtype.startswith("uint"):
         return 0
-    if dtype in SIGNED:
+    if dtype.startswith("int"):
         return int(-(2 ** (bits(dtype) - 1)))
     return -_LARGEST_FLOAT[dtype]
 
@@ -58,8 +58,8 @@ def highest(dtype: str) -> float | int | bool:
     """
     if dtype == "bool":
         return True
-    if dtype in UNSIGNED:
+    if dtype.startswith("uint"):
         return int(2 ** bits(dtype) - 1)
-    if dtype in SIGNED:
+    if dtype.startswith("int"):
         return int(2 ** (bits(dtype) - 1) - 1)
     return _LARGEST_FLOAT[dtype]

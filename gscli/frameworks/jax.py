@@ -1,7 +1,54 @@
-"""jax"""
+"""JAX 0.10: jax.numpy.take and take_along_axis, x.at[…], jax.ops.segment_* and jax.lax.
+
+Nothing is refused for the value of an index: compiled code cannot raise. Reading out of range fills
+or is moved to the border, writing is dropped; `mode` chooses. Where XLA is free, the answer is that
+of XLA on a CPU. 64-bit types are on.
+"""
 
 from __future__ import annotations
 
-from gscli.declare import Framework
+from gscli.frameworks.jax_at import (
+    at_add,
+    at_get,
+    at_max,
+    at_min,
+    at_multiply,
+    at_set,
+    at_subtract,
+)
+from gscli.frameworks.jax_common import FRAMEWORK
+from gscli.frameworks.jax_lax import (
+    lax_gather,
+    lax_scatter,
+    lax_scatter_add,
+    lax_scatter_max,
+    lax_scatter_min,
+    lax_scatter_mul,
+    lax_scatter_sub,
+)
+from gscli.frameworks.jax_segment import segment_max, segment_min, segment_prod, segment_sum
+from gscli.frameworks.jax_take import take, take_along_axis
 
-FRAMEWORK = Framework("jax", "jax")
+__all__ = [
+    "FRAMEWORK",
+    "at_add",
+    "at_get",
+    "at_max",
+    "at_min",
+    "at_multiply",
+    "at_set",
+    "at_subtract",
+    "lax_gather",
+    "lax_scatter",
+    "lax_scatter_add",
+    "lax_scatter_max",
+    "lax_scatter_min",
+    "lax_scatter_mul",
+    "lax_scatter_sub",
+    "segment_max",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "take",
+    "take_along_axis",
+]
