@@ -103,8 +103,8 @@ def assert_same(actual: Array, expected: Array) -> None:
     if expected.dtype.kind == "U":
         equal = actual == expected
     else:
-        equal = (_bits(actual) == _bits(expected)).reshape(*expected.shape, -1).all(-1)
-        equal |= _both_nan(actual, expected)
+        same_bits = (_bits(actual) == _bits(expected)).all(1).reshape(expected.shape)
+        equal = same_bits | _both_nan(actual, expected)
     assert np.all(equal), _difference(actual, expected, np.asarray(equal))
 
 

@@ -175,6 +175,7 @@ def _segment(combine: Combine, identity: Operator) -> Operator:
         if num_segments is None:
             num_segments = max((int(i) for i in segment_ids.flat), default=-1) + 1
         require(num_segments >= 0, "shape", "a negative number of segments")
+        require(segment_ids.ndim == 1, "shape", "segment_ids are not a vector")
         require(segment_ids.shape == data.shape[:1], "shape", "data and segment_ids differ")
         output = np.full((num_segments, *data.shape[1:]), identity(data), data.dtype)
         vectors = segment_ids[:, None]

@@ -84,13 +84,15 @@ def put(a: Array, ind: Array, v: Array, mode: str = "raise") -> Array:
 
 @operator("numpy.put_along_axis")
 def put_along_axis(arr: Array, indices: Array, values: Array, axis: int | None) -> Array:
-    """Values stretch to the shape of the stretched indices."""
+    """Values stretch to the stretched indices; where arr has size 1, all of them go to cell 0."""
     data, index, a = _along_axis(arr, indices, axis)
-    shape = arr.shape if axis is not None else data.shape
-    require(data.shape == shape, "shape", "arr may not stretch")
     updates = families.stretch(values.astype(arr.dtype), index.shape)
-    writes = families.writes_elements(data, index, updates, a, from_end)
-    return families.apply(data, writes, replace).reshape(arr.shape)
+    shape = arr.shape if axis is not None else data.shape
+    writes = [
+        (tuple(0 if size == 1 else at for at, size in zip(target, shape, strict=True)), value)
+        for target, value in families.writes_elements(data, index, updates, a, from_end)
+    ]
+    return families.apply(arr.reshape(shape), writes, replace).reshape(arr.shape)
 
 
 def _at(combine: Combine, refused: tuple[str, ...] = ("str",)) -> Operator:

@@ -29,6 +29,7 @@ from .rules import (
     zero_of,
 )
 
+NUMERIC = ("bool", *INTEGERS, *FLOATS)
 REDUCTIONS: dict[str, Combine] = {
     "none": replace,
     "sum": add,
@@ -57,6 +58,7 @@ def _known(reduction: str, names: tuple[str, ...]) -> None:
 def gather(data: Array, indices: Array, axis: Array, batch_dims: int = 0, opset: int = 8) -> Array:
     """Versions 1 and 7 expect [0, s-1]; 8 counts from the end and reads 0 outside."""
     require(batch_dims == 0 or opset >= 7, "usage", "batch_dims came with Gather-7")
+    require_type(data, (*NUMERIC, "str"), "data")
     require_type(indices, INTEGERS, "indices")
     a = _axis(axis, data.ndim)
     most = min(data.ndim, indices.ndim)
@@ -72,6 +74,7 @@ def gather(data: Array, indices: Array, axis: Array, batch_dims: int = 0, opset:
 def gather_elements(data: Array, indices: Array, axis: int, opset: int = 6) -> Array:
     """GatherElements-6: [0, s-1], and equal sizes off the axis."""
     del opset
+    require_type(data, (*NUMERIC, "str"), "data")
     require_type(indices, ("int32", "int64"), "indices")
     require(data.ndim == indices.ndim, "shape", "data and indices differ in rank")
     a = axis_within(axis, data.ndim)
@@ -84,6 +87,7 @@ def gather_elements(data: Array, indices: Array, axis: int, opset: int = 6) -> A
 @operator("openvino.gather_nd")
 def gather_nd(data: Array, indices: Array, batch_dims: int = 0, opset: int = 8) -> Array:
     """Version 5 refuses negatives and flattens the batch dimensions into one."""
+    require_type(data, (*NUMERIC, "str"), "data")
     require_type(indices, INTEGERS, "indices")
     require(data.ndim >= 1 and indices.ndim >= 1, "shape", "rank 0")
     require(0 <= batch_dims < min(data.ndim, indices.ndim), "shape", f"batch_dims {batch_dims}")
@@ -104,7 +108,7 @@ def scatter_update(
 ) -> Array:
     """ScatterUpdate-3: the write twin of Gather, [0, s-1]."""
     del opset
-    require_type(data, ("bool", *INTEGERS, *FLOATS), "data")
+    require_type(data, NUMERIC, "data")
     require_type(indices, INTEGERS, "indices")
     _same_type(data, updates)
     a = _axis(axis, data.ndim)
@@ -128,6 +132,7 @@ def scatter_elements_update(
     require(not (old and new_attributes), "usage", "reductions came with version 12")
     name = reduction or "none"
     _known(name, (*REDUCTIONS, "mean"))
+    require_type(data, NUMERIC, "data")
     require_type(indices, INTEGERS, "indices")
     _same_type(data, updates)
     require(indices.ndim == data.ndim, "shape", "data and indices differ in rank")
@@ -164,6 +169,7 @@ def scatter_nd_update(
     require(reduction is None or opset >= 15, "usage", "reductions came with version 15")
     name = reduction or "none"
     _known(name, (*REDUCTIONS, "sub"))
+    require_type(data, NUMERIC, "data")
     require_type(indices, ("int32", "int64"), "indices")
     _same_type(data, updates)
     require(data.ndim >= 1 and indices.ndim >= 1, "shape", "rank 0")

@@ -1,0 +1,111 @@
+"""gscli against the oracle on every small world: the same bits, or both refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+from conftest import Array, assert_same
+from worlds import GOOD, World
+
+import gscli
+from gscli import errors
+
+SHOWN = 20
+
+
+def _answers(world: World) -> tuple[Array | errors.GscliError, Array | oracle.Refused]:
+    """What gscli and the oracle say; anything but a result or a refusal goes through."""
+    actual: Array | errors.GscliError
+    expected: Array | oracle.Refused
+    for array in world.inputs.values():
+        array.flags.writeable = False
+    try:
+        actual = gscli.run(world.name, world.inputs, world.attrs)
+    except gscli.GscliError as error:
+        actual = error
+    try:
+        expected = oracle.run(world.name, world.inputs, world.attrs)
+    except oracle.Refused as error:
+        expected = error
+    return actual, expected
+
+
+def _complaint(world: World) -> str:
+    try:
+        actual, expected = _answers(world)
+    except Exception as error:  # noqa: BLE001  (a crash is a finding like any other)
+        return f"crashed: {type(error).__name__}: {error}"
+    if isinstance(expected, oracle.Refused):
+        refused = isinstance(actual, gscli.GscliError)
+        return "" if refused else f"accepted, the oracle refuses ({expected})"
+    if isinstance(actual, gscli.GscliError):
+        return f"refused ({actual}), the oracle answers {expected.ravel().tolist()}"
+    try:
+        assert_same(actual, expected)
+    except AssertionError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_gscli_agrees_with_the_oracle(name: str) -> None:
+    assert name in {operator.full_name for operator in gscli.operators()}, "not declared"
+    worlds = GOOD[name]()
+    complaints = [(world, complaint) for world in worlds if (complaint := _complaint(world))]
+    lines = [f"{world}\n    {complaint}" for world, complaint in complaints[:SHOWN]]
+    assert not complaints, "\n".join([f"{len(complaints)} of {len(worlds)} worlds", *lines])
+
+
+def test_every_operator_has_an_oracle_and_worlds() -> None:
+    declared = {operator.full_name for operator in gscli.operators()}
+    assert declared == set(oracle.OPERATORS) == set(GOOD)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_the_worlds_hold_answers_and_refusals(name: str) -> None:
+    """A world list that only refuses, or only shrugs, would prove nothing."""
+    answers = 0
+    for world in GOOD[name]():
+        try:
+            answers += np.asarray(oracle.run(world.name, world.inputs, world.attrs)).size > 0
+        except oracle.Refused:
+            continue
+    assert answers >= 50
+
+
+def _numpy_itself(world: World) -> Array | None:
+    """What NumPy answers when it is called; None when it refuses."""
+    inputs, attrs = dict(world.inputs), dict(world.attrs)
+    method = world.name.removeprefix("numpy.")
+    try:
+        if method.endswith(".at"):
+            columns = tuple(inputs[f"indices_{k}"] for k in range(attrs["indices_per_axis"]))
+            array = inputs["a"].copy()
+            with np.errstate(all="ignore"):
+                getattr(np, method.removesuffix(".at")).at(array, columns, inputs["b"])
+            return array
+        if method.startswith("put"):
+            array, *rest = inputs.values()
+            array = array.copy()
+            getattr(np, method)(array, *rest, **attrs)
+            return array
+        return np.asarray(getattr(np, method)(*inputs.values(), **attrs))
+    except (IndexError, TypeError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("name", [name for name in GOOD if name.startswith("numpy.")])
+def test_numpy_itself_agrees_with_the_oracle(name: str) -> None:
+    for world in GOOD[name]():
+        if name == "numpy.put" and world.inputs["a"].ndim == 0:
+            continue  # the recording went through a scalar, which put leaves as it was
+        answer = _numpy_itself(world)
+        try:
+            expected = oracle.run(world.name, world.inputs, world.attrs)
+        except oracle.Refused as refusal:
+            # where nothing is copied NumPy looks at no index, which its text does not say
+            assert answer is None or answer.size == 0, f"{world}\n    {refusal}"
+            continue
+        assert answer is not None, f"{world}\n    refused, the oracle answers"
+        assert_same(answer, expected)

@@ -1,0 +1,245 @@
+"""Worlds of the operators that move whole slices along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from . import cells
+from .cells import Cells
+from .core import INTEGERS, Make, World, cast_indices, mixed, numbered, register
+
+WIDE = ("float32", "int64", "bool", "str", "complex64", "bfloat16", "uint16", "float16")
+REAL = ("float32", "int64", "bool", "bfloat16", "uint8", "float16", "int16")
+NO_STRINGS = ("float32", "int64", "bool", "complex64", "bfloat16", "uint8", "float16")
+
+
+def _reader(name: str, data: str, indices: str, axis: str) -> Make:
+    """A gather whose axis is an attribute; `axis` "" leaves it out."""
+
+    def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        inputs = {data: numbered(core.data, dtype), indices: cast_indices(core.indices, index_dtype)}
+        attrs = attrs | ({axis: core.axis} if axis else {})
+        attrs |= {"batch_dims": core.batch} if core.batch else {}
+        return World(name, inputs, attrs)
+
+    return make
+
+
+def _axis_input(make: Make, dtypes: Sequence[str] = ("int32", "int64", "int8")) -> Make:
+    """OpenVINO: the axis is a tensor, a scalar or of one element."""
+
+    def wrapped(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        world = make(core, dtype, index_dtype, attrs)
+        place = abs(core.axis) + core.indices.size
+        axis = np.array(core.axis, dtypes[place % len(dtypes)])
+        inputs = dict(world.inputs) | {"axis": axis.reshape(1) if place % 2 else axis}
+        attrs = {key: value for key, value in world.attrs.items() if key != "axis"}
+        return World(world.name, inputs, attrs)
+
+    return wrapped
+
+
+def _writer(name: str, names: tuple[str, str, str], axis: str) -> Make:
+    """The write twin: updates of the shape that the gather would give."""
+
+    def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        data, indices, updates = names
+        inputs = {
+            data: numbered(core.data, dtype),
+            indices: cast_indices(core.indices, index_dtype),
+            updates: mixed(core.updates, dtype),
+        }
+        return World(name, inputs, attrs | ({axis: core.axis} if axis else {}))
+
+    return make
+
+
+def _where(cores: Callable[[], Sequence[Cells]], keep: Callable[[Cells], bool]) -> Any:
+    return lambda: [core for core in cores() if keep(core)]
+
+
+def _not_negative(core: Cells) -> bool:
+    return core.indices.size == 0 or core.indices.min() >= 0
+
+
+def _vector(core: Cells) -> bool:
+    return core.indices.ndim <= 1
+
+
+def _front(core: Cells) -> bool:
+    return core.axis == 0
+
+
+def empty_axis(core: Cells) -> bool:
+    """The axis has no row: no text says what clamping does there."""
+    return -len(core.data) <= core.axis < len(core.data) and core.data[core.axis] == 0
+
+
+def _settled(core: Cells) -> bool:
+    """Not two sizes of zero, one on the axis: no text says which of two rules wins there.
+
+    TensorFlow's are "nothing to copy, nothing checked" and "an empty axis has no index"; NumPy's
+    clip passes and its wrap never ends.
+    """
+    return not (empty_axis(core) and core.data.count(0) > 1)
+
+
+along = cells.along
+batched = partial(cells.along, 1)
+
+register(
+    "onnx.gather", along, _reader("onnx.gather", "data", "indices", "axis"),
+    variants=[{}, {"opset": 13}, {"opset": 11}], types=(*INTEGERS, *WIDE), cap=2500,
+)  # fmt: skip
+register(
+    "onnx.gather", _where(along, _not_negative),
+    _reader("onnx.gather", "data", "indices", "axis"), variants=[{"opset": 1}], cap=300,
+)  # fmt: skip
+OPENVINO_GATHER = _axis_input(_reader("openvino.gather", "data", "indices", "axis"))
+register(
+    "openvino.gather", along, OPENVINO_GATHER, variants=[{"opset": 1}, {"opset": 7}, {"opset": 8}],
+    types=(*REAL, "str", "complex64"), index_types=INTEGERS, cap=1500,
+)  # fmt: skip
+register(
+    "openvino.gather", batched, OPENVINO_GATHER, variants=[{"opset": 7}, {"opset": 8}, {}], cap=700
+)
+register(
+    "openvino.scatter_update", along,
+    _axis_input(_writer("openvino.scatter_update", ("data", "indices", "updates"), "axis")),
+    index_types=INTEGERS,
+)  # fmt: skip
+register(
+    "numpy.take", _where(along, _settled), _reader("numpy.take", "a", "indices", "axis"),
+    variants=[{"mode": mode} for mode in ("raise", "wrap", "clip")],
+    types=(*INTEGERS, *WIDE), index_types=(*INTEGERS, "bool"), cap=1500,
+)  # fmt: skip
+register(
+    "numpy.take", _where(along, lambda core: core.axis == 0 and 0 not in core.data),
+    _reader("numpy.take", "a", "indices", ""),
+    variants=[{}, {"axis": None}, {"axis": None, "mode": "wrap"}, {"mode": "clip"}], cap=500,
+)  # fmt: skip
+TENSORFLOW_GATHER = _reader("tensorflow.gather", "params", "indices", "axis")
+CHECKED = [{}, {"device": "cpu"}, {"device": "gpu"}]
+COMPILED = [{"device": "xla"}, {"device": "xla_cpu"}]
+DEVICES = [*CHECKED[1:], *COMPILED]
+for cores, cap in ((along, 1000), (batched, 700)):
+    register(
+        "tensorflow.gather", _where(cores, _settled), TENSORFLOW_GATHER, variants=CHECKED,
+        types=WIDE, index_types=("int32", "int64", "int16"), cap=cap,
+    )  # fmt: skip
+    register(
+        "tensorflow.gather", _where(cores, lambda core: not empty_axis(core)), TENSORFLOW_GATHER,
+        variants=COMPILED, types=WIDE, cap=cap // 2,
+    )  # fmt: skip
+MXNET = ("float32", "int64", "bool", "uint8", "float16", "int8", "float64", "int32")
+MXNET_INDICES = ("int64", "int32", "float32", "uint8", "float64", "int8", "bool")
+MODES = [{"mode": mode} for mode in ("clip", "wrap", "raise")]
+register(
+    "mxnet.take", along, _reader("mxnet.take", "a", "indices", "axis"),
+    variants=[{}, *MODES], types=MXNET, index_types=MXNET_INDICES,
+)  # fmt: skip
+register(
+    "mxnet.np.take", along, _reader("mxnet.np.take", "a", "indices", "axis"),
+    variants=[{}, *MODES], types=MXNET, index_types=MXNET_INDICES, cap=700,
+)  # fmt: skip
+register(
+    "mxnet.np.take", _where(along, _front), _reader("mxnet.np.take", "a", "indices", ""),
+    variants=[{}, *MODES, {"axis": None}], types=MXNET, cap=300,
+)  # fmt: skip
+register(
+    "caffe2.gather", along, _reader("caffe2.gather", "DATA", "INDICES", "axis"),
+    variants=[{}, {"wrap_indices": True}, {"wrap_indices": False}, {"match_outer": False}],
+)  # fmt: skip
+
+
+def _match_outer(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    world = _reader("caffe2.gather", "DATA", "INDICES", "axis")(core, dtype, index_dtype, attrs)
+    kept = {key: value for key, value in world.attrs.items() if key != "batch_dims"}
+    return World("caffe2.gather", world.inputs, kept | {"match_outer": True})
+
+
+register(
+    "caffe2.gather", _where(batched, lambda core: core.axis == 1 and 0 not in core.data),
+    _match_outer, variants=[{}, {"wrap_indices": True}], cap=400,
+)  # fmt: skip
+JAX_MODES = [{"mode": mode} for mode in ("fill", "clip", "wrap")]
+register(
+    "jax.take", along, _reader("jax.take", "a", "indices", "axis"),
+    variants=[{}, *JAX_MODES, {"fill_value": 3}], types=NO_STRINGS,
+    index_types=(*INTEGERS, "bool"), cap=1500,
+)  # fmt: skip
+register(
+    "jax.take", _where(along, _front), _reader("jax.take", "a", "indices", ""),
+    variants=[{}, *JAX_MODES, {"axis": None}], types=NO_STRINGS, cap=300,
+)  # fmt: skip
+vector_cores = _where(along, _vector)
+register(
+    "torch.index_select", vector_cores, _reader("torch.index_select", "input", "index", "dim"),
+    types=(*NO_STRINGS, "uint16", "uint64"),
+)  # fmt: skip
+TORCH = ("input", "index", "source")
+register("torch.index_copy", vector_cores, _writer("torch.index_copy", TORCH, "dim"),
+         types=NO_STRINGS)  # fmt: skip
+register("torch.index_add", vector_cores, _writer("torch.index_add", TORCH, "dim"),
+         variants=[{}, {"alpha": 1}, {"alpha": 2}], types=("float32", "int64", "uint8", "float64",
+         "complex64", "int8"))  # fmt: skip
+register(
+    "torch.index_reduce", vector_cores, _writer("torch.index_reduce", TORCH, "dim"),
+    variants=[{"reduce": reduce, "include_self": keep}
+              for reduce, keep in product(("prod", "mean", "amax", "amin"), (True, False))],
+    types=("float32", "int64", "uint8", "float64", "int8"),
+)  # fmt: skip
+
+
+def _index_fill(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    world = _reader("torch.index_fill", "input", "index", "dim")(core, dtype, index_dtype, attrs)
+    if core.indices.size % 2:
+        return World(world.name, world.inputs, dict(world.attrs) | {"value": 3})
+    value = np.array(7).astype(world.inputs["input"].dtype)
+    return World(world.name, dict(world.inputs) | {"value": value}, world.attrs)
+
+
+register("torch.index_fill", vector_cores, _index_fill, types=NO_STRINGS)
+
+
+def _scatter_assign(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    names = ("DATA", "INDICES", "SLICES")
+    world = _writer("caffe2.scatter_assign", names, "")(core, dtype, index_dtype, attrs)
+    slices = world.inputs["SLICES"]
+    flat = slices.reshape(-1) if core.indices.ndim == 2 else slices
+    return World(world.name, dict(world.inputs) | {"SLICES": flat}, world.attrs)
+
+
+register(
+    "caffe2.scatter_assign", _where(along, lambda core: core.axis == 0 and len(core.data) > 0),
+    _scatter_assign, types=("float32", "int64", "int32", "uint8", "float16"), cap=500,
+)  # fmt: skip
+
+
+def _segments(name: str, kinds: Sequence[str], devices: Sequence[dict[str, Any]]) -> None:
+    ranks = (0, 1, 2) if name.startswith("tensorflow") else (1,)
+
+    def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        ids = cast_indices(core.indices, index_dtype)
+        rest = core.data[1:]
+        inputs = {"data": mixed(ids.shape + rest, dtype), "segment_ids": ids}
+        return World(name, inputs, attrs | {"num_segments": core.data[0]})
+
+    register(
+        name,
+        _where(along, lambda core: core.axis == 0 < len(core.data) and core.indices.ndim in ranks),
+        make, variants=devices, types=kinds, cap=400,
+    )  # fmt: skip
+
+
+SUMS = ("float32", "int64", "uint8", "float64", "int8", "complex64")
+ORDERED = ("float32", "int64", "uint8", "float64", "int8", "float16", "bfloat16")
+for tail, kinds in (("sum", SUMS), ("prod", SUMS), ("max", ORDERED), ("min", ORDERED)):
+    _segments(f"tensorflow.unsorted_segment_{tail}", kinds, [{}, *DEVICES])
+    _segments(f"jax.segment_{tail}", kinds, [{}])
+_segments("tensorflow.unsorted_segment_mean", ("float32", "float64", "complex64"), [{}, *DEVICES])
