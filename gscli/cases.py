@@ -1,4 +1,4 @@
-"""Recorded cases: read (JSON Lines), run, compare. The format is described in tests/vectors/README.md.
+"""Recorded cases (JSON Lines): read, run, compare; tests/vectors/README.md describes the format.
 
 A case holds an operator, its inputs and attributes, and what the framework answered: `expect` is
 "output", "error" or "open" (nothing is promised; it must only end in a value or a clear refusal).
@@ -193,7 +193,12 @@ def reproduction(case: Case) -> str:
     operator = find(case.operator)
     words = operator.command_line.split()
     words += [json.dumps(dump_json(array)) for array in case.inputs.values()]
-    for name, value in case.attrs.items():
+    recorded = {
+        attribute.name: attribute.default
+        for attribute in operator.attributes
+        if attribute.option.shell_default is not None
+    }
+    for name, value in {**recorded, **case.attrs}.items():
         if name != "indices_per_axis":
             words += _option(operator, name, value)
     return shlex.join(words)

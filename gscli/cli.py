@@ -10,7 +10,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -79,7 +79,7 @@ class OperatorCommand(TyperCommand):
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows the names and summaries of its commands and builds one when it is named."""
+    """A group that knows names and summaries, and builds a command when it is named."""
 
     def summaries(self) -> dict[str, str]:
         """Command name -> one-line help."""
@@ -289,12 +289,15 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
             **options, extra={name: text for name, text in named.items() if text is not None}
         )
         given = {name: text for name, text in attrs.items() if text is not None}
+        for name, attribute in attributes.items():
+            if attribute.option.shell_default is not None:
+                given.setdefault(name, str(attribute.option.shell_default).lower())
         return action(operator, words or [], given, settings)
 
     parameters = [
         inspect.Parameter(
             "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
-            annotation=Annotated[Optional[list[str]], typer.Argument(hidden=True)],  # noqa: UP045
+            annotation=Annotated[list[str] | None, typer.Argument(hidden=True)],
         ),
         *(_attribute_parameter(attribute) for attribute in attributes.values()),
         *(_input_parameter(name) for name in inputs if name not in attributes),
@@ -325,7 +328,7 @@ def _attribute_parameter(attribute: Attribute) -> inspect.Parameter:
         words = [f"--{flag}/--no-{flag}"]
     elif attribute.name in _SHORT:
         words.insert(0, _SHORT[attribute.name])
-    kind: Any = Optional[bool] if attribute.kind == "bool" else Optional[str]
+    kind: Any = bool | None if attribute.kind == "bool" else str | None
     metavar = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}.get(
         attribute.kind, "NAME"
     )
@@ -360,8 +363,9 @@ def _option_help(attribute: Attribute) -> str:
         parts.append(f" (from opset {option.since})")
     if attribute.required:
         parts.append(" (required)")
-    elif attribute.default not in (None, ""):
-        parts.append(f" (default {str(attribute.default).lower()})")
+    default = attribute.default if option.shell_default is None else option.shell_default
+    if not attribute.required and default not in (None, ""):
+        parts.append(f" (default {str(default).lower()})")
     return "".join(parts)
 
 
@@ -369,7 +373,7 @@ def _input_parameter(name: str) -> inspect.Parameter:
     option = typer.Option(f"--{name.lower().rstrip('_').replace('_', '-')}", hidden=True)
     return inspect.Parameter(
         f"input_{name}", inspect.Parameter.KEYWORD_ONLY, default=None,
-        annotation=Annotated[Optional[str], option],  # noqa: UP045
+        annotation=Annotated[str | None, option],
     )  # fmt: skip
 
 
@@ -385,7 +389,7 @@ def _shared_parameter(shared: Shared) -> inspect.Parameter:
         autocompletion=(lambda: list(choices)) if choices else None,
         callback=_choice_check(shared) if choices and shared.name != "format" else None,
     )
-    kind: Any = bool if shared.kind is bool else Optional[shared.kind]
+    kind: Any = bool if shared.kind is bool else shared.kind | None
     return inspect.Parameter(
         shared.name, inspect.Parameter.KEYWORD_ONLY, default=shared.default,
         annotation=Annotated[kind, option],
@@ -413,7 +417,7 @@ def _help_text(operator: Operator) -> str:
     paragraphs = [
         part if "\n" not in part else "\b\n" + part for part in operator.doc.split("\n\n")
     ]
-    examples = f"\b\nExamples:\n  {operator.command_line} {operator.example}\n  " + (
-        f"gscli explain {operator.command_line.removeprefix('gscli ')} {operator.example}"
-    )
+    bare = operator.command_line.removeprefix("gscli ")
+    lines = [f"  gscli {verb}{bare} {operator.example}" for verb in ("", "explain ")]
+    examples = "\n".join(["\b\nExamples:", *lines])
     return "\n\n".join([*paragraphs, examples])

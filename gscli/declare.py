@@ -42,11 +42,15 @@ Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What an annotation adds to an attribute: help, and what versions brought."""
+    """What an annotation adds to an attribute: help, and what versions brought.
+
+    `shell_default`: the default of the command line where it must differ from the recorded one.
+    """
 
     help: str
     since: int | None = None
     choices_since: Mapping[str, int] = field(default_factory=dict)
+    shell_default: object = None
 
 
 @dataclass(frozen=True, slots=True)
