@@ -28,7 +28,7 @@ def verify(
     M failed`. Exit status 1 when any fails. - reads cases from standard input.
     """
     from gscli.cases import judge, read_cases, reproduction  # noqa: PLC0415
-    from gscli.views.progress import Progress  # noqa: PLC0415
+    from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
     passed = failed = 0
     with Progress("cases", None) as progress:

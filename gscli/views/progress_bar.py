@@ -1,0 +1,82 @@
+"""Progress on stderr: only on a terminal, only after a second, gone when the work is done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+SHOWN_AFTER = 1.0
+
+
+class Progress:
+    """Counts work done; draws a bar with rate and time left when it takes long.
+
+    >>> with Progress("cases", total=2) as progress:
+    ...     progress.advance()
+    """
+
+    def __init__(
+        self, label: str, total: int | None, *, unit: str = "", quiet: bool = False
+    ) -> None:
+        self._label, self._total, self._unit = label, total, unit
+        self._done = 0
+        self._began = time.monotonic()
+        self._wanted = not quiet and sys.stderr.isatty()
+        self._bar: RichProgress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def advance(self, amount: int = 1) -> None:
+        """`amount` more is done."""
+        self.update(self._done + amount)
+
+    def update(self, done: int, total: int | None = None) -> None:
+        """So much is done now."""
+        self._done, self._total = done, total if total is not None else self._total
+        if not self._wanted or time.monotonic() - self._began < SHOWN_AFTER:
+            return
+        if self._bar is None:
+            self._start()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done, total=self._total)
+
+    def _start(self) -> None:
+        from rich.console import Console  # noqa: PLC0415  only for work that takes long
+        from rich.progress import (  # noqa: PLC0415
+            BarColumn,
+            DownloadColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+            TransferSpeedColumn,
+        )
+
+        counts = (
+            (DownloadColumn(), TransferSpeedColumn())
+            if self._unit == "bytes"
+            else (MofNCompleteColumn(),)
+        )
+        self._bar = Progress(
+            TextColumn("{task.description}", markup=False), BarColumn(), *counts,
+            TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+        )  # fmt: skip
+        self._bar.start()
+        self._task = self._bar.add_task(self._label, total=self._total)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
