@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from gscli.arrays import dtype_name
 from gscli.declare import Operator
-from gscli.errors import ContentRefused, GscliError
+from gscli.errors import ContentRefused, GscliError, UsageError
 from gscli.execute import execute
 from gscli.files import dump_json, load_json
 from gscli.formats.content import open_content
@@ -189,8 +189,11 @@ def _equal(answer: Array, recorded: Array, dtype: str) -> Any:  # noqa: ANN401  
 
 
 def reproduction(case: Case) -> str:
-    """The command that runs the case in a shell, everything inline."""
-    operator = find(case.operator)
+    """The command that runs the case in a shell, everything inline; "" for an unknown operator."""
+    try:
+        operator = find(case.operator)
+    except UsageError:
+        return ""
     words = operator.command_line.split()
     words += [json.dumps(dump_json(array)) for array in case.inputs.values()]
     recorded = {
