@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from rich.style import Style
-
-from gscli.views.lines import Line
+from gscli.views.lines import Line, line_width
 from gscli.views.palette import PLAIN, Palette
 from gscli.views.signs import Signs, cells, left
 from gscli.views.statements import Statement
@@ -23,27 +21,25 @@ def legend(
         return []
     labels = max(cells(one.label) for one in statements)
     rows = [_pieces(one, palette) for one in statements]
-    widths = [max(cells(row[column][0]) for row in rows) for column in range(4)]
+    # The note stands free behind the columns. The chip of a coloured legend is one cell wider than
+    # a bare label; both break at the same places.
+    widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:-1]]
     head = labels + 3
-    aligned = head + sum(widths) + _GAP * sum(1 for one in widths[1:] if one)
+    fits = head + sum(widths) + _GAP * sum(1 for one in widths[1:] if one) <= width
     lines: list[Line] = []
     for one, row in zip(statements, rows, strict=True):
-        chip = _chip(one, labels, palette)
-        if aligned <= width:
-            lines.append(chip + _aligned(row, widths))
-        else:
-            lines += _folded(chip, row, head, width, signs)
+        columns = _padded(row[:-1], widths) if fits else row[:-1]
+        lines += _folded(_chip(one, labels, palette), [*columns, row[-1]], head, width, signs)
     return lines
 
 
-def _pieces(one: Statement, palette: Palette) -> list[tuple[str, Style]]:
-    source = f"{one.source} {one.sign}" if one.sign else one.source
-    told = palette.bold
+def _pieces(one: Statement, palette: Palette) -> list[Line]:
+    sign = f" {one.sign}" if one.sign else ""
     return [
-        (source, palette.dim if one.live else PLAIN),
-        (one.target, PLAIN if one.live else told),
-        (one.result, told),
-        (one.note, palette.note),
+        [(f"{one.place} = " if one.place else "", palette.dim), (one.vector + sign, PLAIN)],
+        [(one.target, PLAIN if one.live else palette.bold)],
+        [(one.result, palette.bold)],
+        [(one.note, palette.note)],
     ]
 
 
@@ -54,38 +50,39 @@ def _chip(one: Statement, labels: int, palette: Palette) -> Line:
     return [(f" {left(one.label, labels)} ", style), (" ", PLAIN)]
 
 
-def _aligned(row: Sequence[tuple[str, Style]], widths: Sequence[int]) -> Line:
-    line: Line = []
-    for (text, style), width in zip(row, widths, strict=True):
-        if width:
-            gap = " " * (_GAP if line else 0)
-            line += [(gap, PLAIN), (text, style), (" " * (width - cells(text)), PLAIN)]
-    return line
+def _padded(row: Sequence[Line], widths: Sequence[int]) -> list[Line]:
+    return [
+        [*piece, (" " * (width - line_width(piece)), PLAIN)]
+        for piece, width in zip(row, widths, strict=True)
+    ]
 
 
-def _folded(
-    chip: Line, row: Sequence[tuple[str, Style]], head: int, width: int, signs: Signs
-) -> list[Line]:
+def _folded(chip: Line, row: Sequence[Line], head: int, width: int, signs: Signs) -> list[Line]:
     """Pieces one after the other, broken between them, within one only where it must be."""
     lines: list[Line] = [list(chip)]
-    used = head
-    for text, style in row:
-        if not text:
+    used, indent = head, line_width(chip)
+    start = head
+    for piece in row:
+        size = line_width(piece)
+        if not size:
             continue
-        gap = 0 if used == head else _GAP
-        if used + gap + cells(text) > width and used > head:
-            lines.append([(" " * (head + _GAP), PLAIN)])
-            used, gap = head + _GAP, 0
-        for number, part in enumerate(_broken(text, width - used - gap, signs)):
+        gap = 0 if used == start else _GAP
+        if used + gap + size > width and used > start:
+            lines.append([(" " * indent, PLAIN)])
+            used, start, gap = indent, indent, 0
+        if used + gap + size <= width:
+            lines[-1] += [(" " * gap, PLAIN), *piece]
+            used += gap + size
+            continue
+        for number, part in enumerate(_broken(piece, width - used, signs)):
             if number:
-                lines.append([(" " * (head + _GAP), PLAIN)])
-                used, gap = head + _GAP, 0
-            lines[-1] += [(" " * gap, PLAIN), (part, style)]
-            used += gap + cells(part)
+                lines.append([(" " * indent, PLAIN)])
+                start = indent
+            lines[-1] += [(part, piece[-1][1])]
+            used = start + cells(part)
     return lines
 
 
-def _broken(text: str, width: int, signs: Signs) -> list[str]:
-    if cells(text) <= width:
-        return [text]
+def _broken(piece: Line, width: int, signs: Signs) -> list[str]:
+    text = "".join(text for text, _ in piece).rstrip()
     return [signs.fit(part, width) for part in wrap(text, width, break_on_hyphens=False)]

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -119,9 +119,14 @@ def render(renderable: RenderableType, options: ViewOptions) -> str:
     system = _SYSTEMS[options.color]
     if isinstance(renderable, Drawn) and system is None:
         return "".join("".join(text for text, _ in line) + "\n" for line in renderable.lines())
-    console = _console(options.width, system)
-    console.print(renderable, end="")
-    return console.file.getvalue()  # type: ignore[attr-defined]  # the StringIO of _console
+    text = StringIO()
+    _console(options.width, system, text).print(renderable, end="")
+    return text.getvalue()
+
+
+def terminal(options: ViewOptions, file: IO[str]) -> Console:
+    """A console that writes to `file` just as `render` would."""
+    return _console(options.width, _SYSTEMS[options.color], file)
 
 
 def to_svg(renderable: RenderableType, options: ViewOptions, title: str) -> str:
@@ -135,10 +140,15 @@ def to_svg(renderable: RenderableType, options: ViewOptions, title: str) -> str:
 
 
 def _console(
-    width: int, system: Literal["truecolor", "256", "standard"] | None, *, record: bool = False
+    width: int,
+    system: Literal["truecolor", "256", "standard"] | None,
+    file: IO[str] | None = None,
+    *,
+    record: bool = False,
 ) -> Console:
+    """A console that asks neither the environment nor a terminal."""
     return Console(
-        file=StringIO(),
+        file=file or StringIO(),
         width=width,
         color_system=system,
         force_terminal=True,

@@ -1,82 +1,81 @@
-"""Progress on stderr: only on a terminal, only after a second, gone when the work is done."""
+"""The tensors as they stand after some entries: done cells hold their new value."""
 
 from __future__ import annotations
 
-import sys
-import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
+import numpy as np
 
-SHOWN_AFTER = 1.0
+from gscli.boxes import box_size
+from gscli.plan import Array
+from gscli.tracing import Entry, Trace
+from gscli.views.subject import Patch, Subject, subjects
 
 
-class Progress:
-    """Counts work done; draws a bar with rate and time left when it takes long.
+def subjects_after(
+    trace: Trace, entries: Sequence[Entry], number: int, show: Sequence[str] | None = None
+) -> list[Subject]:
+    """Tensors after `entries[number]`, which alone is marked.
 
-    >>> with Progress("cases", total=2) as progress:
-    ...     progress.advance()
+    >>> from gscli.tracing import trace
+    >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
+    >>> subjects_after(found, found.entries(), 0)[-1].patches[0].values
+    array([8])
     """
-
-    def __init__(
-        self, label: str, total: int | None, *, unit: str = "", quiet: bool = False
-    ) -> None:
-        self._label, self._total, self._unit = label, total, unit
-        self._done = 0
-        self._began = time.monotonic()
-        self._wanted = not quiet and sys.stderr.isatty()
-        self._bar: RichProgress | None = None
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def advance(self, amount: int = 1) -> None:
-        """`amount` more is done."""
-        self.update(self._done + amount)
-
-    def update(self, done: int, total: int | None = None) -> None:
-        """So much is done now."""
-        self._done, self._total = done, total if total is not None else self._total
-        if not self._wanted or time.monotonic() - self._began < SHOWN_AFTER:
-            return
-        if self._bar is None:
-            self._start()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=self._total)
-
-    def _start(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  only for work that takes long
-        from rich.progress import (  # noqa: PLC0415
-            BarColumn,
-            DownloadColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-            TransferSpeedColumn,
+    lit = subjects(trace, [entries[number]], show)
+    every = subjects(trace, entries, show)
+    done = entries[: number + 1]
+    return [
+        replace(
+            _unfinished(trace, one, done) if one.role == "output" else one,
+            context=tuple(mark.box for mark in whole.marks),
+            dim_rest=True,
         )
+        for one, whole in zip(lit, every, strict=True)
+    ]
 
-        counts = (
-            (DownloadColumn(), TransferSpeedColumn())
-            if self._unit == "bytes"
-            else (MofNCompleteColumn(),)
-        )
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False), BarColumn(), *counts,
-            TimeRemainingColumn(), console=Console(stderr=True), transient=True,
-        )  # fmt: skip
-        self._bar.start()
-        self._task = self._bar.add_task(self._label, total=self._total)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject:
+    if trace.kind == "gather":
+        return replace(output, blank=True, patches=tuple(_read(trace, done)))
+    return replace(output, array=_start(trace), patches=tuple(_written(trace, done)))
+
+
+def _start(trace: Trace) -> Array:
+    """Data, or the fill, in the shape of output and without a copy."""
+    output, data = trace.run.output, trace.tensor("data")
+    if data is not None:
+        return data.array.reshape(output.shape)
+    dtype = object if output.dtype.kind == "U" else output.dtype
+    return np.broadcast_to(np.asarray(trace.layout.fill).astype(dtype), output.shape)
+
+
+def _read(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+    for entry in done:
+        if entry.result is not None:
+            yield Patch(entry.result, _part(trace.run.output, entry.result))
+
+
+def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+    dtype = trace.run.output.dtype
+    for entry in done:
+        change, box = entry.change, entry.target
+        if change is None or box is None or change.new.size != box_size(box):
+            continue
+        values = change.new
+        if trace.reduction == "mean":
+            values = _mean_so_far(values, change.terms)
+        if dtype.kind != "U":
+            with np.errstate(all="ignore"):
+                values = values.astype(dtype)
+        yield Patch(box, values)
+
+
+def _mean_so_far(sums: Array, terms: int) -> Array:
+    with np.errstate(all="ignore"):
+        return np.asarray(sums // terms if sums.dtype.kind in "iu" else sums / terms)
+
+
+def _part(array: Array, box: tuple[tuple[int, int], ...]) -> Array:
+    return array[tuple(slice(start, stop) for start, stop in box)]

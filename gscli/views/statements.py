@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,12 +17,13 @@ from gscli.views.signs import Signs
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`indices[0] = (-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
+    """`indices[0]` `(-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
 
     number: int
     label: str
     live: bool
-    source: str
+    place: str
+    vector: str
     sign: str
     target: str
     result: str
@@ -38,47 +38,42 @@ class Teller:
         self.numbers = numbers
         self.signs = signs
 
-    @cached_property
-    def _index_shapes(self) -> dict[str, Shape]:
-        return {name: self.trace.run.inputs[name].shape for name in self.trace.layout.index_inputs}
-
-    def statement(self, entry: Entry) -> Statement:
-        """The pieces for one entry."""
+    def statement(self, entry: Entry, *, reasons: bool = False) -> Statement:
+        """The pieces for one entry; with `reasons` the note says why a number means another."""
         hows = dict.fromkeys(self.signs.of(one.how) for one in entry.adjustments if entry.live)
-        target, result, note = self._told(entry)
+        told = self._gathered if self.trace.kind == "gather" else self._scattered
+        target, result, notes = told(entry)
+        if reasons:
+            notes += [adjustment.words() for adjustment in entry.adjustments]
+        place, vector = self.source(entry)
         return Statement(
-            entry.number, entry.label, entry.live, self.source(entry), " ".join(hows), target,
-            result, note,
+            entry.number, entry.label, entry.live, place, vector, " ".join(hows), target,
+            result, f"({'; '.join(notes)})" if notes else "",
         )  # fmt: skip
 
-    def source(self, entry: Entry) -> str:
-        """Where the index stands and what it says.
+    def source(self, entry: Entry) -> tuple[str, str]:
+        """Where the index stands, and what it says.
 
         >>> from gscli.tracing import trace
         >>> found = trace("onnx.gather_nd", {"data": [[1, 2]], "indices": [[0, -1]]})
         >>> from gscli.views.options import ViewOptions
         >>> from gscli.views.signs import signs_of
         >>> Teller(found, NumberFormat(), signs_of(ViewOptions())).source(found.entries()[0])
-        'indices[0] = (0, -1)'
+        ('indices[0]', '(0, -1)')
         """
-        parts: list[str] = []
+        places: list[str] = []
         columns = self.trace.layout.addressing.columns
         for name, box in entry.indices:
-            own = [
-                number
-                for number, column in zip(entry.vector, columns, strict=True)
-                if column.source == name
-            ]
             vector_dim = next(one.vector_dim for one in columns if one.source == name)
             place = [str(start) for start, _ in box]
             if vector_dim is not None:
                 place[vector_dim] = ":"
                 if vector_dim == len(place) - 1:
                     place.pop()
-            at = f"[{','.join(place)}]" if place else ""
-            value = f"({', '.join(map(str, own))})" if vector_dim is not None else str(own[0])
-            parts.append(f"{name}{at} = {value}")
-        return ", ".join(parts) or "(no index)"
+            places.append(f"{name}[{','.join(place)}]" if place else name)
+        alone = len(columns) == 1 and columns[0].vector_dim is None
+        vector = ", ".join(map(str, entry.vector))
+        return ", ".join(places), vector if alone else f"({vector})"
 
     def cell(self, name: str, box: Box, shape: Shape) -> str:
         """A cell or slice: `output[2,:,:]`.
@@ -103,8 +98,10 @@ class Teller:
 
     def slice_size(self, box: Box) -> str:
         """`4×4 slice`; nothing for a single cell."""
-        sizes = [stop - start for start, stop in box if stop - start != 1]
-        return f"{self.signs.times.join(map(str, sizes))} slice" if sizes else ""
+        sizes = [str(stop - start) for start, stop in box if stop - start != 1]
+        if len(sizes) == 1:
+            return f"slice of {sizes[0]}"
+        return f"{self.signs.times.join(sizes)} slice" if sizes else ""
 
     def target_cell(self, entry: Entry) -> str:
         """The cell of data that was read, or of output that was written."""
@@ -124,45 +121,42 @@ class Teller:
         assert updates is not None
         return self.cell(updates.name, entry.result, updates.shape)
 
-    def _told(self, entry: Entry) -> tuple[str, str, str]:
-        if self.trace.kind == "gather":
-            return self._gathered(entry)
-        return self._scattered(entry)
-
-    def _gathered(self, entry: Entry) -> tuple[str, str, str]:
+    def _gathered(self, entry: Entry) -> tuple[str, str, list[str]]:
         arrow, result = self.signs.arrow, self.result_cell(entry)
-        if not entry.live:
-            fill = self.value(np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype))
-            return self.skipped(entry), f"{arrow} {result} = {fill}", "(fill)"
-        assert entry.target is not None
+        if entry.target is None:
+            fill = np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype)
+            return self.skipped, f"{arrow} {result} = {self.value(fill)}", ["fill"]
         assert entry.result is not None
         target = f"{arrow} {self.target_cell(entry)}"
         if box_size(entry.target) == 1:
             value = at(self.trace.run.output, entry.result)
-            return target, f"{arrow} {result} = {self.value(value)}", ""
-        return target, f"{arrow} {result}", self.slice_size(entry.target)
+            return target, f"{arrow} {result} = {self.value(value)}", []
+        return target, f"{arrow} {result}", [self.slice_size(entry.target)]
 
-    def skipped(self, entry: Entry) -> str:
-        """Why an entry did nothing, in a few words."""
-        del entry
+    @property
+    def skipped(self) -> str:
+        """What stands where a live entry has its target."""
         return f"{self.signs.skipped} out of range"
 
-    def _scattered(self, entry: Entry) -> tuple[str, str, str]:
-        if not entry.live:
-            return self.skipped(entry), self._unused(entry), ""
-        assert entry.target is not None
-        target = f"{self.signs.arrow} {self.target_cell(entry)}"
+    def _scattered(self, entry: Entry) -> tuple[str, str, list[str]]:
+        if entry.target is None:
+            return self.skipped, self._unused(entry), []
         change = entry.change
-        again = f"(again: {label_of(change.again)})" if change and change.again is not None else ""
+        target = f"{self.signs.arrow} {self.target_cell(entry)}"
+        notes = [] if change is None or change.again is None else [self.again(change.again)]
         if change is None or change.old.size != 1:
             size = self.slice_size(entry.target)
-            return target, self._slice_written(entry), "   ".join(filter(None, (size, again)))
-        note = again
-        if self.trace.reduction == "none":
-            note = note or f"(was {self.value(change.old.reshape(-1)[0])})"
-        elif change.fresh:
-            note = note or "(old value not counted)"
-        return target, self.arithmetic(change), note
+            return target, self._slice_written(entry), [size, *notes] if size else notes
+        if self.trace.reduction == "none" and not notes:
+            notes = [f"was {self.value(change.old.reshape(-1)[0])}"]
+        if change.fresh:
+            notes.append("old value not counted")
+        return target, self.arithmetic(change), notes
+
+    @staticmethod
+    def again(first: int) -> str:
+        """The mark of a cell that an earlier entry wrote."""
+        return f"again: {label_of(first)}"
 
     def _unused(self, entry: Entry) -> str:
         name = self.result_cell(entry)

@@ -1,0 +1,83 @@
+"""What a run did in numbers: cells changed, entries skipped, cells hit twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gscli.boxes import Box, box_size
+from gscli.layout import Shape
+from gscli.plan import Array, Indices
+from gscli.tracing import Entry, Trace
+
+COUNTED_ENTRIES = 10_000
+COUNTED_CELLS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Over the first `entries` entries; `changed` is None where too many cells were touched."""
+
+    entries: int
+    skipped: int
+    touched: int
+    twice: int
+    changed: int | None
+
+
+def counts(trace: Trace) -> Counts | None:
+    """Count a run, or None when it touches more cells than are worth listing.
+
+    >>> from gscli.tracing import trace
+    >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
+    Counts(entries=2, skipped=0, touched=1, twice=1, changed=None)
+    """
+    entries = trace.entries(COUNTED_ENTRIES)
+    targets = [entry.target for entry in entries if entry.target is not None]
+    if sum(map(box_size, targets)) > COUNTED_CELLS:
+        return None
+    addresses = cell_numbers(targets, trace.layout.data_shape)
+    cells, times = np.unique(addresses, return_counts=True)
+    return Counts(
+        len(entries),
+        sum(not entry.live for entry in entries),
+        int(cells.size),
+        int((times > 1).sum()),
+        _changed(trace, entries, cells) if trace.kind == "scatter" else None,
+    )
+
+
+def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
+    """Row-major numbers of the cells of every box, one after the other.
+
+    >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
+    array([4, 5])
+    """
+    if not boxes:
+        return np.zeros(0, np.int64)
+    if not shape:
+        return np.zeros(len(boxes), np.int64)
+    if all(box_size(box) == 1 for box in boxes):
+        places = np.array([[start for start, _ in box] for box in boxes], np.int64).T
+        return np.ravel_multi_index(tuple(places), shape).astype(np.int64)
+    parts = [
+        np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in box)), shape).reshape(-1)
+        for box in boxes
+    ]
+    return np.concatenate(parts)
+
+
+def _changed(trace: Trace, entries: Sequence[Entry], cells: Indices) -> int:
+    """Touched cells whose value is another one now; NaN is the same as NaN."""
+    if not cells.size:
+        return 0
+    new = trace.run.output.reshape(-1)[cells]
+    data = trace.tensor("data")
+    old: Array = (
+        np.full(new.shape, trace.layout.fill).astype(new.dtype)
+        if data is None
+        else data.array.reshape(-1)[cells]
+    )
+    return int(((old != new) & ~((old != old) & (new != new))).sum())

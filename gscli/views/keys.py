@@ -1,0 +1,116 @@
+"""The keys of --step: n, p, g, a, ? and q, one frame printed after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+from textwrap import wrap
+
+from rich.console import Console
+
+from gscli.views.formula import Formula
+from gscli.views.lines import Line, Lines
+from gscli.views.palette import PLAIN, palette_of
+from gscli.views.picture import picture
+from gscli.views.reasons import source
+
+if TYPE_CHECKING:
+    from gscli.views.step import Frames
+
+_KEYS = (
+    ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
+)  # fmt: skip
+_NEXT = ("n", "N", " ", "\r", "\n", "\x1b[C", "\x1b[B")
+_BACK = ("p", "P", "\x7f", "\b", "\x1b[D", "\x1b[A")
+_QUIT = ("q", "Q", "", "\x04", "\x1b")
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LONGEST = 12
+
+
+def interact(frames: Frames, console: Console, keys: Callable[[], str]) -> None:
+    """Show frames as the keys ask until q or the end of input."""
+    number = 0
+    _show(frames, number, console)
+    while (key := _pressed(keys)) not in _QUIT:
+        wanted = number
+        if key in _NEXT:
+            wanted = number + 1
+        elif key in _BACK:
+            wanted = number - 1
+        elif key in ("g", "G"):
+            asked = _asked(frames, console, keys)
+            wanted = number if asked is None else asked
+        elif key in ("a", "A"):
+            console.print(picture(frames.trace, frames.options), end="")
+            _print_bar(frames, number, console)
+        elif key == "?":
+            _explain(frames, console)
+            _print_bar(frames, number, console)
+        if wanted in range(len(frames)) and wanted != number:
+            number = wanted
+            _show(frames, number, console)
+
+
+def _pressed(keys: Callable[[], str]) -> str:
+    try:
+        return keys()
+    except EOFError:
+        return ""
+
+
+def _show(frames: Frames, number: int, console: Console) -> None:
+    console.print(frames[number], end="")
+    _print_bar(frames, number, console)
+
+
+def _print_bar(frames: Frames, number: int, console: Console) -> None:
+    palette = palette_of(frames.options)
+    line: Line = []
+    for key, word in _KEYS:
+        line += [(f" {key} ", palette.several), (f" {word}  ", PLAIN)]
+    line.append((f"  {number + 1} of {len(frames)}", palette.dim))
+    console.print(Lines([[], line, []], frames.options), end="")
+
+
+def _asked(frames: Frames, console: Console, keys: Callable[[], str]) -> int | None:
+    """The entry that is typed as a letter or a number, or None."""
+    console.out(f"entry (a letter, or 1 … {len(frames)}): ", end="", highlight=False)
+    typed = ""
+    while (key := _pressed(keys)) not in _ENTER:
+        if key in _ERASE:
+            typed = typed[:-1]
+        elif key in ("", "\x1b", "\x04") or len(typed) >= _LONGEST:
+            break
+        elif key.isalnum() and key.isascii():
+            typed += key
+            console.out(key, end="", highlight=False)
+    console.out("")
+    return number_of(typed)
+
+
+def number_of(typed: str) -> int | None:
+    """The entry that a letter or a number from 1 means.
+
+    >>> number_of("c"), number_of("3"), number_of("aa"), number_of("?")
+    (2, 2, 52, None)
+    """
+    if typed.isdecimal():
+        return int(typed) - 1
+    if not typed or not typed.isascii() or not typed.isalpha():
+        return None
+    number = 0
+    for letter in typed:
+        number = number * len(_ALPHABET) + _ALPHABET.index(letter) + 1
+    return number - 1
+
+
+def _explain(frames: Frames, console: Console) -> None:
+    """The rule at length: formula, legal indices, the operator's own help, the source."""
+    formula, width = Formula(frames.trace), frames.options.width
+    palette = palette_of(frames.options)
+    lines: list[Line] = [[], [(formula.equation, palette.bold)]]
+    for text in (*formula.meaning, "", *frames.trace.operator.doc.splitlines(), "",
+                 source(frames.trace)):  # fmt: skip
+        lines += [[(part, PLAIN)] for part in wrap(text, width, break_on_hyphens=False) or [""]]
+    console.print(Lines(lines, frames.options), end="")
