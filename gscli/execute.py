@@ -24,6 +24,8 @@ DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
 
 _VALUES_LIMIT = 64
+_MOST_AXES = 64
+_MOST_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ def _within_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | 
     limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
     first = arrays[layout.data] if layout.data is not None else None
     width = first.dtype.itemsize if first is not None else _width(layout.dtype)
+    _representable(layout, width)
     needed = width * prod(layout.output_shape)
     if needed > limit:
         raise LimitRefused(
@@ -161,6 +164,18 @@ def _within_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | 
             valid=f"at most {limit:,} bytes",
             hint=f"--max-bytes {needed}",
         )
+
+
+def _representable(layout: Layout, width: int) -> None:
+    """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
+    addressing = layout.addressing
+    for shape in (layout.output_shape, addressing.entries + addressing.window):
+        if len(shape) > _MOST_AXES or width * prod(size for size in shape if size) > _MOST_BYTES:
+            raise LimitRefused(
+                "no array can have the shape of the output",
+                where=f"{len(shape)} axes: {list(shape)}"[:200],
+                valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
+            )
 
 
 def _width(dtype: str) -> int:

@@ -326,3 +326,11 @@ def test_the_last_update_stays_and_only_the_cpu_promises_it() -> None:
 def test_a_bad_axis_is_refused(bad: dict[str, object]) -> None:
     with pytest.raises(GscliError):
         gscli.run("tensorflow.gather", {"params": ROWS, "indices": i32([0])}, bad)
+
+
+def test_a_result_that_no_array_can_hold_is_refused() -> None:
+    with pytest.raises(LimitRefused, match="79 axes"):
+        TF["gather"](np.zeros((1,) * 40), np.zeros((1,) * 40, np.int32))
+    wide = np.zeros((0, 10**13), np.int8)
+    with pytest.raises(LimitRefused, match="no array can have the shape"):
+        TF["gather"](wide, wide.astype(np.int32), axis=0)
