@@ -141,6 +141,8 @@ def _check_end(content: Content) -> int:
 def _entry(content: Content, info: zipfile.ZipInfo) -> Entry:
     """Compare what the directory and the member itself say."""
     name, shown = info.orig_filename, safe(info.orig_filename, 60)
+    if "\0" in name:
+        raise _damaged(content.name, f"the name {shown} goes on behind its end")
     if info.flag_bits & _ENCRYPTED:
         raise ContentRefused(f"member {shown} is encrypted", where=content.name)
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:

@@ -267,14 +267,7 @@ def _numpy_header(text: str, offset: int, name: str) -> Header:
         shape, fortran, dtype = numpy_format.read_array_header_2_0(
             io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
         )
-    except (
-        ValueError,
-        TypeError,
-        SyntaxError,
-        OverflowError,
-        MemoryError,
-        RecursionError,
-    ) as error:
+    except Exception as error:  # strange types make NumPy raise many kinds
         raise _bad_header(name, "NumPy cannot read it") from error
     if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:
         raise _bad_header(name, f"shape {safe(str(shape), 60)}")

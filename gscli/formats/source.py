@@ -15,6 +15,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _WORDS = {
     "true": "true",
     "false": "false",
+    "null": "null",
     "nan": "NaN",
     "NaN": "NaN",
     "inf": "Infinity",

@@ -100,6 +100,8 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
 def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- onnx is untyped
     """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
     data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
+    if not data:
+        raise ContentRefused(f"{content.name} is empty", where=content.name)
     message = getattr(extra("onnx", "onnx"), kind)
     check_fields(data, message.DESCRIPTOR, content.name)
     decode_error = extra("google.protobuf.message", "onnx").DecodeError
