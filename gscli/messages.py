@@ -115,7 +115,7 @@ def _fitted(line: str, below: str, width: int) -> list[str]:
 
 def _shift(caret: str, width: int) -> int:
     """How far a pair of line and caret moves left so that the caret shows with room behind it."""
-    last = len(caret) - len(caret.lstrip()) + len(caret.split()[0])
+    last = len(caret) - len(caret.lstrip()) + len(caret.split(maxsplit=1)[0])
     return max(0, last - width // 2) if last > width - 1 else 0
 
 

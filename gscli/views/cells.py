@@ -127,8 +127,7 @@ class Pen:
             return [(label, self._chip(mark)), (number + sign, self._value(mark))]
         value = self._value(cell.marks[-1]) if self.last_wins else self.palette.several
         line: Line = [
-            (text, self._value(mark) if mark else value)
-            for text, mark in self._letters(cell.marks)
+            (text, self._value(mark) if mark else value) for text, mark in self._letters(cell.marks)
         ]
         return [*line, (":" + number + sign, value)]
 

@@ -10,7 +10,7 @@ import numpy as np
 from gscli.boxes import Box, box_size
 from gscli.layout import Shape
 from gscli.plan import Array, Indices
-from gscli.tracing import Entry, Trace
+from gscli.tracing import Trace
 
 COUNTED_ENTRIES = 10_000
 COUNTED_CELLS = 1 << 20
@@ -45,7 +45,7 @@ def counts(trace: Trace) -> Counts | None:
         sum(not entry.live for entry in entries),
         int(cells.size),
         int((times > 1).sum()),
-        _changed(trace, entries, cells) if trace.kind == "scatter" else None,
+        _changed(trace, cells) if trace.kind == "scatter" else None,
     )
 
 
@@ -61,15 +61,16 @@ def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
         return np.zeros(len(boxes), np.int64)
     if all(box_size(box) == 1 for box in boxes):
         places = np.array([[start for start, _ in box] for box in boxes], np.int64).T
-        return np.ravel_multi_index(tuple(places), shape).astype(np.int64)
+        found: Indices = np.ravel_multi_index(tuple(places), shape).astype(np.int64)
+        return found
     parts = [
         np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in box)), shape).reshape(-1)
         for box in boxes
     ]
-    return np.concatenate(parts)
+    return np.concatenate(parts, dtype=np.int64)
 
 
-def _changed(trace: Trace, entries: Sequence[Entry], cells: Indices) -> int:
+def _changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
     if not cells.size:
         return 0
@@ -80,4 +81,7 @@ def _changed(trace: Trace, entries: Sequence[Entry], cells: Indices) -> int:
         if data is None
         else data.array.reshape(-1)[cells]
     )
-    return int(((old != new) & ~((old != old) & (new != new))).sum())
+    same = old == new
+    if new.dtype.kind not in "biuUTO":
+        same |= np.isnan(old) & np.isnan(new)
+    return int((~same).sum())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from gscli.tracing import Entry, Trace
 from gscli.views.counts import Counts, counts
 from gscli.views.formula import Formula
 from gscli.views.legend import legend
-from gscli.views.lines import Drawn, Line, line_width
+from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.palette import PLAIN, palette_of
@@ -35,7 +34,8 @@ def explain(
     gather   data int64 [3]   indices int64 [1]   output int64 [1]
     <BLANKLINE>
     output[i] = data[indices[i]]   for i = 0
-    Legal: -3 … 2 on axis 0; below zero counts from the end, anything else is refused.
+    Legal: -3 … 2 on axis 0; below zero counts from the end, anything else is
+      refused.
     <BLANKLINE>
     a: indices[0] = -1 ↺  → data[2]  → output[0] = 30
        (-1 on axis 0 of size 3 is 2)
@@ -62,14 +62,14 @@ class Explanation(Drawn):
         palette, signs = palette_of(self.options), signs_of(self.options)
         formula, *meaning = _formula(self.trace, signs)
         lines = [*self._head(width, signs), []]
-        lines += [[(part, palette.bold)] for part in _wrapped(formula, width)]
-        lines += [[(part, PLAIN)] for text in meaning for part in _wrapped(text, width)]
+        lines += [[(part, palette.bold)] for part in wrapped(formula, width, "  ")]
+        lines += [[(part, PLAIN)] for text in meaning for part in wrapped(text, width, "  ")]
         teller = Teller(self.trace, _numbers(self.shown, self.options), signs)
         told = [teller.statement(entry, reasons=True) for entry in self.shown]
         lines += [[], *legend(told, width, palette, signs)] if told else []
         lines.append([])
         for text in _summary(self.trace, len(self.shown)):
-            lines += [[(part, PLAIN)] for part in _wrapped(text, width)]
+            lines += [[(part, PLAIN)] for part in wrapped(text, width, "  ")]
         return lines
 
     def _head(self, width: int, signs: Signs) -> list[Line]:
@@ -152,10 +152,3 @@ def _counted(trace: Trace, found: Counts) -> str:
     if found.entries < trace.entry_count:
         told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
     return told
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Broken between statements, never inside `k = 0 … 3`."""
-    glued = text.replace(" = ", "\u00a0=\u00a0").replace(" … ", "\u00a0…\u00a0")
-    parts = wrap(glued, width, subsequent_indent="  ", break_on_hyphens=False)
-    return [part.replace("\u00a0", " ") for part in parts]

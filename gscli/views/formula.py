@@ -71,9 +71,7 @@ class Formula:
         'i = 0 … 1, j = 0'
         """
         sizes = self._addressing.result_shape
-        return ", ".join(
-            f"{_letter(number)} = {_span(size)}" for number, size in enumerate(sizes)
-        )
+        return ", ".join(f"{_letter(number)} = {_span(size)}" for number, size in enumerate(sizes))
 
     def at(self, entry: Entry) -> str:
         """The letters that belong to one entry, with their values.

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-from textwrap import wrap
 
 from rich.console import Console
 
 from gscli.views.formula import Formula
-from gscli.views.lines import Line, Lines
+from gscli.views.frames import Frames
+from gscli.views.lines import Line, Lines, wrapped
 from gscli.views.palette import PLAIN, palette_of
 from gscli.views.picture import picture
 from gscli.views.reasons import source
-
-if TYPE_CHECKING:
-    from gscli.views.step import Frames
 
 _KEYS = (
     ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
@@ -112,5 +108,5 @@ def _explain(frames: Frames, console: Console) -> None:
     lines: list[Line] = [[], [(formula.equation, palette.bold)]]
     for text in (*formula.meaning, "", *frames.trace.operator.doc.splitlines(), "",
                  source(frames.trace)):  # fmt: skip
-        lines += [[(part, PLAIN)] for part in wrap(text, width, break_on_hyphens=False) or [""]]
+        lines += [[(part, PLAIN)] for part in wrapped(text, width)]
     console.print(Lines(lines, frames.options), end="")

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
+from textwrap import wrap
 from typing import IO, Literal, TypeAlias
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -35,6 +36,18 @@ _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 def line_width(line: Line) -> int:
     """Width of a line in cells."""
     return sum(cells(text) for text, _ in line)
+
+
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Text in lines of at most `width`, never broken inside `k = 0 … 3`.
+
+    >>> wrapped("for i = 0 … 3", 10)
+    ['for', 'i = 0 … 3']
+    """
+    glued = text.replace(" = ", "\u00a0=\u00a0").replace(" … ", "\u00a0…\u00a0")
+    glued = glued if max(map(len, glued.split(" "))) <= width else text
+    parts = wrap(glued, width, subsequent_indent=indent, break_on_hyphens=False)
+    return [part.replace("\u00a0", " ") for part in parts] or [""]
 
 
 class Drawn(ABC):
@@ -161,7 +174,7 @@ def _console(
 
 
 def _template() -> str:
-    """rich's own frame, without the font server and the page that it names."""
+    """The frame that rich draws, without the font server and the page that it names."""
     template = str(inspect.signature(Console.export_svg).parameters["code_format"].default)
     template = re.sub(r"<!--.*?-->", "", template, flags=re.DOTALL)
     template = re.sub(r"@font-face \{\{.*?\}\}", "", template, flags=re.DOTALL)

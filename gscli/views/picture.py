@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from textwrap import wrap
 
 from gscli.plan import Array
 from gscli.tracing import Entry, Trace
 from gscli.views.flow import flow
 from gscli.views.group import Group, check_requests, draw_group
 from gscli.views.legend import legend
-from gscli.views.lines import Drawn, Line
+from gscli.views.lines import Drawn, Line, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import Signs, signs_of
@@ -134,7 +133,7 @@ def title_line(trace: Trace, palette: Palette) -> Line:
 def _notes(notes: Sequence[str], width: int, palette: Palette, signs: Signs) -> list[Line]:
     lines: list[Line] = [[]] if notes else []
     for note in notes:
-        for number, part in enumerate(wrap(note, width - 3, break_on_hyphens=False)):
+        for number, part in enumerate(wrapped(note, width - 3)):
             mark = f"{signs.across} " if number == 0 else "  "
             lines.append([(mark + part, palette.dim)])
     return lines

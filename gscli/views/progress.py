@@ -29,7 +29,7 @@ def subjects_after(
     return [
         replace(
             _unfinished(trace, one, done) if one.role == "output" else one,
-            context=tuple(mark.box for mark in whole.marks),
+            unlit=whole,
             dim_rest=True,
         )
         for one, whole in zip(lit, every, strict=True)

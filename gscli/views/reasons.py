@@ -9,7 +9,7 @@ from gscli.views.statements import Teller
 
 
 def why(teller: Teller, entry: Entry) -> list[str]:
-    """Sentences about one entry, the last one names the source of the rule.
+    r"""Sentences about one entry, the last one names the source of the rule.
 
     >>> from gscli.tracing import trace
     >>> from gscli.views.numbers import NumberFormat
@@ -17,7 +17,7 @@ def why(teller: Teller, entry: Entry) -> list[str]:
     >>> from gscli.views.signs import signs_of
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
     >>> told = why(Teller(found, NumberFormat(), signs_of(ViewOptions())), found.entries()[0])
-    >>> print(*told, sep="\\n")
+    >>> print(*told, sep="\n")
     output[i] = data[indices[i]] with i = 0.
     -1 on axis 0 of size 3 is 2: an index below zero counts from the end.
     Rule: ONNX gather, opset 13.
@@ -43,20 +43,21 @@ def source(trace: Trace) -> str:
 
 
 def _adjusted(trace: Trace, one: Adjustment) -> str:
+    """What was done to one number, and the rule that says so."""
     policy = trace.layout.policy
-    if one.how == "skipped":
-        if one.written < 0 and policy.negative is Negative.SKIP:
-            return f"{one.words()}: an index below zero skips its entry."
-        return f"{one.words()}: such an index {outside(trace.kind, Beyond.SKIP)}."
-    if one.how == "clipped":
-        return f"{one.words()}: an index outside {outside(trace.kind, Beyond.CLIP)}."
-    if one.coordinate is not None and one.written + one.size == one.coordinate:
-        if policy.beyond is Beyond.WRAP and policy.negative is not Negative.FROM_END:
-            return f"{one.words()}: an index {outside(trace.kind, Beyond.WRAP)}."
-        return f"{one.words()}: an index below zero counts from the end."
-    if isinstance(one.written, float):
-        return f"{one.words()}: the fraction is cut off."
-    return f"{one.words()}: an index outside {outside(trace.kind, Beyond.WRAP)}."
+    if one.how == "skipped" and one.written < 0 and policy.negative is Negative.SKIP:
+        rule = "an index below zero skips its entry"
+    elif one.how == "skipped":
+        rule = f"such an index {outside(trace.kind, Beyond.SKIP)}"
+    elif one.how == "clipped":
+        rule = f"an index outside {outside(trace.kind, Beyond.CLIP)}"
+    elif policy.negative is Negative.FROM_END and -one.size <= one.written < 0:
+        rule = "an index below zero counts from the end"
+    elif isinstance(one.written, float) and int(one.written) == one.coordinate:
+        rule = "the fraction is cut off"
+    else:
+        rule = f"an index outside {outside(trace.kind, Beyond.WRAP)}"
+    return f"{one.words()}: {rule}."
 
 
 def _met(teller: Teller, entry: Entry) -> list[str]:

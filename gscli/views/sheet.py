@@ -6,8 +6,9 @@ Made before anything is drawn, because one number format fits all tensors of a g
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from gscli.boxes import Box
 from gscli.plan import Array, Flags
 from gscli.tracing import How
 from gscli.views.subject import Mark, Patch, Subject
-from gscli.views.window import Limits, Window, window
+from gscli.views.window import Limits, Window, overlap, window
 
 Place: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""
@@ -35,43 +36,60 @@ class Sheet:
         self.rank = len(shape)
         axes = allowed if allowed is not None else tuple(map(range, shape))
         self.empty = any(len(one) == 0 for one in axes)
-        boxes = [mark.box for mark in subject.marks] + list(subject.context)
+        unlit = subject.unlit.marks if subject.unlit is not None else ()
+        boxes = [mark.box for mark in (*subject.marks, *unlit)]
         self.window: Window = window(axes, boxes, limits)
         self.blocks: list[Array] = []
         self.known: list[Flags] = []
+        self.reserved: list[Array] = []
         if not self.empty:
             self._read()
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
-        return [values[known] for values, known in zip(self.blocks, self.known, strict=True)]
+        values = [block[known] for block, known in zip(self.blocks, self.known, strict=True)]
+        return values + self.reserved
 
-    def marked(self) -> Mapping[Place, list[Mark]]:
+    def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
         """The marks on each shown cell."""
         found: dict[Place, list[Mark]] = {}
-        for mark in self.subject.marks:
+        for mark in marks:
             for place in product(*self._places(mark.box)):
-                found.setdefault(place, []).append(mark)  # type: ignore[arg-type]  # three ranges
+                found.setdefault(place, []).append(mark)
         return found
 
-    def how(self) -> Mapping[Place, How]:
+    def how(self, signs: Mapping[tuple[int, ...], How]) -> Mapping[Place, How]:
         """What became of the index numbers, where it is worth a sign."""
         found: dict[Place, How] = {}
-        for at, how in self.subject.signs.items():
+        for at, how in signs.items():
             for place in product(*self._places(tuple((one, one + 1) for one in at))):
-                found[place] = how  # type: ignore[index]  # three ranges
+                found[place] = how
         return found
+
+    def hides_planes(self) -> bool:
+        """Whether some mark lies, in part at least, on a plane that is not shown."""
+        lead = self.window.allowed[:-2]
+        for mark in self.subject.marks:
+            spans = [len(overlap(one, span)) for one, span in zip(lead, mark.box, strict=False)]
+            if prod(spans) > len(self._places(mark.box)[0]):
+                return True
+        return False
 
     def _read(self) -> None:
         array = self.subject.array
-        array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
-        shown = np.ix_(self.window.rows, self.window.columns)
-        self.blocks = [np.array(array[plane][shown]) for plane in self.window.planes]
+        self.blocks = self._shown(array)
+        if self.subject.unlit is not None:
+            self.reserved = self._shown(self.subject.unlit.array)
         self.known = [np.full(one.shape, not self.subject.blank) for one in self.blocks]
         if array.dtype.kind == "U" and self.subject.patches:
             self.blocks = [values.astype(object) for values in self.blocks]
         for patch in self.subject.patches:
             self._patch(patch)
+
+    def _shown(self, array: Array) -> list[Array]:
+        array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
+        shown = np.ix_(self.window.rows, self.window.columns)
+        return [np.array(array[plane][shown]) for plane in self.window.planes]
 
     def _patch(self, patch: Patch) -> None:
         box = _with_rows(patch.box)

@@ -25,7 +25,7 @@ class Signs:
     times: str
     arrow: str
     cut: str
-    dash: str
+    open: str
 
     def of(self, how: How) -> str:
         """The sign of a number that is not its own coordinate."""
@@ -47,8 +47,8 @@ class Signs:
         return set_cell_size(text, max(width - len(mark), 0)).rstrip() + mark
 
 
-_UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "–")
-_ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", "-")
+_UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·")
+_ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".")
 
 
 def signs_of(options: ViewOptions) -> Signs:

@@ -33,8 +33,9 @@ class Subject:
     """One tensor with its marks.
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
-    last decides. `batch`: leading axes that own their entries. `blank`: nothing is known outside
-    `patches`. `dim_rest`: cells without a mark are known to be untouched. `context`: boxes to show as well, without a mark.
+    last decides. `batch`: leading axes that own their entries. `dim_rest`: cells without a mark
+    are known to be untouched. In a step, `unlit` is the whole run, for which room is kept so that
+    nothing moves from frame to frame; `blank`: nothing is known yet outside `patches`.
     """
 
     name: str
@@ -44,10 +45,10 @@ class Subject:
     signs: Mapping[tuple[int, ...], How] = field(default_factory=dict)
     last_wins: bool = False
     batch: int = 0
+    dim_rest: bool = False
+    unlit: Subject | None = None
     patches: tuple[Patch, ...] = ()
     blank: bool = False
-    dim_rest: bool = False
-    context: tuple[Box, ...] = ()
 
 
 def subjects(
@@ -97,9 +98,7 @@ def box_in(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
     return reshaped(entry.target, trace.layout.data_shape, tensor.shape)
 
 
-def _signs(
-    trace: Trace, name: str, entries: Sequence[Entry]
-) -> dict[tuple[int, ...], How]:
+def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int, ...], How]:
     columns = trace.layout.addressing.columns
     found: dict[tuple[int, ...], How] = {}
     for entry in entries:

@@ -1,4 +1,4 @@
-"""What of a large tensor is shown: touched cells first, then edges, then neighbours of touched.
+"""What of a large tensor is shown: touched cells first, then borders, then neighbours of touched.
 
 Costs as much as what is shown, never as much as the tensor.
 """
@@ -92,9 +92,10 @@ def important(
     edge = limits.edge if chosen else max(limits.edge, 3)
     if limits.fill and not chosen:
         edge = (budget + 1) // 2
-    for offset in range(edge):
-        chosen.update({offset: None, count - 1 - offset: None})
+    chosen.update(dict.fromkeys((0, count - 1) if edge else ()))
     chosen.update(dict.fromkeys(near))
+    for offset in range(1, edge):
+        chosen.update({offset: None, count - 1 - offset: None})
     return [allowed[place] for place in islice(chosen, budget)]
 
 
@@ -117,9 +118,7 @@ def touched(allowed: Sequence[range], box: Box) -> Iterator[tuple[int, ...]]:
     return product(*spans)
 
 
-def _planes(
-    lead: tuple[range, ...], boxes: Sequence[Box], limits: Limits
-) -> list[tuple[int, ...]]:
+def _planes(lead: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> list[tuple[int, ...]]:
     total = prod(len(one) for one in lead)
     if limits.full or (total <= limits.planes and (len(lead) <= _GRID_RANK or not boxes)):
         return list(product(*lead))
