@@ -57,8 +57,10 @@ def gather_nd(data: Array, indices: Array, release: str = "1.9") -> Array:
     require(indices.shape[0] <= data.ndim, "shape", "vectors are longer than data's rank")
     whole = np.empty(indices.shape, object)
     for p in np.ndindex(indices.shape):
-        size = data.shape[p[0]]
-        whole[p] = _whole(float(indices[p]), -size if release == "1.9" else 0, size - 1)
+        size, index = data.shape[p[0]], float(indices[p])
+        if release == "1.6":  # cuts and does not check
+            index = np.trunc(index)
+        whole[p] = _whole(index, -size if release == "1.9" else 0, size - 1)
     return families.gather_vectors(data, _last_axis(whole), from_end)
 
 
