@@ -91,6 +91,7 @@ def execute(
     """Judge, plan and run one call."""
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
+    given, attrs = without_numbers(operator, given, attrs)
     arrays, _ = without_masks(operator, given)
     layout = layout_of(operator, arrays, attrs)
     _within_limit(layout, arrays, max_bytes)
@@ -136,6 +137,23 @@ def without_count(
             f"indices_per_axis is {attrs['indices_per_axis']!r}, got {given} arrays"[:200]
         )
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
+
+
+def without_numbers(
+    operator: Operator, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> tuple[Mapping[str, Array], Mapping[str, object]]:
+    """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
+    known = {item.name for item in operator.attributes if item.kind == "number"}
+    numbers = {name: array for name, array in arrays.items() if name in known}
+    if not numbers:
+        return arrays, attrs
+    for name, array in numbers.items():
+        if array.ndim or name in attrs:
+            raise UsageError(
+                f"{name} takes one number, once", where=f"{name} {list(array.shape)}", valid="[]"
+            )
+    rest = {name: array for name, array in arrays.items() if name not in known}
+    return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
 
 
 def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:

@@ -169,7 +169,7 @@ def _reduce(plan: Plan, work: Array, updates: Array, dtype: np.dtype[Any]) -> Ar
             where = (addresses, chosen) if inside is None else (addresses[inside], chosen[inside])
             ufunc.at(flat, where[0].reshape(-1), where[1].reshape(-1))
         if layout.reduction == "mean":
-            if dtype.kind == "f" and work.dtype.kind in "iu":  # whole sums, fractional means
+            if work.dtype != dtype:  # whole sums with fractional means, halves summed in float32
                 work = work.astype(dtype)
                 flat = work.reshape(-1)
             flat[touched] = _divided(flat[touched], counts[touched])
@@ -179,7 +179,9 @@ def _reduce(plan: Plan, work: Array, updates: Array, dtype: np.dtype[Any]) -> Ar
 def _divided(sums: Array, counts: Indices) -> Array:
     """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
-    quotient: Array = divide(sums, counts.astype(sums.dtype))
+    divisors = counts.astype(sums.dtype)
+    divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
+    quotient: Array = divide(sums, divisors)
     return quotient.astype(sums.dtype, copy=False)
 
 

@@ -1,7 +1,95 @@
-"""torch"""
+"""PyTorch 2.13, on the CPU: gather and the scatter and index families, take, put_, index_put_.
+
+Rank 0 counts as rank 1. Only index_fill, take, put_ and index_put_ count negative indices from the
+end; take_along_dim takes them modulo the size; the others refuse them. On a GPU a bad index stops
+the process (a device-side assert) instead of being named.
+"""
 
 from __future__ import annotations
 
-from gscli.declare import Framework
+from gscli.concepts import Attrs, Call, Comparison
+from gscli.frameworks.torch_elements import gather, scatter, scatter_add, scatter_reduce
+from gscli.frameworks.torch_flat import index_put_, put_, take, take_along_dim
+from gscli.frameworks.torch_rules import FRAMEWORK
+from gscli.frameworks.torch_slices import (
+    index_add,
+    index_copy,
+    index_fill,
+    index_reduce,
+    index_select,
+)
 
-FRAMEWORK = Framework("torch", "torch")
+__all__ = [
+    "FRAMEWORK",
+    "gather",
+    "index_add",
+    "index_copy",
+    "index_fill",
+    "index_put_",
+    "index_reduce",
+    "index_select",
+    "put_",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
+    "take",
+    "take_along_dim",
+]
+
+_REDUCTIONS = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin", "mean": "mean"}
+
+
+def _dim(call: Call) -> Attrs:
+    return {"dim": call.axis or 0} if call.plain else None
+
+
+def _list_on_dim(call: Call) -> Attrs:
+    return _dim(call) if call.indices.rank <= 1 else None
+
+
+def _reduced(call: Call) -> Attrs:
+    name = _REDUCTIONS.get(call.reduction)
+    return None if name is None else {"dim": call.axis or 0, "reduce": name}
+
+
+def _put(call: Call) -> Attrs:
+    if call.reduction not in ("none", "add"):
+        return None
+    return {"accumulate": call.reduction == "add"}
+
+
+FRAMEWORK.compare(gather, Comparison("gather-elements", "PyTorch gather", ("input", "index"), _dim))
+FRAMEWORK.compare(
+    take_along_dim,
+    Comparison("gather-elements", "PyTorch take_along_dim", ("input", "indices"), _dim),
+)
+FRAMEWORK.compare(
+    index_select,
+    Comparison("gather", "PyTorch index_select", ("input", "index"), _list_on_dim),
+)
+FRAMEWORK.compare(
+    take,
+    Comparison(
+        "take",
+        "PyTorch take",
+        ("input", "index"),
+        lambda call: {} if call.axis is None else None,
+    ),
+)
+FRAMEWORK.compare(
+    scatter, Comparison("scatter-elements", "PyTorch scatter", ("input", "index", "src"), _dim)
+)
+FRAMEWORK.compare(
+    scatter_reduce,
+    Comparison("scatter-elements", "PyTorch scatter_reduce", ("input", "index", "src"), _reduced),
+)
+FRAMEWORK.compare(
+    index_copy,
+    Comparison("scatter-update", "PyTorch index_copy", ("input", "index", "source"), _list_on_dim),
+)
+FRAMEWORK.compare(
+    index_put_,
+    Comparison(
+        "scatter-nd", "PyTorch index_put_", ("self", "indices", "values"), _put, vectors="tuple"
+    ),
+)
