@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from conftest import Array, assert_same
-from worlds import GOOD, World
+from worlds import GOOD, World, bad_worlds
 
 import gscli
 from gscli import errors
@@ -74,6 +74,13 @@ def test_the_worlds_hold_answers_and_refusals(name: str) -> None:
     assert answers >= 50
 
 
+def _oracle_answers(world: World) -> Array | None:
+    try:
+        return oracle.run(world.name, world.inputs, world.attrs)
+    except oracle.Refused:
+        return None
+
+
 def _numpy_itself(world: World) -> Array | None:
     """What NumPy answers when it is called; None when it refuses."""
     inputs, attrs = dict(world.inputs), dict(world.attrs)
@@ -101,11 +108,39 @@ def test_numpy_itself_agrees_with_the_oracle(name: str) -> None:
         if name == "numpy.put" and world.inputs["a"].ndim == 0:
             continue  # the recording went through a scalar, which put leaves as it was
         answer = _numpy_itself(world)
-        try:
-            expected = oracle.run(world.name, world.inputs, world.attrs)
-        except oracle.Refused as refusal:
+        expected = _oracle_answers(world)
+        if expected is None:
             # where nothing is copied NumPy looks at no index, which its text does not say
-            assert answer is None or answer.size == 0, f"{world}\n    {refusal}"
-            continue
-        assert answer is not None, f"{world}\n    refused, the oracle answers"
-        assert_same(answer, expected)
+            assert answer is None or answer.size == 0, f"{world}: only the oracle refuses"
+        else:
+            assert answer is not None, f"{world}: only NumPy refuses"
+            assert_same(answer, expected)
+
+
+KINDS = {
+    "index": errors.IndexRefused,
+    "shape": errors.ShapeRefused,
+    "dtype": errors.DtypeRefused,
+    "usage": errors.UsageError,
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_bad_world_meets_the_right_refusal(name: str) -> None:
+    complaints = []
+    for world, fault, kind in bad_worlds(name, _oracle_answers):
+        with pytest.raises(oracle.Refused) as refusal:
+            oracle.run(world.name, world.inputs, world.attrs)
+        assert refusal.value.kind == kind, f"{fault}: {refusal.value}"
+        try:
+            gscli.run(world.name, world.inputs, world.attrs)
+        except gscli.GscliError as error:
+            right = isinstance(error, KINDS[kind]) and error.problem
+            complaint = "" if right else f"{type(error).__name__} ({error}), not {kind}"
+        except Exception as error:  # noqa: BLE001  (a crash is a finding like any other)
+            complaint = f"crashed: {type(error).__name__}: {error}"
+        else:
+            complaint = "accepted"
+        if complaint:
+            complaints.append(f"{fault}: {complaint}\n    {world}")
+    assert not complaints, "\n".join(complaints)

@@ -6,6 +6,7 @@ entries before anything is read or written, also those whose slice is empty.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -69,18 +70,20 @@ def writes_elements(
     ]
 
 
-def vectors(indices: Array, shape: Shape, place: Place, *, skip: int = 0) -> dict[Shape, Shape]:
+def vectors(
+    indices: Array, shape: Shape, place: Place, *, skip: int = 0
+) -> dict[Shape, tuple[Any, ...]]:
     """Each entry's coordinates, or None in a slot that is skipped; the vector is the last axis.
 
     The first `skip` coordinates of a position are batch coordinates and lead the result.
     """
-    placed = {}
+    placed: dict[Shape, tuple[Any, ...]] = {}
     for p in np.ndindex(indices.shape[:-1]):
         vector = [int(value) for value in indices[p]]
         sizes = shape[skip : skip + len(vector)]
         rows = [place(index, size) for index, size in zip(vector, sizes, strict=True)]
-        placed[p] = p[:skip] + tuple(rows)  # type: ignore[arg-type]
-    return placed  # type: ignore[return-value]
+        placed[p] = p[:skip] + tuple(rows)
+    return placed
 
 
 def gather_vectors(
@@ -110,7 +113,7 @@ def writes_vectors(data: Array, indices: Array, updates: Array, place: Place) ->
 
 
 def apply(
-    data: Array, writes: list[Write], combine: Combine, *, keep_initial: bool = True
+    data: Array, writes: Sequence[Write], combine: Combine, *, keep_initial: bool = True
 ) -> Array:
     """A copy of data with the writes done one after the other.
 
@@ -149,6 +152,13 @@ def stretch(array: Array, shape: Shape) -> Array:
     """`array` seen in a larger shape; only size-1 and missing leading axes stretch."""
     require(broadcast([array.shape, shape]) == shape, "shape", f"{array.shape} into {shape}")
     return np.broadcast_to(array, shape)
+
+
+def columns_of(indices: dict[str, Array], count: int) -> list[Array]:
+    """The inputs indices_0 … indices_{count-1}, and nothing else."""
+    names = [f"indices_{k}" for k in range(count)]
+    require(set(names) == set(indices), "usage", f"{sorted(indices)} instead of {names}")
+    return [indices[name] for name in names]
 
 
 def stack_tuple(indices: list[Array], rank: int) -> Array:

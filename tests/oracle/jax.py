@@ -105,7 +105,7 @@ def take_along_axis(
 
 
 def _vectors(x: Array, count: int, indices: dict[str, Array]) -> Array:
-    columns = [indices[f"indices_{k}"] for k in range(count)]
+    columns = families.columns_of(indices, count)
     columns = families.masks_as_positions(columns, x.shape)
     for column in columns:
         require_type(column, INTEGERS, "indices")

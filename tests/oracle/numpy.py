@@ -8,6 +8,7 @@ import numpy as np
 
 from . import families
 from .rules import (
+    COMPLEX,
     INTEGERS,
     Array,
     Combine,
@@ -78,7 +79,9 @@ def put(a: Array, ind: Array, v: Array, mode: str = "raise") -> Array:
     if v.size == 0 or a.ndim == 0:
         return a.copy()
     values = v.astype(a.dtype).reshape(-1)
-    writes = [((row,), values[k % v.size]) for k, row in enumerate(rows) if row is not None]
+    writes: list[families.Write] = [
+        ((row,), values[k % v.size]) for k, row in enumerate(rows) if row is not None
+    ]
     return families.apply(flat, writes, replace).reshape(a.shape)
 
 
@@ -95,14 +98,15 @@ def put_along_axis(arr: Array, indices: Array, values: Array, axis: int | None) 
     return families.apply(arr.reshape(shape), writes, replace).reshape(arr.shape)
 
 
-def _at(combine: Combine, refused: tuple[str, ...] = ("str",)) -> Operator:
+def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
     def at(a: Array, b: Array, indices_per_axis: int = 1, **indices: Array) -> Array:
         require(type_of(a) not in refused, "dtype", f"not for {type_of(a)}")
-        columns = [indices[f"indices_{k}"] for k in range(indices_per_axis)]
+        columns = families.columns_of(indices, indices_per_axis)
         for column in columns:
             require_type(column, INTEGERS, "indices")
-        result = np.result_type(a.dtype, b.dtype)
-        require(np.can_cast(result, a.dtype, "same_kind"), "dtype", f"{result} into {a.dtype}")
+        both = (type_of(a), type_of(b))
+        lossy = both[1] in COMPLEX and both[0] not in (*COMPLEX, "bool")
+        require("str" not in both and not lossy, "dtype", f"{both[1]} into {both[0]}")
         vectors = families.stack_tuple(columns, a.ndim)
         shape = vectors.shape[:-1] + a.shape[len(columns) :]
         writes = families.writes_vectors(a, vectors, families.stretch(b, shape), from_end)
@@ -112,7 +116,7 @@ def _at(combine: Combine, refused: tuple[str, ...] = ("str",)) -> Operator:
 
 
 def _cast(combine: Combine, a: Array) -> Combine:
-    """One step in the promoted dtype, then back into a's."""
+    """One step in the promoted dtype, then cast back into a's, fractions cut."""
 
     def step(old: Any, new: Any) -> Any:
         return np.asarray(combine(old, new)).astype(a.dtype)[()]
@@ -121,7 +125,7 @@ def _cast(combine: Combine, a: Array) -> Combine:
 
 
 operator("numpy.add.at")(_at(add))
-operator("numpy.subtract.at")(_at(lambda old, new: old - new, refused=("bool", "str")))
+operator("numpy.subtract.at")(_at(lambda old, new: old - new, refused=("bool",)))
 operator("numpy.multiply.at")(_at(multiply))
 operator("numpy.maximum.at")(_at(largest))
 operator("numpy.minimum.at")(_at(smallest))

@@ -182,4 +182,5 @@ def _extreme(array: Array, name: str, infinity: float | None) -> Any:
         return array.dtype.type(infinity)
     import ml_dtypes
 
-    return array.dtype.type(getattr(ml_dtypes.finfo(array.dtype), name))
+    limits: Any = ml_dtypes.finfo
+    return array.dtype.type(getattr(limits(array.dtype), name))

@@ -293,7 +293,7 @@ def index_put_(
     **indices: Array,
 ) -> Array:
     """A tuple of index arrays for the leading axes; a bool mask stands for its True positions."""
-    columns = [indices[f"indices_{k}"] for k in range(indices_per_axis)]
+    columns = families.columns_of(indices, indices_per_axis)
     columns = families.masks_as_positions(columns, self.shape)
     for column in columns:
         require_type(column, INDICES, "indices")

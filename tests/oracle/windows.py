@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -71,7 +71,8 @@ def vector_length(indices: Array, dims: Dimensions) -> int:
 
 def entry_shape(indices: Array, dims: Dimensions) -> Shape:
     """The index dimensions without the vector's."""
-    return indices.shape[: dims.vector_dim] + indices.shape[dims.vector_dim + 1 :]
+    shape: Shape = indices.shape
+    return shape[: dims.vector_dim] + shape[dims.vector_dim + 1 :]
 
 
 def carried(data: Array, dims: Dimensions) -> list[int]:
@@ -86,9 +87,9 @@ def outside(dims: Dimensions, rank: int) -> list[int]:
 
 def start_of(
     entry: Shape, data: Array, indices: Array, dims: Dimensions, sizes: list[int], judge: Judge
-) -> list[int | None]:
+) -> list[Any]:
     """Where the entry's window starts; None on a dimension that `judge` skips."""
-    start: list[int | None] = [0] * data.ndim
+    start: list[Any] = [0] * data.ndim
     for j, d in enumerate(dims.index_map):
         if dims.vector_dim < indices.ndim:
             at = (*entry[: dims.vector_dim], j, *entry[dims.vector_dim :])
@@ -123,8 +124,8 @@ def gather(
             output[position] = fill
             continue
         for d, p in zip(carried(data, dims), dims.inside, strict=True):
-            cell[d] += position[p]  # type: ignore[operator]
-        output[position] = data[tuple(cell)]  # type: ignore[arg-type]
+            cell[d] += position[p]
+        output[position] = data[tuple(cell)]
     return output
 
 
@@ -157,8 +158,8 @@ def scatter_writes(
         for offset in np.ndindex(*window):
             cell = list(start)
             for d, o in zip(carried(data, dims), offset, strict=True):
-                cell[d] += o  # type: ignore[operator]
-            inside = all(0 <= c < s for c, s in zip(cell, data.shape, strict=True))  # type: ignore[operator]
+                cell[d] += o
+            inside = all(0 <= c < s for c, s in zip(cell, data.shape, strict=True))
             if inside or whole:
                 position = _merged(walk, list(entry), dims.inside, list(offset))
-                yield tuple(cell), updates[position]  # type: ignore[misc]
+                yield tuple(cell), updates[position]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import along, one_cell, vector, window
+from .bad import bad_worlds
 from .core import GOOD, World
 
-__all__ = ["GOOD", "World"]
+__all__ = ["GOOD", "World", "bad_worlds"]
 
 FAMILIES = (along, one_cell, vector, window)

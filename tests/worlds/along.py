@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import cells
-from .cells import Cells
+from .cells import Cells, only
 from .core import INTEGERS, Make, World, cast_indices, mixed, numbered, register
 
 WIDE = ("float32", "int64", "bool", "str", "complex64", "bfloat16", "uint16", "float16")
@@ -22,7 +22,10 @@ def _reader(name: str, data: str, indices: str, axis: str) -> Make:
     """A gather whose axis is an attribute; `axis` "" leaves it out."""
 
     def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
-        inputs = {data: numbered(core.data, dtype), indices: cast_indices(core.indices, index_dtype)}
+        inputs = {
+            data: numbered(core.data, dtype),
+            indices: cast_indices(core.indices, index_dtype),
+        }
         attrs = attrs | ({axis: core.axis} if axis else {})
         attrs |= {"batch_dims": core.batch} if core.batch else {}
         return World(name, inputs, attrs)
@@ -59,10 +62,6 @@ def _writer(name: str, names: tuple[str, str, str], axis: str) -> Make:
     return make
 
 
-def _where(cores: Callable[[], Sequence[Cells]], keep: Callable[[Cells], bool]) -> Any:
-    return lambda: [core for core in cores() if keep(core)]
-
-
 def _not_negative(core: Cells) -> bool:
     return core.indices.size == 0 or core.indices.min() >= 0
 
@@ -97,7 +96,7 @@ register(
     variants=[{}, {"opset": 13}, {"opset": 11}], types=(*INTEGERS, *WIDE), cap=2500,
 )  # fmt: skip
 register(
-    "onnx.gather", _where(along, _not_negative),
+    "onnx.gather", only(along, _not_negative),
     _reader("onnx.gather", "data", "indices", "axis"), variants=[{"opset": 1}], cap=300,
 )  # fmt: skip
 OPENVINO_GATHER = _axis_input(_reader("openvino.gather", "data", "indices", "axis"))
@@ -114,12 +113,12 @@ register(
     index_types=INTEGERS,
 )  # fmt: skip
 register(
-    "numpy.take", _where(along, _settled), _reader("numpy.take", "a", "indices", "axis"),
+    "numpy.take", only(along, _settled), _reader("numpy.take", "a", "indices", "axis"),
     variants=[{"mode": mode} for mode in ("raise", "wrap", "clip")],
     types=(*INTEGERS, *WIDE), index_types=(*INTEGERS, "bool"), cap=1500,
 )  # fmt: skip
 register(
-    "numpy.take", _where(along, lambda core: core.axis == 0 and 0 not in core.data),
+    "numpy.take", only(along, lambda core: core.axis == 0 and 0 not in core.data),
     _reader("numpy.take", "a", "indices", ""),
     variants=[{}, {"axis": None}, {"axis": None, "mode": "wrap"}, {"mode": "clip"}], cap=500,
 )  # fmt: skip
@@ -129,11 +128,11 @@ COMPILED = [{"device": "xla"}, {"device": "xla_cpu"}]
 DEVICES = [*CHECKED[1:], *COMPILED]
 for cores, cap in ((along, 1000), (batched, 700)):
     register(
-        "tensorflow.gather", _where(cores, _settled), TENSORFLOW_GATHER, variants=CHECKED,
+        "tensorflow.gather", only(cores, _settled), TENSORFLOW_GATHER, variants=CHECKED,
         types=WIDE, index_types=("int32", "int64", "int16"), cap=cap,
     )  # fmt: skip
     register(
-        "tensorflow.gather", _where(cores, lambda core: not empty_axis(core)), TENSORFLOW_GATHER,
+        "tensorflow.gather", only(cores, lambda core: not empty_axis(core)), TENSORFLOW_GATHER,
         variants=COMPILED, types=WIDE, cap=cap // 2,
     )  # fmt: skip
 MXNET = ("float32", "int64", "bool", "uint8", "float16", "int8", "float64", "int32")
@@ -148,7 +147,7 @@ register(
     variants=[{}, *MODES], types=MXNET, index_types=MXNET_INDICES, cap=700,
 )  # fmt: skip
 register(
-    "mxnet.np.take", _where(along, _front), _reader("mxnet.np.take", "a", "indices", ""),
+    "mxnet.np.take", only(along, _front), _reader("mxnet.np.take", "a", "indices", ""),
     variants=[{}, *MODES, {"axis": None}], types=MXNET, cap=300,
 )  # fmt: skip
 register(
@@ -164,20 +163,19 @@ def _match_outer(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any
 
 
 register(
-    "caffe2.gather", _where(batched, lambda core: core.axis == 1 and 0 not in core.data),
+    "caffe2.gather", only(batched, lambda core: core.axis == 1 and 0 not in core.data),
     _match_outer, variants=[{}, {"wrap_indices": True}], cap=400,
 )  # fmt: skip
 JAX_MODES = [{"mode": mode} for mode in ("fill", "clip", "wrap")]
 register(
     "jax.take", along, _reader("jax.take", "a", "indices", "axis"),
-    variants=[{}, *JAX_MODES, {"fill_value": 3}], types=NO_STRINGS,
-    index_types=(*INTEGERS, "bool"), cap=1500,
+    variants=[{}, *JAX_MODES, {"fill_value": 3}], types=NO_STRINGS, index_types=INTEGERS, cap=1500,
 )  # fmt: skip
 register(
-    "jax.take", _where(along, _front), _reader("jax.take", "a", "indices", ""),
+    "jax.take", only(along, _front), _reader("jax.take", "a", "indices", ""),
     variants=[{}, *JAX_MODES, {"axis": None}], types=NO_STRINGS, cap=300,
 )  # fmt: skip
-vector_cores = _where(along, _vector)
+vector_cores = only(along, _vector)
 register(
     "torch.index_select", vector_cores, _reader("torch.index_select", "input", "index", "dim"),
     types=(*NO_STRINGS, "uint16", "uint64"),
@@ -216,7 +214,7 @@ def _scatter_assign(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, 
 
 
 register(
-    "caffe2.scatter_assign", _where(along, lambda core: core.axis == 0 and len(core.data) > 0),
+    "caffe2.scatter_assign", only(along, lambda core: core.axis == 0 and len(core.data) > 0),
     _scatter_assign, types=("float32", "int64", "int32", "uint8", "float16"), cap=500,
 )  # fmt: skip
 
@@ -232,7 +230,7 @@ def _segments(name: str, kinds: Sequence[str], devices: Sequence[dict[str, Any]]
 
     register(
         name,
-        _where(along, lambda core: core.axis == 0 < len(core.data) and core.indices.ndim in ranks),
+        only(along, lambda core: core.axis == 0 < len(core.data) and core.indices.ndim in ranks),
         make, variants=devices, types=kinds, cap=400,
     )  # fmt: skip
 

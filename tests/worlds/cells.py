@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +28,14 @@ class Cells:
 def _along_updates(data: Shape, indices: Shape, axis: int) -> Shape:
     a = axis % max(len(data), 1)
     return data[:a] + indices + data[a + 1 :]
+
+
+Cores: TypeAlias = Callable[[], Sequence[Cells]]
+
+
+def only(cores: Cores, keep: Callable[[Cells], bool]) -> Cores:
+    """The cores that a rule keeps."""
+    return lambda: [core for core in cores() if keep(core)]
 
 
 @cache
@@ -66,7 +76,9 @@ def elements() -> tuple[Cells, ...]:
             normal = axis % len(data) if legal else 0
             allowed = _index_shapes(data, normal) if legal else [data]
             for shape in allowed:
-                fits = all(i <= s or d == normal for d, (i, s) in enumerate(zip(shape, data, strict=True)))
+                fits = all(
+                    i <= s or d == normal for d, (i, s) in enumerate(zip(shape, data, strict=True))
+                )
                 exhaustive = 2 if prod(data) <= 4 else 1
                 tensors = list(index_tensors(shape, data[normal], exhaustive))
                 kept = tensors if legal and fits else tensors[:1]

@@ -62,11 +62,11 @@ def numbered(shape: Shape, dtype: str, first: int = 1) -> Array:
     if dtype == "str":
         return np.array([f"s{first + cell}" for cell in range(count)], np.str_).reshape(shape)
     if dtype == "bool":
-        return ((np.arange(first, first + count) % 3) == 0).reshape(shape)
-    numbers = np.arange(first, first + count, dtype=np.int64).reshape(shape)
+        return np.asarray(np.arange(first, first + count) % 3 == 0).reshape(shape)
+    numbers: Array = np.arange(first, first + count, dtype=np.int64).reshape(shape)
     if dtype in COMPLEX:
         return np.asarray(numbers + 1j * (numbers % 4), dtype)
-    return numbers.astype(np.dtype(getattr(ml_dtypes, dtype, dtype)))
+    return _as_type(numbers, dtype)
 
 
 def mixed(shape: Shape, dtype: str) -> Array:
@@ -77,7 +77,11 @@ def mixed(shape: Shape, dtype: str) -> Array:
     numbers = np.resize(pattern, shape) if prod(shape) else np.zeros(shape, np.int64)
     if dtype in COMPLEX:
         return np.asarray(numbers - 1j * (numbers % 3), dtype)
-    return numbers.astype(np.dtype(getattr(ml_dtypes, dtype, dtype)))
+    return _as_type(numbers, dtype)
+
+
+def _as_type(numbers: Array, dtype: str) -> Array:
+    return numbers.astype(np.dtype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype))
 
 
 def index_tensors(shape: Shape, size: int, exhaustive: int = 2) -> Iterator[Array]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import cells
 from .along import MXNET, NO_STRINGS, REAL, WIDE, empty_axis
-from .cells import Cells
+from .cells import Cells, only
 from .core import INTEGERS, Make, World, cast_indices, mixed, numbered, register
 
 EXACT = ("float32", "int64", "uint8", "float64", "int8", "float16", "bfloat16", "complex64")
@@ -21,7 +21,10 @@ elements = cells.elements
 
 def _reader(name: str, data: str, indices: str, axis: str) -> Make:
     def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
-        inputs = {data: numbered(core.data, dtype), indices: cast_indices(core.indices, index_dtype)}
+        inputs = {
+            data: numbered(core.data, dtype),
+            indices: cast_indices(core.indices, index_dtype),
+        }
         return World(name, inputs, attrs | {axis: core.axis})
 
     return make
@@ -56,7 +59,7 @@ def _only_from_start(core: Cells) -> bool:
 
 
 register(
-    "onnx.scatter", lambda: [core for core in elements() if _only_from_start(core)],
+    "onnx.scatter", only(elements, _only_from_start),
     _writer("onnx.scatter", ONNX, "axis"), variants=[{"opset": 9}, {}], types=WIDE, cap=600,
 )  # fmt: skip
 SCATTER_ELEMENTS = _writer("onnx.scatter_elements", ONNX, "axis")
@@ -139,11 +142,10 @@ register(
     types=NO_STRINGS, index_types=("int64",),
 )  # fmt: skip
 JAX = _reader("jax.take_along_axis", "arr", "indices", "axis")
-register("jax.take_along_axis", elements, JAX, variants=[{}, {"mode": "fill"}],
-         types=NO_STRINGS, index_types=INTEGERS, cap=800)  # fmt: skip
 register(
-    "jax.take_along_axis", lambda: [core for core in elements() if not empty_axis(core)], JAX,
-    variants=[{"mode": "clip"}, {"mode": "promise_in_bounds"}], types=NO_STRINGS, cap=700,
+    "jax.take_along_axis", only(elements, lambda core: not empty_axis(core)), JAX,
+    variants=[{}, {"mode": "fill"}, {"mode": "clip"}, {"mode": "promise_in_bounds"}],
+    types=NO_STRINGS, index_types=INTEGERS, cap=1500,
 )  # fmt: skip
 register(
     "caffe2.scatter", elements,
@@ -165,7 +167,7 @@ def _pick(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> W
 
 register(
     "mxnet.pick",
-    lambda: [c for c in elements() if len(c.data) > 1 and -len(c.data) <= c.axis < len(c.data)],
+    only(elements, lambda c: len(c.data) > 1 and -len(c.data) <= c.axis < len(c.data)),
     _pick, variants=[{"mode": "clip"}, {"mode": "wrap"}, {"keepdims": True}], types=MXNET,
     index_types=("int64", "float32", "int32", "uint8"), cap=600,
 )  # fmt: skip
@@ -176,7 +178,10 @@ def _flat(name: str, names: tuple[str, str, str]) -> Make:
 
     def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
         data, indices, updates = names
-        inputs = {data: numbered(core.data, dtype), indices: cast_indices(core.indices, index_dtype)}
+        inputs = {
+            data: numbered(core.data, dtype),
+            indices: cast_indices(core.indices, index_dtype),
+        }
         if updates:
             inputs[updates] = mixed(core.indices.shape, dtype)
         return World(name, inputs, attrs)

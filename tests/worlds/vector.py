@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import cells
 from .along import DEVICES, MXNET, NO_STRINGS, REAL, WIDE
-from .cells import Cells
+from .cells import Cells, Cores, only
 from .core import INTEGERS, Make, World, cast_indices, mixed, numbered, register
 from .one_cell import AVERAGED, EXACT, ORDERED
 
-vectors = cells.vectors
-batched, twice_batched = partial(cells.vectors, 1), partial(cells.vectors, 2)
+vectors: Cores = cells.vectors
+batched: Cores = partial(cells.vectors, 1)
+twice_batched: Cores = partial(cells.vectors, 2)
 
 
 def _reader(name: str, data: str, indices: str) -> Make:
     def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
-        inputs = {data: numbered(core.data, dtype), indices: cast_indices(core.indices, index_dtype)}
+        inputs = {
+            data: numbered(core.data, dtype),
+            indices: cast_indices(core.indices, index_dtype),
+        }
         return World(name, inputs, attrs | ({"batch_dims": core.batch} if core.batch else {}))
 
     return make
@@ -50,14 +55,10 @@ for cores, cap in ((batched, 1000), (twice_batched, 500)):
 
 def _some_coordinates(core: Cells) -> bool:
     """ONNX and OpenVINO leave open what an empty vector addresses when it is written to."""
-    return core.indices.shape[-1] > 0
+    return bool(core.indices.shape[-1] > 0)
 
 
-def with_coordinates() -> list[Cells]:
-    """Cores whose vectors are not empty."""
-    return [core for core in vectors() if _some_coordinates(core)]
-
-
+with_coordinates = only(vectors, _some_coordinates)
 SCATTER_ND = _writer("onnx.scatter_nd", ONNX)
 register("onnx.scatter_nd", with_coordinates, SCATTER_ND, variants=[{}, {"reduction": "none"},
          {"opset": 16}, {"opset": 13}, {"opset": 11}], types=WIDE, index_types=INT64)  # fmt: skip
@@ -68,9 +69,9 @@ register("onnx.scatter_nd", with_coordinates, SCATTER_ND, variants=[{"reduction"
          {"reduction": "min", "opset": 18}], types=ORDERED, index_types=INT64, cap=800)  # fmt: skip
 
 OPENVINO_GATHER_ND = _reader("openvino.gather_nd", "data", "indices")
-for cores, cap in ((with_coordinates, 800), (batched, 500), (twice_batched, 400)):
+for cores, cap in ((vectors, 800), (batched, 500), (twice_batched, 400)):
     register(
-        "openvino.gather_nd", lambda cores=cores: [c for c in cores() if _some_coordinates(c)],
+        "openvino.gather_nd", only(cores, _some_coordinates),
         OPENVINO_GATHER_ND, variants=[{"opset": 5}, {"opset": 8}, {}], index_types=INTEGERS,
         cap=cap,
     )  # fmt: skip
@@ -96,11 +97,13 @@ for cores, cap in ((vectors, 1000), (batched, 600), (twice_batched, 300)):
     register("tensorflow.gather_nd", cores, TENSORFLOW_GATHER_ND,
              variants=[{}, *POLICIES, *DEVICES], types=WIDE,
              index_types=("int32", "int64", "int16"), cap=cap)  # fmt: skip
-for tail, kinds in (
-    ("update", WIDE), ("add", EXACT), ("sub", EXACT), ("max", ORDERED), ("min", ORDERED)
-):  # fmt: skip
+Kinds: TypeAlias = tuple[tuple[str, Sequence[str]], ...]
+TENSOR_SCATTERS: Kinds = (
+    ("update", WIDE), ("add", EXACT), ("sub", EXACT), ("max", ORDERED), ("min", ORDERED),
+)  # fmt: skip
+for tail, kinds in TENSOR_SCATTERS:
     name = f"tensorflow.tensor_scatter_nd_{tail}"
-    register(name, lambda: [core for core in vectors() if _k_and_rank(core)],
+    register(name, only(vectors, _k_and_rank),
              _writer(name, ("tensor", "indices", "updates")), variants=[{}, *POLICIES, *DEVICES],
              types=kinds, index_types=TENSORFLOW_INDICES, cap=700)  # fmt: skip
 
@@ -116,7 +119,7 @@ def _tensorflow_scatter_nd(
     return World("tensorflow.scatter_nd", inputs, attrs)
 
 
-register("tensorflow.scatter_nd", lambda: [core for core in vectors() if _k_and_rank(core)],
+register("tensorflow.scatter_nd", only(vectors, _k_and_rank),
          _tensorflow_scatter_nd, variants=[{}, *POLICIES, *DEVICES], types=(*EXACT, "bool", "str"),
          index_types=TENSORFLOW_INDICES)  # fmt: skip
 
@@ -171,33 +174,31 @@ def _tuple(name: str, names: tuple[str, str]) -> Make:
 
 
 def _row_on_every_axis(core: Cells) -> bool:
-    """No coordinate points into an empty axis: no text says what clamping does there."""
+    """No coordinate points into an empty axis: no text says what JAX does there."""
     return core.indices.size == 0 or 0 not in core.data[: core.indices.shape[-1]]
 
 
-def no_empty_axis() -> list[Cells]:
-    """Cores with something to clamp to."""
-    return [core for core in with_coordinates() if _row_on_every_axis(core)]
-
-
-for ufunc, kinds in (
+no_empty_axis = only(with_coordinates, _row_on_every_axis)
+UFUNCS: Kinds = (
     ("add", (*EXACT, "bool")), ("subtract", EXACT), ("multiply", (*EXACT, "bool")),
     ("maximum", (*ORDERED, "bool", "complex64")), ("minimum", (*ORDERED, "bool", "complex64")),
-):  # fmt: skip
+)  # fmt: skip
+for ufunc, kinds in UFUNCS:
     register(f"numpy.{ufunc}.at", with_coordinates, _tuple(f"numpy.{ufunc}.at", ("a", "b")),
              types=kinds, index_types=INTEGERS, cap=700)  # fmt: skip
-DROPS = [{}, {"mode": "fill"}, {"mode": "drop"}, {"wrap_negative_indices": False},
-         {"wrap_negative_indices": False, "mode": "fill"}]  # fmt: skip
-CLIPS = [{"mode": "clip"}, {"wrap_negative_indices": False, "mode": "clip"}]
-for method, kinds in (
+MODES: list[dict[str, Any]] = [
+    *[{"mode": mode} for mode in (None, "fill", "drop", "clip")],
+    *[{"mode": mode, "wrap_negative_indices": False} for mode in (None, "fill", "clip")],
+]
+METHODS: Kinds = (
     ("set", (*EXACT, "bool")), ("add", EXACT), ("subtract", EXACT), ("multiply", EXACT),
     ("min", (*ORDERED, "bool", "complex64")), ("max", (*ORDERED, "bool", "complex64")),
-):  # fmt: skip
+)  # fmt: skip
+for method, kinds in METHODS:
     at = _tuple(f"jax.at.{method}", ("x", "values"))
-    for cores, variants in ((with_coordinates, DROPS), (no_empty_axis, CLIPS)):
-        register(f"jax.at.{method}", cores, at, variants=variants, types=kinds,
-                 index_types=INTEGERS, cap=400)  # fmt: skip
-register("jax.at.get", no_empty_axis, _tuple("jax.at.get", ("x", "")), variants=[*DROPS, *CLIPS],
+    register(f"jax.at.{method}", no_empty_axis, at, variants=MODES, types=kinds,
+             index_types=INTEGERS, cap=700)  # fmt: skip
+register("jax.at.get", no_empty_axis, _tuple("jax.at.get", ("x", "")), variants=MODES,
          types=NO_STRINGS, index_types=INTEGERS, cap=700)  # fmt: skip
 register("torch.index_put_", with_coordinates, _tuple("torch.index_put_", ("self", "values")),
          variants=[{}, {"accumulate": False}, {"accumulate": True}], types=EXACT, cap=700)  # fmt: skip

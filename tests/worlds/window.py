@@ -46,7 +46,7 @@ def _one(rng: random.Random) -> Windows:
         place = rng.randint(0, len(entry))
         entry.insert(place, data[d])
         index_batching.append(place)
-    implied = len(index_map) == 1 and rng.random() < 0.5  # noqa: PLR2004  (half of them)
+    implied = len(index_map) == 1 and rng.random() < 0.5
     vector_dim = len(entry) if implied else rng.randint(0, len(entry))
     shape = entry if implied else [*entry[:vector_dim], len(index_map), *entry[vector_dim:]]
     indices = _indices(rng, data, index_map, tuple(shape), vector_dim)
@@ -87,9 +87,7 @@ def _last(core: Windows) -> tuple[Array, list[int]]:
     return moved, [d - (d > core.vector_dim) for d in core.index_batching]
 
 
-def _stablehlo_gather(
-    core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]
-) -> World:
+def _stablehlo_gather(core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
     inputs = {
         "operand": numbered(core.data, dtype),
         "start_indices": cast_indices(core.indices, index_dtype),
@@ -106,9 +104,7 @@ def _stablehlo_gather(
     return World("stablehlo.gather", inputs, attrs | numbers)
 
 
-def _stablehlo_scatter(
-    core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]
-) -> World:
+def _stablehlo_scatter(core: Windows, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
     inputs = {
         "inputs": numbered(core.data, dtype),
         "scatter_indices": cast_indices(core.indices, index_dtype),
