@@ -91,10 +91,10 @@ def execute(
     """Judge, plan and run one call."""
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
-    given, attrs = without_numbers(operator, given, attrs)
-    arrays, _ = without_masks(operator, given)
+    tensors, attrs = without_numbers(operator, given, attrs)
+    arrays, _ = without_masks(operator, tensors)
     layout = layout_of(operator, arrays, attrs)
-    _within_limit(layout, arrays, max_bytes)
+    shape_limit(layout, arrays, max_bytes)
     plan = resolve(layout, arrays)
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
@@ -166,7 +166,7 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     return tuple(array.reshape(-1).tolist())
 
 
-def _within_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
     given = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
