@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from gscli import files
@@ -14,7 +15,14 @@ from gscli.concepts import ConceptName
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused, Notice, StrictFinding, UsageError
 from gscli.execute import execute
-from gscli.inputs import Inputs, byte_limit, concept_inputs, read_inputs
+from gscli.inputs import (
+    Inputs,
+    byte_limit,
+    concept_inputs,
+    loaded_inputs,
+    read_inputs,
+    settle_types,
+)
 from gscli.messages import warning_text
 from gscli.options import Settings
 from gscli.terminal import Screen, screen
@@ -304,3 +312,23 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
     if settings.json is None and not settings.quiet:
         options = view_options(settings)
         sys.stdout.write(render(comparison(comparing, options), options))
+
+
+def check_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """`gscli check OPERATOR …`: every remark, exit status 1 when there is one."""
+    from gscli.checking import Remark, remarks  # noqa: PLC0415
+
+    attrs = parsed_attributes(operator, texts)
+    inputs = loaded_inputs(operator, words, settings)
+    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+        settle_types(operator, inputs, attrs, strict=False)
+    widened = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found = [*widened, *remarks(operator, inputs.arrays, attrs)]
+    if settings.json is not None:
+        sys.stdout.write(json.dumps({"findings": [one.to_dict() for one in found]}) + "\n")
+    elif not settings.quiet:
+        sys.stdout.writelines(one.text() + "\n" for one in found)
+        sys.stdout.write(f"{len(found)} finding{'s' * (len(found) != 1)}\n")
+    return int(bool(found))

@@ -73,23 +73,32 @@ def read_inputs(
     operator: Operator, words: Sequence[str], attrs: Mapping[str, object], settings: Settings
 ) -> Inputs:
     """Load every input of the call and settle the element types of untyped ones."""
+    inputs = loaded_inputs(operator, words, settings)
+    settle_types(operator, inputs, attrs, strict=settings.strict)
+    return inputs
+
+
+def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) -> Inputs:
+    """Load every input of the call, types as the files say or the numbers suggest."""
     limit = byte_limit(settings.max_bytes)
     if len(words) == 1 and len(operator.inputs) > 1 and _stands_for_all(words[0]):
         names = [item.name for item in operator.inputs]
-        loaded = files.load_many(words[0], names)
+        optional = [item.name for item in operator.inputs if item.optional]
+        loaded = files.load_many(
+            words[0], names, optional=optional, empty_dtype="int64",
+            max_bytes=files.MAX_BYTES if limit is None else limit,
+        )  # fmt: skip
     else:
         loaded = {
             name: _load(text, name, settings, limit)
             for name, text in assigned(operator, words, settings.extra).items()
         }
     arrays, sources = without_masks(operator, {name: i.array for name, i in loaded.items()})
-    inputs = Inputs(
+    return Inputs(
         arrays,
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
     )
-    settle_types(operator, inputs, attrs, strict=settings.strict)
-    return inputs
 
 
 def _load(text: str, name: str, settings: Settings, limit: int | None) -> files.Loaded:
@@ -116,8 +125,9 @@ def assigned(
     fixed = [item for item in waiting if item.kind != "many"]
     surplus = len(words) - len(fixed)
     if surplus > 0 and len(fixed) == len(waiting):
+        given = len(words) + len(named)
         raise UsageError(
-            f"{operator.command} takes {len(operator.inputs)} inputs, got {len(words) + len(named)}",
+            f"{operator.command} takes {len(operator.inputs)} inputs, got {given}",
             where=f"one too many: {safe(words[len(fixed)])}",
             valid=_usage(operator),
             hint=_example(operator),
