@@ -19,6 +19,8 @@ from functools import cached_property
 from math import prod
 from typing import Literal, TypeAlias
 
+from gscli.forms import Form, recognized
+
 Shape: TypeAlias = tuple[int, ...]
 Number: TypeAlias = bool | int | float | complex | str
 Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
@@ -218,6 +220,11 @@ class Layout:
         """For each index column, the axis of the view that it addresses."""
         found = {axis.column: number for number, axis in enumerate(self.axes)}
         return tuple(found[column] for column in range(len(self.addressing.columns)))
+
+    @cached_property
+    def form(self) -> Form:
+        """The canonical form, in which addresses take the least work."""
+        return recognized(self.addressing)
 
     @cached_property
     def index_inputs(self) -> tuple[str, ...]:

@@ -7,22 +7,31 @@ policy was applied (per coordinate, never on a folded address) and which entries
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli import mapped
 from gscli.errors import IndexRefused
 from gscli.families import show_shape
-from gscli.layout import Axis, Beyond, Fit, Layout, Narrow, Negative, Policy, Shape
+from gscli.layout import Column, Fit, Layout, Shape
+from gscli.policy import (
+    Array,
+    Flags,
+    Indices,
+    apply_policy,
+    highest_tame,
+    largest_unsigned,
+    legal_range,
+    outside,
+)
 
-Array = NDArray[Any]
-Indices = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+__all__ = [
+    "BLOCK", "Array", "Block", "Finding", "Flags", "Indices", "Plan", "apply_policy",
+    "fit_updates", "index_refused", "legal_range", "positions", "resolve",
+]  # fmt: skip
 
 BLOCK = 1 << 16
 """Entries judged or resolved at a time: their addresses stay in the second-level cache."""
@@ -82,19 +91,83 @@ class Plan:
         entries = self.layout.addressing.entries
         views = []
         for column in self.layout.addressing.columns:
-            array = self.inputs[column.source]
-            if column.slot is not None and column.vector_dim is not None:
-                array = array[(slice(None),) * column.vector_dim + (column.slot,)]
-            views.append(np.broadcast_to(array, entries))
+            view = self._own_column(column)
+            views.append(view if view.shape == entries else np.broadcast_to(view, entries))
         return tuple(views)
+
+    def _own_column(self, column: Column) -> Array:
+        array = self.inputs[column.source]
+        if column.slot is None or column.vector_dim is None:
+            return array
+        return array[(slice(None),) * column.vector_dim + (column.slot,)]
 
     @cached_property
     def _flat_columns(self) -> tuple[Array | np.flatiter[Array], ...]:
-        return tuple(_flat(column) for column in self.columns)
+        return tuple(self._flat_column(*pair) for pair in enumerate(self.columns))
+
+    def _flat_column(self, number: int, view: Array) -> Array | np.flatiter[Array]:
+        """One column as something that slices flat without a copy of all of it."""
+        column = self.layout.addressing.columns[number]
+        source = self.inputs[column.source]
+        if view.ndim <= 1 or view.flags.c_contiguous:
+            return view.reshape(-1)
+        last = column.vector_dim == source.ndim - 1 and source.shape[:-1] == view.shape
+        if last and source.flags.c_contiguous:
+            return source.reshape(-1, source.shape[-1])[:, column.slot]
+        return view.flat
+
+    @cached_property
+    def tame(self) -> tuple[bool, ...]:
+        """For each column whether its numbers are coordinates as they stand.
+
+        Then the policy has nothing to do: no number is negative, fractional or out of range.
+        """
+        layout, policy = self.layout, self.layout.policy
+        known: list[bool] = []
+        largest: dict[str, int] = {}
+        for number, axis in enumerate(layout.column_axes):
+            source, own = layout.addressing.columns[number].source, self._own_column
+            highest = highest_tame(layout.axes[axis], policy)
+            if self.inputs[source].dtype.kind not in "iu" or not layout.entry_count:
+                known.append(layout.entry_count == 0)
+                continue
+            if source not in largest:  # usually settles all columns of one input in one pass
+                largest[source] = _largest(self.inputs[source])
+            tame = largest[source] <= highest
+            if not tame and len(layout.column_axes) > 1:
+                tame = _largest(own(layout.addressing.columns[number])) <= highest
+            known.append(tame)
+        return tuple(known)
 
     def raw(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
         return np.asarray(self._flat_columns[column][first:last])
+
+    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
+        """Index numbers of one column after the policy was applied, and which are live."""
+        if self.tame[column]:
+            return numbers.astype(np.int64, copy=False), None
+        layout = self.layout
+        return apply_policy(numbers, layout.axes[layout.column_axes[column]], layout.policy)
+
+    def rows(self, first: int, last: int, steps: Sequence[int]) -> tuple[Indices, Flags | None]:
+        """The columns of some entries folded to one row number each, and which are live.
+
+        Each column counts `steps` times; the row of an entry that is not live has no meaning.
+        """
+        live, total, owned = None, None, False
+        for column, step in enumerate(steps):
+            numbers, alive = self.coordinates(column, self.raw(column, first, last))
+            if alive is not None:
+                live = alive if live is None else live & alive
+            term = numbers if step == 1 else numbers * step
+            if total is None:
+                total, owned = term, step != 1
+            elif owned:
+                total += term
+            else:
+                total, owned = total + term, True
+        return np.zeros(last - first, np.int64) if total is None else total, live
 
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
         """All entries in order, `size` at a time."""
@@ -105,9 +178,8 @@ class Plan:
         """Coordinates of a range of entries after the policy was applied."""
         layout, live = self.layout, None
         coordinates: list[Indices] = []
-        for column, axis_number in enumerate(layout.column_axes):
-            numbers = self.raw(column, first, last)
-            resolved, alive = apply_policy(numbers, layout.axes[axis_number], layout.policy)
+        for column in range(len(layout.column_axes)):
+            resolved, alive = self.coordinates(column, self.raw(column, first, last))
             coordinates.append(resolved)
             if alive is not None:
                 live = alive if live is None else live & alive
@@ -126,12 +198,14 @@ class Plan:
         total = 0
         for column, axis_number in enumerate(self.layout.column_axes):
             axis, described = self.layout.axes[axis_number], 0
+            if self.tame[column]:
+                continue
             for first in range(0, self.layout.entry_count, BLOCK):
                 numbers = self.raw(column, first, first + BLOCK)
-                outside = _outside(numbers, axis, self.layout.policy)
-                if outside is None:
+                refused = outside(numbers, axis, self.layout.policy)
+                if refused is None:
                     continue
-                places = np.flatnonzero(outside)
+                places = np.flatnonzero(refused)
                 total += places.size
                 wanted = places if limit is None else places[: max(limit - described, 0)]
                 described += wanted.size
@@ -240,91 +314,6 @@ def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
     return tuple(np.unravel_index(np.arange(first, last, dtype=np.int64), shape))
 
 
-def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
-    """Smallest and largest index that the axis takes without `Beyond`.
-
-    >>> legal_range(Axis(4, column=0), Policy())
-    (-4, 3)
-    """
-    high = axis.size - axis.span if axis.window is not None else axis.size - 1
-    low = -axis.size if policy.negative is Negative.FROM_END else 0
-    return low, high
-
-
-def _outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
-    """Which numbers must be refused, or None when none can be."""
-    if numbers.size == 0:
-        return None
-    if policy.beyond is not Beyond.RAISE:
-        # A window on an empty axis is empty itself: it fits, and nothing is read or written.
-        empty = axis.size == 0 and axis.window is None and policy.beyond is not Beyond.SKIP
-        if empty or numbers.dtype.kind != "f":
-            return np.ones(numbers.shape, np.bool_) if empty else None
-        return ~np.isfinite(numbers)  # no nearest row and no remainder
-    low, high = legal_range(axis, policy)
-    if policy.cut and numbers.dtype.kind == "f":
-        numbers = np.trunc(numbers)
-    largest, smallest = numbers.max(), numbers.min()
-    if policy.negative is Negative.SKIP:
-        return None if largest <= high else numbers > high
-    if smallest >= low and largest <= high:
-        return None
-    return ~((numbers >= low) & (numbers <= high))  # so that NaN is outside
-
-
-def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, Flags | None]:
-    """Index numbers as coordinates, and which of them are live (None: all).
-
-    Compared in their own type first: uint64 2^64-1 is out of range, never -1.
-
-    >>> apply_policy(np.array([-1, 5, 1]), Axis(3, column=0), Policy(beyond=Beyond.CLIP))
-    (array([2, 2, 1]), None)
-    """
-    if numbers.dtype.kind == "f":
-        numbers = _truncated(numbers, axis, policy)
-    _, high = legal_range(axis, policy)
-    live: Flags | None = None
-    if policy.narrow is Narrow.FIRST:
-        numbers = numbers.astype(np.int32)
-    if numbers.dtype == np.uint64 and policy.narrow is not Narrow.LAST:
-        numbers = _shortened(numbers, axis, policy)
-    resolved = numbers.astype(np.int64)
-    if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
-        resolved += (resolved >> 63) & axis.size
-    elif policy.negative is Negative.SKIP:
-        live = resolved >= 0
-    if policy.narrow is Narrow.LAST:
-        resolved = resolved.astype(np.int32).astype(np.int64)
-    if policy.beyond is Beyond.WRAP:
-        np.remainder(resolved, max(axis.size, 1), out=resolved)
-    elif policy.beyond is Beyond.CLIP:
-        np.clip(resolved, 0, max(high, 0), out=resolved)
-    elif policy.beyond is Beyond.SKIP and policy.whole:
-        inside = (resolved >= 0) & (resolved <= high)
-        live = inside if live is None else live & inside
-    return resolved, live
-
-
-def _shortened(numbers: Array, axis: Axis, policy: Policy) -> Array:
-    """Numbers of type uint64 brought into the range of int64 without becoming negative."""
-    if policy.beyond is Beyond.WRAP:
-        return numbers % np.uint64(max(axis.size, 1))
-    return np.minimum(numbers, np.uint64(axis.size + 1))
-
-
-def _truncated(numbers: Array, axis: Axis, policy: Policy) -> Array:
-    """Fractional indices (MXNet) are cut; where negatives count from the end, the size is added
-    before, in their own type, and the remainder taken after (apache/mxnet#17208).
-    """
-    from_end = policy.negative is Negative.FROM_END
-    bound = float(1 << 62)
-    with np.errstate(over="ignore"):
-        moved = numbers + axis.size if from_end else numbers
-    finite = np.nan_to_num(moved.astype(np.float64), nan=-bound, posinf=bound, neginf=-bound)
-    whole: Array = np.clip(finite, -bound, bound).astype(np.int64)
-    return whole % max(axis.size, 1) if from_end else whole
-
-
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
     addressing, updates = layout.addressing, layout.updates
@@ -349,13 +338,6 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     return array.transpose(back)
 
 
-def _flat(view: Array) -> Array | np.flatiter[Array]:
-    """A view that slices flat without copying all of a broadcast array."""
-    if prod(view.shape) == 0 or view.flags.c_contiguous or view.ndim <= 1:
-        return view.reshape(-1)
-    try:
-        flat = view.view()
-        flat.shape = (-1,)
-    except AttributeError:
-        return view.flat
-    return flat
+def _largest(numbers: Array) -> int:
+    """The largest of some index numbers read as unsigned."""
+    return max(largest_unsigned(part) for part in mapped.blocks(numbers))

@@ -1,0 +1,91 @@
+"""The reductions: their ufuncs, identities and what happens before and after the updates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gscli.layout import Layout
+from gscli.plan import Array, Indices
+
+Ufunc = Any
+
+
+@dataclass(frozen=True)
+class ReductionRule:
+    """A reduction: its ufunc, the one for bool where NumPy has none, and its identity."""
+
+    ufunc: Ufunc
+    bool_ufunc: Ufunc
+    identity: Callable[[np.dtype[Any]], object]
+
+    def for_types(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
+        """The ufunc for these types; bool with another type is promoted first."""
+        return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
+
+
+def _low(dtype: np.dtype[Any]) -> object:
+    """Identity of max: -inf, the smallest integer, False."""
+    return _limit(dtype, "min", -np.inf, least=True)
+
+
+def _high(dtype: np.dtype[Any]) -> object:
+    """Identity of min: inf, the largest integer, True."""
+    return _limit(dtype, "max", np.inf, least=False)
+
+
+def _limit(dtype: np.dtype[Any], side: str, infinite: float, *, least: bool) -> object:
+    if dtype.kind == "b":
+        return not least
+    if dtype.kind in "iu":
+        return getattr(np.iinfo(dtype), side)
+    return infinite
+
+
+REDUCTIONS: dict[str, ReductionRule] = {
+    "add": ReductionRule(np.add, np.logical_or, lambda _: 0),
+    "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
+    "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
+    "max": ReductionRule(np.maximum, np.logical_or, _low),
+    "min": ReductionRule(np.minimum, np.logical_and, _high),
+    "mean": ReductionRule(np.add, np.logical_or, lambda _: 0),
+}
+
+
+def converted(array: Array, dtype: np.dtype[Any]) -> Array:
+    """Wide results in the data's type: real parts, and floats saturate in integers (NaN is 0).
+
+    >>> converted(np.array([1.9, 300.0, -7.0, np.nan]), np.dtype(np.uint8))
+    array([  1, 255,   0,   0], dtype=uint8)
+    """
+    if array.dtype.kind == "c" and dtype.kind not in "cb":
+        array = array.real
+    with np.errstate(all="ignore"):
+        result = array.astype(dtype, copy=False)
+        if dtype.kind in "iu" and array.dtype.kind in "fV":
+            limits = np.iinfo(dtype)
+            result[array >= float(limits.max)] = limits.max
+            result[array <= float(limits.min)] = limits.min
+            result[np.isnan(array)] = 0
+    return result
+
+
+def divided(sums: Array, counts: Indices) -> Array:
+    """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
+    divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
+    divisors = counts.astype(sums.dtype)
+    divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
+    quotient: Array = divide(sums, divisors)
+    return quotient.astype(sums.dtype, copy=False)
+
+
+def comparable(layout: Layout, updates: Array) -> Array:
+    """Updates as max and min take them: NaN that must not win becomes the identity."""
+    compared = layout.reduction in ("max", "min") and updates.dtype.kind not in "biu"
+    if layout.updates is None or layout.updates.nan_wins or not compared:
+        return updates
+    identity = REDUCTIONS[layout.reduction].identity(updates.dtype)
+    return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)

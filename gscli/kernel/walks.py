@@ -1,0 +1,255 @@
+"""Walks: a plan's addresses in blocks, in an order in which every cell meets its entries in turn.
+
+One walk for each form of layout. Its lanes touch disjoint cells of the output, so they may run in
+any order or at the same time; the steps of one lane come in entry order. A gather writes every
+cell of its output once, so there each block may be a lane of its own (`ordered` False).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from gscli.forms import Form
+from gscli.plan import Flags, Indices, Plan, positions
+
+Region: TypeAlias = tuple[Any, ...]
+Lane: TypeAlias = tuple[int, ...]
+
+LONG_VECTOR = 1024
+"""Entries per batch from which a step of its own is cheaper than addresses over several."""
+
+
+class Step(NamedTuple):
+    """Addresses of rows within `base`, a range of data's rows, for one region of the result.
+
+    `live` has the shape of `addresses`, or is None where all entries are. Region indexes the
+    result's grid; an index array in it picks the entries that matter.
+    """
+
+    base: slice
+    addresses: Indices
+    live: Flags | None
+    region: Region
+
+
+class Walk(ABC):
+    """`grid`: shape of the result without the run of cells that travel along."""
+
+    grid: tuple[int, ...]
+    lanes: list[Lane]
+
+    @abstractmethod
+    def steps(self, lane: Lane) -> Iterator[Step]:
+        """The steps of one lane, in entry order."""
+
+
+def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> Walk:
+    """The walk for a plan's form, about `block` addresses at a time.
+
+    `last_only`: of the entries that share an address only the last is needed.
+    """
+    form = plan.layout.form
+    if form.kind == "cells":
+        return Cells(plan, form, block, ordered=ordered)
+    if form.kind == "elements":
+        return Elements(plan, form, block, ordered=ordered)
+    if form.result[1] == 1:
+        return Slices(plan, form, block, ordered=ordered)
+    return Shared(plan, form, block, last_only=last_only)
+
+
+class Slices(Walk):
+    """Each batch has its own entries, and nothing lies between the batches and the rows."""
+
+    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
+        self.plan, self.block, self.factors = plan, block, form.steps
+        batches, _, self.rows, _ = form.data
+        batches, _, self.entries, _ = form.result
+        self.grid = (batches, self.entries)
+        if batches > 1 and self.entries < LONG_VECTOR:
+            group = max(block // max(self.entries, 1), 1)
+            self.lanes = [(*few, 0, self.entries) for few in _ranges(0, batches, group)]
+        else:
+            pieces = [(0, self.entries)] if ordered else _ranges(0, self.entries, block)
+            self.lanes = [(n, n + 1, *piece) for n in range(batches) for piece in pieces]
+
+    def steps(self, lane: Lane) -> Iterator[Step]:
+        """Blocks of one batch, or several short batches with the batch in the address."""
+        batch, stop, begin, end = lane
+        base = slice(batch * self.rows, stop * self.rows)
+        if stop - batch > 1:
+            yield self._several(base, batch, stop)
+            return
+        for first, last in _ranges(begin, end, self.block):
+            offset = batch * self.entries
+            addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
+            yield Step(base, addresses, live, (batch, slice(first, last)))
+
+    def _several(self, base: slice, batch: int, stop: int) -> Step:
+        addresses, live = self.plan.rows(batch * self.entries, stop * self.entries, self.factors)
+        shape = (stop - batch, self.entries)
+        starts = np.arange(shape[0])[:, None] * self.rows
+        region = (slice(batch, stop), slice(None))
+        return Step(base, addresses.reshape(shape) + starts, _shaped(live, shape), region)
+
+
+class Shared(Walk):
+    """Several outer positions share the entries of their batch."""
+
+    def __init__(self, plan: Plan, form: Form, block: int, *, last_only: bool) -> None:
+        self.plan, self.block, self.last_only = plan, block, last_only
+        self.factors = form.steps
+        _, self.outer, self.rows, _ = form.data
+        batches, _, self.entries, _ = form.result
+        self.grid = (batches * self.outer, self.entries)
+        middle = self.outer // 2 if batches == 1 else 0
+        halves = [(0, middle), (middle, self.outer)] if middle else [(0, self.outer)]
+        self.lanes = [(batch, *half) for batch in range(batches) for half in halves]
+
+    def steps(self, lane: Lane) -> Iterator[Step]:
+        """For each block of entries all outer positions, one or several at a time."""
+        batch, begin, end = lane
+        start = batch * self.outer
+        for first, last in _ranges(0, self.entries, self.block):
+            offset = batch * self.entries
+            addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
+            chosen: Any = slice(first, last)
+            kept = last_writers(addresses, live, self.rows) if self.last_only else None
+            if kept is not None:
+                addresses, live, chosen = addresses[kept], None, kept + first
+            group = 1 if addresses.size >= LONG_VECTOR else self.block // max(addresses.size, 1)
+            yield from self._outer(
+                start + begin, start + end, group, Step(slice(0), addresses, live, (chosen,))
+            )
+
+    def _outer(self, begin: int, end: int, group: int, step: Step) -> Iterator[Step]:
+        _, addresses, live, (chosen,) = step
+        for first, last in _ranges(begin, end, group):
+            base = slice(first * self.rows, last * self.rows)
+            if group == 1:
+                yield Step(base, addresses, live, (first, chosen))
+                continue
+            shape = (last - first, addresses.size)
+            starts = np.arange(shape[0])[:, None] * self.rows
+            alive = None if live is None else np.broadcast_to(live, shape)
+            yield Step(base, addresses + starts, alive, (slice(first, last), chosen))
+
+
+class Elements(Walk):
+    """One index for every cell. Where rows are wide, blocks are as narrow as cache lines allow.
+
+    A block of 64 columns and many rows reads each line of data several times while it is near;
+    columns never share a cell, so each strip of them is a lane.
+    """
+
+    COLUMNS = 64
+
+    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
+        self.plan, self.numbers = plan, plan.columns[0].reshape(form.result[1:])
+        _, _, self.rows, self.inner = form.data
+        outer, height, width = self.grid = form.result[1:]
+        wide = max(width if width <= 2 * self.COLUMNS else self.COLUMNS, 1)
+        self.tall = max(min(block // wide, height), 1)
+        deep = max(block // (wide * self.tall), 1)
+        pieces = [(0, height)] if ordered else _ranges(0, height, self.tall)
+        self.lanes = [
+            (*places, *columns, *piece)
+            for places in _ranges(0, outer, deep)
+            for columns in _ranges(0, width, wide)
+            for piece in pieces
+        ]
+
+    def steps(self, lane: Lane) -> Iterator[Step]:
+        """A strip of columns from top to bottom, of one outer position or of several low ones."""
+        first, last, left, right, top, bottom = lane
+        size = self.rows * self.inner
+        starts = np.arange(left, right)
+        if last - first > 1:
+            starts = starts + np.arange(last - first)[:, None, None] * size
+        for begin, end in _ranges(top, bottom, self.tall):
+            region = (slice(first, last), slice(begin, end), slice(left, right))
+            coordinates, live = self.plan.coordinates(0, self.numbers[region])
+            addresses = np.multiply(coordinates, self.inner)
+            addresses += starts
+            yield Step(slice(first * size, last * size), addresses, live, region)
+
+
+class Cells(Walk):
+    """The general form: columns, entry terms and window terms, all added up."""
+
+    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
+        self.plan, self.form = plan, form
+        entries, width = self.grid = form.result[1:3]
+        self.block = max(block // max(width, 1), 1)
+        self.lanes = [*_ranges(0, entries, entries if ordered else self.block)]
+        layout = plan.layout
+        shape = layout.addressing.window[: len(form.window_terms)]
+        self.window = positions(0, width, shape)
+        self.offsets = sum(
+            (self.window[axis] * step for axis, step in form.window_terms),
+            np.zeros(width, np.int64),
+        )
+        self.partial = [
+            axis
+            for axis in layout.axes
+            if axis.column is not None and axis.window is not None and not layout.policy.whole
+        ]
+
+    def steps(self, lane: Lane) -> Iterator[Step]:
+        """Blocks of entries with all their cells."""
+        for first, last in _ranges(lane[0], lane[1], self.block):
+            addresses, live = self.addresses(first, last)
+            yield Step(slice(0, self.form.data[2]), addresses, live, (slice(first, last),))
+
+    def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
+        """Row numbers of some entries' windows, (entries, window), and which of them exist."""
+        rows, live = self.plan.rows(first, last, self.form.steps)
+        grid = self.plan.grid(first, last) if self.form.entry_terms else ()
+        for axis, step in self.form.entry_terms:
+            rows = rows + grid[axis] * step
+        addresses = rows[:, None] + self.offsets
+        alive = None if live is None else np.broadcast_to(live[:, None], addresses.shape)
+        for exists in self._inside(first, last, grid):
+            present = np.broadcast_to(exists, addresses.shape)
+            alive = present if alive is None else alive & present
+        return addresses, alive
+
+    def _inside(self, first: int, last: int, grid: tuple[Indices, ...]) -> Iterator[Flags]:
+        """On each axis where cells of a window are judged alone, which of them exist."""
+        coordinates = self.plan.block(first, last).coordinates if self.partial else ()
+        for axis in self.partial:
+            assert axis.column is not None
+            assert axis.window is not None
+            at = coordinates[axis.column][:, None] + self.window[axis.window]
+            if axis.entry is not None:
+                at = at + grid[axis.entry][:, None]
+            yield (at >= 0) & (at < axis.size)
+
+
+def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:
+    size = max(size, 1)
+    return [(first, min(first + size, end)) for first in range(begin, end, size)]
+
+
+def last_writers(addresses: Indices, live: Flags | None, rows: int) -> Indices | None:
+    """The entries that no later one overwrites, in order of address; None where all are needed.
+
+    >>> last_writers(np.array([2, 0, 2]), None, 3)
+    array([1, 2])
+    """
+    last = np.full(rows, -1, np.int64)
+    numbers = np.arange(addresses.size)
+    if live is None:
+        last[addresses] = numbers
+    else:
+        last[addresses[live]] = numbers[live]
+    kept = last[last >= 0]
+    return None if live is None and kept.size == addresses.size else kept
+
+
+def _shaped(live: Flags | None, shape: tuple[int, ...]) -> Flags | None:
+    return None if live is None else live.reshape(shape)

@@ -1,0 +1,55 @@
+"""Arrays that are files mapped into memory: found, read block by block, and let go again.
+
+A page once touched stays in the process until it is released, so a pass over a large file would
+grow the process to the file's size. Released pages stay in the system's cache.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+
+READ_AT_ONCE = 16 << 20
+"""Bytes of a mapped file that are looked at between two releases."""
+
+
+def mapping_of(array: Array) -> mmap.mmap | None:
+    """The mapping that an array is a view of, or None for an array in memory.
+
+    >>> mapping_of(np.arange(3)) is None
+    True
+    """
+    owner: object = array
+    while isinstance(owner, (np.ndarray, memoryview)):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return owner if isinstance(owner, mmap.mmap) else None
+
+
+def release(*arrays: Array) -> None:
+    """Let go of the pages of mapped arrays; what was written to a file's mapping stays there."""
+    for array in arrays:
+        mapping = mapping_of(array)
+        if mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def blocks(array: Array) -> Iterator[Array]:
+    """The whole array, or a mapped one in flat parts that are released after use.
+
+    >>> [part.tolist() for part in blocks(np.arange(3))]
+    [[0, 1, 2]]
+    """
+    if mapping_of(array) is None or not array.flags.c_contiguous:
+        yield array
+        return
+    flat = np.asarray(array).reshape(-1)
+    size = max(READ_AT_ONCE // array.itemsize, 1)
+    for first in range(0, flat.size, size):
+        yield flat[first : first + size]
+        release(array)

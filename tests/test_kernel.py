@@ -1,0 +1,240 @@
+"""The kernel's one law: the bits of the sequential loop, at any block length and thread count."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import oracle
+import pytest
+from conftest import Array, assert_same
+
+from gscli import kernel
+from gscli.execute import layout_of
+from gscli.frameworks import find
+from gscli.kernel import REDUCTIONS, Tuning
+from gscli.kernel.rows import NARROW, WIDE, as_items, reduce_rows, stable_order
+from gscli.kernel.tuning import for_each
+from gscli.kernel.walks import last_writers
+from gscli.plan import resolve
+
+TUNINGS = [
+    Tuning(block=block, sorted_block=sorted_block, threads=threads, parallel_bytes=0)
+    for block, sorted_block, threads in [(1, 1, 1), (3, 7, 2), (64, 100, 1), (1 << 16, 1 << 20, 2)]
+]
+DTYPES = [
+    *(np.dtype(name) for name in ("bool", "int8", "uint8", "int64", "float16", "float32")),
+    *(np.dtype(name) for name in ("float64", "complex64", "complex128")),
+    np.dtype(ml_dtypes.bfloat16),
+]
+CURIOUS = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e-8, 3.0]
+
+
+def values(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int = 0) -> Array:
+    """Numbers whose sums round, with a good many zeros of both signs, infinities and NaN."""
+    rng = np.random.default_rng(seed)
+    numbers = rng.standard_normal(shape) * 50
+    curious = rng.random(shape) < 0.2
+    numbers[curious] = rng.choice(CURIOUS, int(curious.sum()))
+    if dtype.kind in "iu":
+        numbers = np.nan_to_num(numbers, posinf=100, neginf=-100)
+        return (np.abs(numbers) if dtype.kind == "u" else numbers).astype(dtype)
+    if dtype.kind == "c":
+        return (numbers + 1j * rng.standard_normal(shape)).astype(dtype)
+    return (numbers > 0) if dtype.kind == "b" else numbers.astype(dtype)
+
+
+def crowds(rows: int, entries: int) -> Iterator[Array]:
+    """Addresses: all over, half of them on one hot row, each once, in falling order."""
+    rng = np.random.default_rng(1)
+    spread = rng.integers(0, rows, entries)
+    yield spread
+    yield np.where(rng.random(entries) < 0.5, 3, spread)
+    yield rng.permutation(max(rows, entries))[:entries] % rows
+    yield np.sort(spread)[::-1].copy()
+
+
+def one_by_one(rows: Array, addresses: Array, updates: Array, ufunc: Any) -> Array:
+    """The sequential loop of the specifications, number by number."""
+    result = rows.copy()
+    # The ufunc of complex products fuses operations; the loop of the text does not.
+    combine = operator.mul if ufunc is np.multiply else ufunc
+    with np.errstate(all="ignore"):
+        for address, update in zip(addresses, updates, strict=True):
+            for column, value in enumerate(update):
+                result[address, column] = combine(result[address, column], value)
+    return result
+
+
+@pytest.mark.parametrize("reduction", ["add", "sub", "mul", "max", "min"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_rows_are_reduced_as_one_by_one(dtype: np.dtype[Any], reduction: str) -> None:
+    ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
+    for run, addresses in itertools.product((1, 3, NARROW, 33), crowds(11, 200)):
+        rows, updates = values((11, run), dtype), values((200, run), dtype, 2)
+        expected = one_by_one(rows, addresses, updates, ufunc)
+        for tuning in TUNINGS:
+            actual = rows.copy()
+            with np.errstate(all="ignore"):
+                reduce_rows(actual, addresses, updates, ufunc, tuning)
+            assert_same(actual, expected)
+
+
+def test_wide_rows_are_reduced_as_one_by_one() -> None:
+    rows, updates = (values((count, WIDE), np.dtype("float32"), count) for count in (4, 90))
+    for addresses in crowds(4, 90):
+        actual = rows.copy()
+        with np.errstate(all="ignore"):
+            reduce_rows(actual, addresses, updates, np.add, TUNINGS[-1])
+        assert_same(actual, one_by_one(rows, addresses, updates, np.add))
+
+
+def test_more_updates_of_one_row_than_fit_at_once() -> None:
+    dtype, run = np.dtype("float32"), 512
+    rows, updates = values((2, run), dtype), values((700, run), dtype, 4)
+    addresses = np.ones(700, np.int64)
+    actual = rows.copy()
+    with np.errstate(all="ignore"):
+        reduce_rows(actual, addresses, updates, np.add, TUNINGS[0])
+    assert_same(actual, one_by_one(rows, addresses, updates, np.add))
+
+
+def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
+    layout = layout_of(find(name), inputs, attrs)
+    plan = resolve(layout, inputs)
+    if layout.kind == "gather":
+        assert layout.data is not None
+        return kernel.gather(plan, inputs[layout.data].reshape(layout.data_shape), tuning=tuning)
+    return kernel.scatter(plan, None if layout.data is None else inputs[layout.data], tuning=tuning)
+
+
+def indices(shape: tuple[int, ...], size: int, seed: int = 5) -> Array:
+    """Indices with repetitions, a third of them negative."""
+    found = np.random.default_rng(seed).integers(0, size, shape)
+    return np.where(found % 3 == 0, found - size, found)
+
+
+F4 = np.dtype("float32")
+DATA = values((6, 5, 40), F4)
+ALONG = {axis: indices((7, 3), DATA.shape[axis]) for axis in range(3)}
+OWN = {axis: indices((6, 5, 40), DATA.shape[axis]) for axis in range(3)}
+SHORT = {axis: indices((4, 3, 30), DATA.shape[axis]) for axis in range(3)}
+PAIRS = np.stack([indices((300,), 6), indices((300,), 5, 6)], -1)
+TRIPLES = np.stack([indices((300,), 6), indices((300,), 5, 6), indices((300,), 40, 7)], -1)
+ROWS = indices((300, 1), 6)
+GATHERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
+    *(("onnx.gather", {"data": DATA, "indices": ALONG[n]}, {"axis": n}) for n in range(3)),
+    *(
+        ("onnx.gather_elements", {"data": DATA, "indices": table[n]}, {"axis": n})
+        for n in range(3)
+        for table in (OWN, SHORT)
+    ),
+    *(("onnx.gather_nd", {"data": DATA, "indices": v}, {}) for v in (ROWS, PAIRS, TRIPLES)),
+    ("onnx.gather_nd", {"data": DATA, "indices": indices((6, 9, 1), 5)}, {"batch_dims": 1}),
+    ("onnx.gather_nd", {"data": DATA, "indices": indices((6, 5, 9, 1), 40)}, {"batch_dims": 2}),
+    ("openvino.gather", {"data": DATA, "indices": indices((6, 9), 40), "axis": np.array(2)},
+     {"batch_dims": 1, "opset": 8}),
+    ("tensorflow.gather", {"params": DATA, "indices": np.abs(indices((6, 9), 60))},
+     {"axis": 2, "batch_dims": 1, "device": "gpu"}),
+]  # fmt: skip
+SCATTERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
+    *(
+        ("onnx.scatter_elements",
+         {"data": DATA, "indices": table[n], "updates": values(table[n].shape, F4, n)}, {"axis": n})
+        for n in range(3)
+        for table in (OWN, SHORT)
+    ),
+    *(
+        ("onnx.scatter_nd",
+         {"data": DATA, "indices": v, "updates": values((300, *DATA.shape[v.shape[1]:]), F4)}, {})
+        for v in (ROWS, PAIRS, TRIPLES)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tuning", TUNINGS, ids=str)
+@pytest.mark.parametrize("case", GATHERS, ids=lambda case: case[0])
+def test_gathers_agree_with_the_oracle(case: tuple[Any, ...], tuning: Tuning) -> None:
+    name, inputs, attrs = case
+    assert_same(run_with(name, inputs, attrs, tuning), oracle.run(name, inputs, attrs))
+
+
+@pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
+@pytest.mark.parametrize("case", SCATTERS, ids=lambda case: case[0])
+def test_scatters_agree_with_the_oracle(case: tuple[Any, ...], reduction: str) -> None:
+    name, inputs, attrs = case[0], case[1], case[2] | {"reduction": reduction}
+    expected = oracle.run(name, inputs, attrs)
+    for tuning in TUNINGS:
+        assert_same(run_with(name, inputs, attrs, tuning), expected)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_rows_along_an_axis_are_written_as_the_oracle_does(axis: int) -> None:
+    at = indices((9, 3), DATA.shape[axis]) % DATA.shape[axis]
+    updates = values((*DATA.shape[:axis], *at.shape, *DATA.shape[axis + 1 :]), F4, axis)
+    inputs = {"data": DATA, "indices": at, "updates": updates, "axis": np.array(axis)}
+    expected = oracle.run("openvino.scatter_update", inputs, {})
+    for tuning in TUNINGS:
+        assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
+
+
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_strings_keep_their_length_and_order(reduction: str) -> None:
+    data = np.array([["a", "bb"], ["ccc", ""]])
+    inputs = {
+        "data": data,
+        "indices": np.array([[1], [-1], [0]]),
+        "updates": np.array([["x", "longer than before"], ["y", "z"], ["", "w"]]),
+    }
+    attrs = {"reduction": reduction}
+    for tuning in TUNINGS:
+        actual = run_with("onnx.scatter_nd", inputs, attrs, tuning)
+        assert_same(actual, oracle.run("onnx.scatter_nd", inputs, attrs))
+
+
+def test_rows_as_items_share_memory() -> None:
+    for dtype, run in itertools.product(("float16", "float64", "U3"), (1, 2, 5)):
+        array = np.zeros((4, 3, run), dtype)
+        items = as_items(array, run)
+        assert items.shape == (4, 3)
+        assert np.shares_memory(items, array)
+
+
+def test_strings_of_any_length_stay_rows() -> None:
+    assert as_items(np.zeros((4, 2), object), 2).shape == (4, 2)
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1 << 16, 1 << 17, 1 << 40])
+def test_orders_are_stable(limit: int) -> None:
+    keys = np.random.default_rng(limit).integers(0, limit, 500)
+    assert_same(stable_order(keys, limit), np.argsort(keys, kind="stable"))
+
+
+def test_last_writers_leave_nothing_out() -> None:
+    addresses, live = np.array([2, 0, 2, 1]), np.array([True, True, False, False])
+    kept = last_writers(addresses, live, 3)
+    assert kept is not None
+    assert kept.tolist() == [1, 0]
+    assert last_writers(np.array([2, 0, 1]), None, 3) is None
+
+
+def test_a_failure_in_either_thread_reaches_the_caller() -> None:
+    for bad in (0, 3):
+
+        def work(lane: int, bad: int = bad) -> None:
+            if lane == bad:
+                raise KeyError(lane)
+
+        with pytest.raises(KeyError):
+            for_each(range(4), work, 2)
+
+
+def test_threads_keep_the_error_state() -> None:
+    states: list[str] = []
+    with np.errstate(over="ignore"):
+        for_each(range(2), lambda _: states.append(np.geterr()["over"]), 2)
+    assert states == ["ignore", "ignore"]
