@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli import dtypes
-from gscli.checks import reduction_has_meaning, same_type
+from gscli.checks import same_type
 from gscli.declare import Option
 from gscli.errors import ShapeRefused, UsageError
 from gscli.families import described
@@ -18,6 +18,7 @@ from gscli.frameworks.torch_rules import (
     fitting,
     is_empty,
     lifted,
+    no_kernel,
 )
 from gscli.layout import (
     Fit,
@@ -119,12 +120,7 @@ def scatter_reduce(
     bool has no mean, complex no amax and amin. Halves are reduced in float32 and rounded once.
     """
     reduction = REDUCTIONS[reduce]
-    reduction_has_meaning(
-        input,
-        reduction,
-        "PyTorch has no kernel for it",
-        ("max", "min") if input.dtype == "bool" else (),
-    )
+    no_kernel(input, reduction)
     updates = _source(input, index, src)
     return _write(input, dim, index, updates, reduction, include_self=include_self)
 

@@ -116,7 +116,7 @@ def index_put_(
 ) -> Layout:
     """Write the cells or slices that an index tuple names, as NumPy's self[i, j, …] = values.
 
-    The index arrays (int32, int64, or masks) broadcast together and address the leading axes;
+    The index arrays (int32, int64, or bool masks) broadcast together and address the leading axes;
     values broadcast to entries ++ self.shape[k:] and have self's type. Negative indices count from
     the end. Halves are rounded after every addition.
     """

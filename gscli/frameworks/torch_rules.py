@@ -6,11 +6,11 @@ from math import isfinite, prod
 from typing import Annotated, TypeAlias
 
 from gscli import dtypes
-from gscli.checks import allow, index_types
+from gscli.checks import allow, index_types, reduction_has_meaning
 from gscli.declare import Framework, Option
 from gscli.errors import DtypeRefused, UsageError
 from gscli.families import elements, flattened, normal_axis
-from gscli.layout import Addressing, Negative, Number, Policy, Tensor
+from gscli.layout import Addressing, Negative, Number, Policy, Reduction, Tensor
 
 FRAMEWORK = Framework("torch", "PyTorch")
 
@@ -58,6 +58,12 @@ def is_empty(tensor: Tensor) -> bool:
     True
     """
     return prod(tensor.shape) == 0
+
+
+def no_kernel(data: Tensor, reduction: Reduction) -> None:
+    """Refuse the mean of bool and the order of complex numbers."""
+    ordered = ("max", "min") if data.dtype == "bool" else ()
+    reduction_has_meaning(data, reduction, "PyTorch has no kernel for it", ordered)
 
 
 def fitting(name: str, value: Number, dtype: str) -> Number:

@@ -21,6 +21,7 @@ from gscli.frameworks.torch_rules import (
     Dim,
     fitting,
     lifted,
+    no_kernel,
 )
 from gscli.layout import (
     Addressing,
@@ -149,9 +150,11 @@ def index_reduce(
     """Reduce slices along one axis, one per index.
 
     Shapes as in index_add, reductions as in scatter_reduce, but each step is rounded to input's
-    type. Neither bool nor complex numbers.
+    type. bool (prod, amax, amin) and complex numbers (prod, mean) only from rank 2 on and with
+    include_self.
     """
-    allow(input, REAL)
+    allow(input, DATA if input.rank > 1 and include_self else REAL)
+    no_kernel(input, REDUCTIONS[reduce])
     addressing = _slices(input, dim, index, INDEX)
     updates = _source(input, source, addressing)
     return _write(input, addressing, updates, REDUCTIONS[reduce], include_self=include_self)
