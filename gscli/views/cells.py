@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.style import Style
 
 from gscli.tracing import How
-from gscli.views.lines import Line
+from gscli.views.lines import Line, Run
 from gscli.views.palette import PLAIN, Palette
 from gscli.views.signs import Signs, cells, left, right
 from gscli.views.subject import Mark
 
 MOST_LETTERS = 4
 GAP = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A shown cell: its number as text, the marks on it, what became of an index."""
-
-    text: str
-    marks: tuple[Mark, ...] = ()
-    how: How | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +31,27 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Ruling:
+    """Columns of one table with a pattern for the gap and cell of each."""
+
+    columns: tuple[Column, ...]
+    gaps: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Pen:
-    """Draws rows in one palette and character set. `lefthand`: strings stand at the left."""
+    """Draws rows in one palette and character set.
+
+    `lefthand`: strings stand at the left. `wide`: some texts hold wide characters.
+    """
 
     palette: Palette
     signs: Signs
     last_wins: bool = False
     lefthand: bool = False
     dim_rest: bool = True
+    wide: bool = False
 
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
@@ -78,22 +82,60 @@ class Pen:
             parts.append(right(self.signs.down, column.width) + " " * column.sign)
         return [("".join(parts), self.palette.dim)]
 
-    def row(self, row: Sequence[Cell], columns: Sequence[Column]) -> Line:
-        """Cells of one row; neighbours of one entry alone join into a bar."""
+    def ruling(self, columns: Sequence[Column]) -> Ruling:
+        """What every row of a table of these columns has in common."""
+        gaps = [self._gap_text(column, number == 0) for number, column in enumerate(columns)]
+        hand = "-" if self.lefthand else ""
+        return Ruling(
+            tuple(columns),
+            tuple(gaps),
+            tuple(
+                f"{gap}%{hand}{column.width}s{' ' * column.sign}"
+                for gap, column in zip(gaps, columns, strict=True)
+            ),
+        )
+
+    def row(
+        self,
+        texts: Sequence[str],
+        ruling: Ruling,
+        marked: Mapping[int, Sequence[Mark]],
+        how: Mapping[int, How],
+    ) -> Line:
+        """Cells of one row; neighbours of one entry alone join into a bar.
+
+        `marked` and `how` are by place in the row; stretches without marks are one run each.
+        """
         line: Line = []
-        rest = self.palette.dim if self.dim_rest else PLAIN
-        before: Mark | None = None
-        for number, (cell, column) in enumerate(zip(row, columns, strict=True)):
-            alone = cell.marks[0] if len(cell.marks) == 1 else None
-            joined = self.palette.bars and alone is not None and alone is before
-            gap = self._gap_text(column, number == 0)
-            line.append((gap, self._chip(alone) if joined and alone else rest))
-            if not cell.marks:
-                line.append((self._placed(cell.text, column.width) + " " * column.sign, rest))
-            else:
-                line += self._marked(cell, column, joined=joined)
-            before = alone
+        start, before = 0, None
+        for place in sorted(marked):
+            marks = marked[place]
+            line.append(self._stretch(texts, ruling, start, place))
+            alone = marks[0] if len(marks) == 1 else None
+            joined = self.palette.bars and alone is not None and alone is before and start == place
+            line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
+            column = ruling.columns[place]
+            line += self._marked(texts[place], marks, how.get(place), column, joined=joined)
+            start, before = place + 1, alone
+        line.append(self._stretch(texts, ruling, start, len(texts)))
         return line
+
+    @property
+    def _rest(self) -> Style:
+        return self.palette.dim if self.dim_rest else PLAIN
+
+    def _stretch(self, texts: Sequence[str], ruling: Ruling, start: int, stop: int) -> Run:
+        """Cells that no entry touches."""
+        if not self.wide:
+            pattern = "".join(ruling.patterns[start:stop])
+            return pattern % tuple(texts[start:stop]), self._rest
+        parts = [
+            gap + self._placed(text, column.width) + " " * column.sign
+            for text, gap, column in zip(
+                texts[start:stop], ruling.gaps[start:stop], ruling.columns[start:stop], strict=True
+            )
+        ]
+        return "".join(parts), self._rest
 
     def label(self, marks: Sequence[Mark]) -> str:
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
@@ -105,7 +147,9 @@ class Pen:
         >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
-        return "".join(text for text, _ in self._letters(marks)) + ":" if marks else ""
+        if len(marks) == 1:
+            return marks[0].label + ":"
+        return "".join(text for text, _ in self._letters(marks)) + ":"
 
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
         if len(marks) > MOST_LETTERS:
@@ -118,16 +162,17 @@ class Pen:
             found.append((mark.label, mark))
         return found
 
-    def _marked(self, cell: Cell, column: Column, *, joined: bool) -> Line:
-        sign = left(self.signs.of(cell.how) if cell.how else "", column.sign)
-        label = "" if joined else self.label(cell.marks)
-        number = self._placed(cell.text, column.width - cells(label))
-        if len(cell.marks) == 1:
-            mark = cell.marks[0]
-            return [(label, self._chip(mark)), (number + sign, self._value(mark))]
-        value = self._value(cell.marks[-1]) if self.last_wins else self.palette.several
+    def _marked(
+        self, text: str, marks: Sequence[Mark], how: How | None, column: Column, *, joined: bool
+    ) -> Line:
+        sign = left(self.signs.of(how) if how else "", column.sign)
+        label = "" if joined else self.label(marks)
+        number = self._placed(text, column.width - cells(label))
+        if len(marks) == 1:
+            return [(label, self._chip(marks[0])), (number + sign, self._value(marks[0]))]
+        value = self._value(marks[-1]) if self.last_wins else self.palette.several
         line: Line = [
-            (text, self._value(mark) if mark else value) for text, mark in self._letters(cell.marks)
+            (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
         ]
         return [*line, (":" + number + sign, value)]
 

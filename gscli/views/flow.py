@@ -25,6 +25,8 @@ def block(lines: Sequence[Line]) -> Block:
 
 def beside(blocks: Sequence[Block], gap: int) -> Block:
     """Blocks from left to right, tops aligned."""
+    if len(blocks) == 1:
+        return blocks[0]
     height = max(len(one.lines) for one in blocks)
     lines: list[Line] = []
     for number in range(height):

@@ -35,7 +35,7 @@ _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 def line_width(line: Line) -> int:
     """Width of a line in cells."""
-    return sum(cells(text) for text, _ in line)
+    return cells("".join([text for text, _ in line]))
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
+from typing import TypeVar
 
 from gscli.arrays import dtype_name
 from gscli.tracing import How
-from gscli.views.cells import Cell, Pen
+from gscli.views.cells import Pen
 from gscli.views.columns import Chunk, Measures, fitting
 from gscli.views.flow import Block, block, flow
 from gscli.views.lines import Line
@@ -22,6 +23,8 @@ PLANE_GAP = 4
 _MATRIX = 2
 _GRID_RANK = 4
 
+Value = TypeVar("Value")
+
 
 class Painter:
     """Draws one sheet. `measures` may be widened before, to keep two tensors alike."""
@@ -30,17 +33,18 @@ class Painter:
         self.sheet = sheet
         self.palette, self.signs = palette, signs
         subject = sheet.subject
+        self.marked = sheet.marked(subject.marks)
+        self.how = sheet.how(subject.signs)
+        self._numbers = numbers
+        self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
         self.pen = Pen(
             palette,
             signs,
             last_wins=subject.last_wins,
             lefthand=subject.array.dtype.kind in "UTO",
             dim_rest=subject.dim_rest,
+            wide=not all(map(_narrow, self.texts)),
         )
-        self.marked = sheet.marked(subject.marks)
-        self.how = sheet.how(subject.signs)
-        self._numbers = numbers
-        self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
 
     @cached_property
     def measures(self) -> Measures:
@@ -66,9 +70,10 @@ class Painter:
         how: Mapping[Place, How],
     ) -> None:
         count = len(found.widths)
-        for column in range(count):
-            own = (max(map(cells, one[column::count]), default=0) for one in texts)
-            found.widths[column] = max(found.widths[column], *own)
+        for one in texts:
+            sizes = list(map(len, one)) if _narrow(one) else list(map(cells, one))
+            for column in range(count):
+                found.widths[column] = max(found.widths[column], *sizes[column::count])
         for (plane, row, column), marks in marked.items():
             size = cells(self.pen.label(marks)) + cells(texts[plane][row * count + column])
             found.widths[column] = max(found.widths[column], size)
@@ -154,20 +159,52 @@ class Painter:
         if self.sheet.rank:
             margin = cells(self._heads[0]) if self._heads else 0
             yield [(" " * margin, dim), *self.pen.header(columns)]
-        before = window.rows[0]
+        before, count = window.rows[0], len(window.columns)
+        ruling = self.pen.ruling(columns)
+        every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(window.rows):
             if at - before > window.allowed[-2].step:
                 bar = f" {self.signs.bar} "
                 head = right(self.signs.down, cells(self._heads[0]) - cells(bar))
                 yield [(head + bar, dim), *self.pen.dots(columns)]
-            line = self.pen.row([self._cell((plane, row, place)) for place, _ in chunk], columns)
+            texts = self.texts[plane][row * count : (row + 1) * count]
+            marked, how = (
+                self._marked_rows.get((plane, row), {}),
+                self._how_rows.get((plane, row), {}),
+            )
+            if not every:
+                texts = [texts[place] for place, _ in chunk]
+                marked = _chosen(marked, chunk)
+                how = _chosen(how, chunk)
+            line = self.pen.row(texts, ruling, marked, how)
             yield [(self._heads[row], dim), *line] if self._heads else line
             before = at
 
-    def _cell(self, place: Place) -> Cell:
-        plane, row, column = place
-        text = self.texts[plane][row * len(self.sheet.window.columns) + column]
-        return Cell(text, tuple(self.marked.get(place, ())), self.how.get(place))
+    @cached_property
+    def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:
+        return _by_row(self.marked)
+
+    @cached_property
+    def _how_rows(self) -> dict[tuple[int, int], dict[int, How]]:
+        return _by_row(self.how)
+
+
+def _narrow(texts: Sequence[str]) -> bool:
+    """Whether every character takes one cell."""
+    joined = "".join(texts)
+    return len(joined) == cells(joined)
+
+
+def _by_row(places: Mapping[Place, Value]) -> dict[tuple[int, int], dict[int, Value]]:
+    rows: dict[tuple[int, int], dict[int, Value]] = {}
+    for (plane, row, column), value in places.items():
+        rows.setdefault((plane, row), {})[column] = value
+    return rows
+
+
+def _chosen(row: Mapping[int, Value], chunk: Chunk) -> dict[int, Value]:
+    """What is in the columns of a chunk, by place in the chunk."""
+    return {number: row[place] for number, (place, _) in enumerate(chunk) if place in row}
 
 
 def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -47,6 +48,9 @@ class Signs:
         return set_cell_size(text, max(width - len(mark), 0)).rstrip() + mark
 
 
+# All characters below U+0300 and the signs themselves take one cell each.
+_NOT_PLAIN = re.compile("[^ -\u02ff│⋯⋮↺⊣✗×→…·]")
+
 _UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·")
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".")
 
@@ -66,7 +70,7 @@ def cells(text: str) -> int:
     >>> cells("ab"), cells("日本")
     (2, 4)
     """
-    return len(text) if text.isascii() else cell_len(text)
+    return cell_len(text) if _NOT_PLAIN.search(text) else len(text)
 
 
 def left(text: str, width: int) -> str:
