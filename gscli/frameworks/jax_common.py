@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite, isnan
+from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
@@ -59,19 +59,31 @@ def fill_of(data: Tensor, fill_value: Number | None) -> Number:
     name = data.dtype
     if fill_value is None:
         return _default_fill(name)
-    if isinstance(fill_value, str) or (
-        isinstance(fill_value, complex) and name not in dtypes.COMPLEX
-    ):
+    if name == "bool" and not isinstance(fill_value, str):
+        return bool(fill_value)
+    number = complex if name in dtypes.COMPLEX else float
+    if not isinstance(fill_value, (int, float, number)) or not _fits_64_bits(fill_value):
         raise DtypeRefused(
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
             details=(described(data),),
         )
-    if name == "bool":
-        return bool(fill_value)
-    if name not in (*dtypes.INTEGERS, *dtypes.SMALL_INTEGERS) or isinstance(fill_value, complex):
-        return fill_value
-    return _wrapped(fill_value, name)
+    if isinstance(fill_value, complex):
+        return complex(_limited(fill_value.real, name), _limited(fill_value.imag, name))
+    if name in (*dtypes.INTEGERS, *dtypes.SMALL_INTEGERS):
+        return _wrapped(fill_value, name)
+    return _limited(float(fill_value), name)
+
+
+def _fits_64_bits(value: complex) -> bool:
+    return not isinstance(value, int) or -(2**63) <= value < 2**64
+
+
+def _limited(value: float, name: str) -> float:
+    """Infinity for what the float type cannot hold."""
+    part = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+    largest = dtypes.highest(part) if part in dtypes.FLOATS else float("inf")
+    return copysign(float("inf"), value) if abs(value) > largest else value
 
 
 def _default_fill(name: str) -> Number:
