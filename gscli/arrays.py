@@ -48,7 +48,7 @@ def as_array(value: object, name: str) -> NDArray[Any]:
         array: NDArray[Any] = value
     else:
         array = _from_sequence(value, name)
-    if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.flat):
+    if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.reshape(-1)):
         array = array.astype(np.str_)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))

@@ -131,11 +131,9 @@ def without_count(
     many = next((item.name for item in operator.inputs if item.kind == "many"), None)
     if many is None or "indices_per_axis" not in attrs:
         return attrs
-    given = len(numbered(many, arrays))
-    if attrs["indices_per_axis"] != given:
-        raise UsageError(
-            f"indices_per_axis is {attrs['indices_per_axis']!r}, got {given} arrays"[:200]
-        )
+    given, counted = len(numbered(many, arrays)), attrs["indices_per_axis"]
+    if not isinstance(counted, int) or counted != given:
+        raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
 
 
