@@ -175,14 +175,15 @@ def _save_pictures(trace: Trace, settings: Settings) -> None:
 
         options = view_options(settings, colored=True)
         title = f"gscli {trace.operator.command}"
-        _save_text(settings.svg, to_svg(picture(trace, options), options, title))
+        save_text(settings.svg, to_svg(picture(trace, options), options, title))
     if settings.html is not None:
         from gscli.views.page import page  # noqa: PLC0415
 
-        _save_text(settings.html, page([trace], quiz=settings.quiz))
+        save_text(settings.html, page([trace], quiz=settings.quiz))
 
 
-def _save_text(path: str, text: str) -> None:
+def save_text(path: str, text: str) -> None:
+    """Write text to a file, replaced as a whole, or to stdout for `-`."""
     if path == "-":
         sys.stdout.write(text)
         return
@@ -308,7 +309,7 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
     if settings.svg is not None:
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
-        _save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
+        save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
     if settings.json is None and not settings.quiet:
         options = view_options(settings)
         sys.stdout.write(render(comparison(comparing, options), options))

@@ -1,0 +1,36 @@
+"""`gscli convert IN OUT`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli import tool
+from gscli.options import Settings
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(convert, "convert")
+
+
+def convert(
+    source: Annotated[str, typer.Argument(metavar="IN", help="FILE[::NAME], -, or inline")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -")],
+    dtype: Annotated[
+        str | None, typer.Option(help="element type of the result", metavar="NAME")
+    ] = None,
+    cast: Annotated[bool, typer.Option("--cast", help="allow values to change")] = False,
+    format_: Annotated[
+        str | None, typer.Option("-f", "--format", help="format of the result", metavar="NAME")
+    ] = None,
+    max_bytes: Annotated[
+        str | None, typer.Option(help="limit for what is built in memory", metavar="SIZE")
+    ] = None,
+) -> int:
+    """Copy a tensor from one format to another, without losing a value unless --cast is given."""
+    from gscli.showing import convert_file  # noqa: PLC0415
+
+    settings = Settings(dtype=dtype, format=format_, max_bytes=max_bytes)
+    return convert_file(source, target, settings, cast=cast)
