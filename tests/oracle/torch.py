@@ -31,6 +31,7 @@ from .rules import (
 )
 
 INDICES = ("int32", "int64")
+LONG = ("int64",)
 DATA = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
 WIDER = ("uint16", "uint32", "uint64")
 REDUCTIONS: dict[str, Combine] = {
@@ -174,9 +175,10 @@ def _slices(
     dim: int,
     index: Array,
     source: Array | None = None,
+    allowed: tuple[str, ...] = INDICES,
 ) -> tuple[Array, int, Array]:
     """Data, axis and a rank-1 index; a source has data's shape with len(index) on the axis."""
-    require_type(index, INDICES, "index")
+    require_type(index, allowed, "index")
     require(index.ndim <= 1, "shape", "index is not a vector")
     data, axis = _at_least_1d(input), axis_within(dim, max(input.ndim, 1))
     index = _at_least_1d(index)
@@ -184,7 +186,6 @@ def _slices(
         require(source.dtype == input.dtype, "dtype", "source has another dtype than input")
         shape = (*data.shape[:axis], index.size, *data.shape[axis + 1 :])
         require(_at_least_1d(source).shape == shape, "shape", f"source is not {shape}")
-        require(source.ndim == input.ndim, "shape", "source and input differ in rank")
     return data, axis, index
 
 
@@ -197,7 +198,11 @@ def _write_slices(
     *,
     keep: bool = True,
 ) -> Array:
-    data, axis, index = _slices(input, dim, index, source)
+    if reduce == "none":
+        data, axis, index = _slices(input, dim, index, source, LONG)
+    else:
+        require(source.ndim == input.ndim, "shape", "source and input differ in rank")
+        data, axis, index = _slices(input, dim, index, source)
     writes = families.writes_along(data, index, _at_least_1d(source), axis, from_start)
     return _reduced(data, writes, reduce, keep=keep, wide=False).reshape(input.shape)
 
@@ -205,8 +210,9 @@ def _write_slices(
 @operator("torch.index_select")
 def index_select(input: Array, dim: int, index: Array) -> Array:  # noqa: A002
     """Whole slices; a rank-0 index keeps the axis with size 1."""
-    require_type(input, (*DATA, *WIDER), "input")
+    require_type(input, (*DATA, *WIDER) if input.ndim > 1 else DATA, "input")
     data, axis, index = _slices(input, dim, index)
+    require(input.ndim > 0 or index.size == 1, "shape", "a scalar takes one index")
     selected = families.gather_along(data, index, axis, from_start)
     return selected.reshape(()) if input.ndim == 0 and selected.size == 1 else selected
 
@@ -253,7 +259,7 @@ def index_fill(
     value: Any,
 ) -> Array:
     """One value into whole slices; the one slice operator that counts from the end."""
-    data, axis, index = _slices(input, dim, index)
+    data, axis, index = _slices(input, dim, index, allowed=LONG)
     shape = (*data.shape[:axis], index.size, *data.shape[axis + 1 :])
     require(np.asarray(value).ndim == 0, "shape", "value is not a scalar")
     updates = np.broadcast_to(_scalar(value, input), shape)
@@ -264,7 +270,7 @@ def index_fill(
 @operator("torch.take")
 def take(input: Array, index: Array) -> Array:  # noqa: A002
     """Flat positions, from the end too."""
-    require_type(index, ("int64",), "index")
+    require_type(index, LONG, "index")
     return families.gather_along(input.reshape(-1), index, 0, from_end)
 
 
@@ -276,7 +282,7 @@ def put_(
     accumulate: bool = False,
 ) -> Array:
     """Flat positions; as many values as positions."""
-    require_type(index, ("int64",), "index")
+    require_type(index, LONG, "index")
     require(self.dtype == source.dtype, "dtype", "source has another dtype than self")
     require(index.size == source.size, "shape", "index and source differ in size")
     flat = self.reshape(-1)
@@ -311,7 +317,7 @@ def take_along_dim(
     dim: int | None = None,
 ) -> Array:
     """Both sides stretch; with dim every index is taken modulo the size, without it none is."""
-    require_type(indices, ("int64",), "indices")
+    require_type(indices, LONG, "indices")
     if dim is None:
         return families.gather_elements(input.reshape(-1), indices.reshape(-1), 0, from_start)
     require(input.ndim == indices.ndim, "shape", "input and indices differ in rank")

@@ -200,5 +200,7 @@ for method, kinds in METHODS:
              index_types=INTEGERS, cap=700)  # fmt: skip
 register("jax.at.get", no_empty_axis, _tuple("jax.at.get", ("x", "")), variants=MODES,
          types=NO_STRINGS, index_types=INTEGERS, cap=700)  # fmt: skip
-register("torch.index_put_", with_coordinates, _tuple("torch.index_put_", ("self", "values")),
-         variants=[{}, {"accumulate": False}, {"accumulate": True}], types=EXACT, cap=700)  # fmt: skip
+register(
+    "torch.index_put_", with_coordinates, _tuple("torch.index_put_", ("self", "values")),
+    variants=[{}, {"accumulate": False}, {"accumulate": True}], types=EXACT, cap=700,
+)  # fmt: skip
