@@ -12,9 +12,6 @@ from gscli.views.window import Window
 Chunk: TypeAlias = list[tuple[int, Column]]
 """Columns of one table with their place among the candidates."""
 
-_FLAT_LINES = 4
-"""Lines that a one-dimensional tensor may take before columns are left out."""
-
 
 @dataclass
 class Measures:
@@ -35,22 +32,19 @@ class Measures:
         return Measures([max(self.widths)] * count, [max(self.signs)] * count)
 
 
-def fitting(
-    window: Window, measures: Measures, pen: Pen, room: int, *, flat: bool, full: bool
-) -> list[Chunk]:
-    """All columns where they fit `room`, alike if possible; else the least important go."""
+def fitting(window: Window, measures: Measures, pen: Pen, room: int, lines: int) -> list[Chunk]:
+    """All columns where they fit `lines` of width `room`; else the least important go."""
     count = len(window.columns)
     if not count:
         return []
-    most = count if full else _FLAT_LINES if flat else 1
     place_of = {one: place for place, one in enumerate(window.columns)}
     order = [place_of[one] for one in window.by_importance]
     chunks = _split(window, range(count), measures.alike(), pen, room)
-    if len(chunks) <= most and window.all_columns:
+    if len(chunks) <= lines and window.all_columns:
         return chunks
     for kept in range(count, 0, -1):
         chunks = _split(window, sorted(order[:kept]), measures, pen, room)
-        if len(chunks) <= most:
+        if len(chunks) <= lines:
             break
     return chunks
 

@@ -12,7 +12,7 @@ from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.palette import PLAIN, palette_of
-from gscli.views.picture import title_line
+from gscli.views.picture import title_lines
 from gscli.views.sentences import sentence
 from gscli.views.signs import Signs, signs_of
 from gscli.views.statements import Teller
@@ -75,7 +75,7 @@ class Explanation(Drawn):
     def _head(self, width: int, signs: Signs) -> list[Line]:
         """Operator and tensors, as many on a line as fit."""
         palette = palette_of(self.options)
-        lines = [title_line(self.trace, palette)]
+        lines = title_lines(self.trace, palette, width)
         for tensor in self.trace.tensors:
             facts = f" {tensor.dtype} [{','.join(map(str, tensor.shape))}]"
             run: Line = [(signs.text(tensor.name), palette.bold), (facts, palette.dim)]

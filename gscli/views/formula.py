@@ -87,18 +87,33 @@ class Formula:
     @property
     def meaning(self) -> list[str]:
         """How index numbers become coordinates, one sentence each."""
-        policy, axes = self._layout.policy, self._layout.column_axes
-        if not axes:
+        return [*self._start(), *self._vectors(), *self._legal_indices()]
+
+    def _start(self) -> list[str]:
+        """What output holds before the first entry writes."""
+        layout = self._layout
+        if layout.kind == "gather":
             return []
-        legal = ", ".join(map(self._legal, axes))
-        rest = outside(self._layout.kind, policy.beyond)
-        negative = _NEGATIVE[policy.negative]
-        return [*self._vectors(), f"Legal: {legal}; {negative}anything else {rest}."]
+        if layout.data is None:
+            return [f"output starts as {layout.fill} everywhere."]
+        forgets = not layout.include_self and layout.reduction != "none"
+        kept = "; a cell that is hit forgets its old value" if forgets else ""
+        return [f"output starts as a copy of {layout.data}{kept}."]
+
+    def _legal_indices(self) -> list[str]:
+        layout, policy = self._layout, self._layout.policy
+        if not layout.column_axes:
+            return []
+        legal = ", ".join(map(self._legal, layout.column_axes))
+        rest = outside(layout.kind, policy.beyond)
+        if layout.kind == "gather" and policy.beyond is Beyond.SKIP:
+            rest += f" {layout.fill!r}"
+        return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
 
     def _vectors(self) -> list[str]:
         """What one vector names, where indices hold vectors."""
         columns, window = self._addressing.columns, self._addressing.window
-        if columns[0].vector_dim is None:
+        if not columns or columns[0].vector_dim is None:
             return []
         numbers = "1 number" if len(columns) == 1 else f"{len(columns)} numbers"
         named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
@@ -110,7 +125,7 @@ class Formula:
         name = "the flat data" if self._flat else f"axis {number}"
         if high < 0:
             return f"none, {name} is empty"
-        return f"{low} … {high} on {name}"
+        return f"{low if low == high else f'{low} … {high}'} on {name}"
 
     @property
     def _flat(self) -> bool:
@@ -170,7 +185,9 @@ class Formula:
         if updates.fit is Fit.BROADCAST:
             return scale + _indexed(updates.name, self._broadcast(shape, wanted, letters), ",")
         if updates.fit is Fit.CYCLE:
-            return f"{scale}{updates.name}.flat[({_flat_number(letters, wanted)}) % {prod(shape)}]"
+            number = _flat_number(letters, wanted)
+            number = f"({number})" if "+" in number else number
+            return f"{scale}{updates.name}.flat[{number} % {prod(shape)}]"
         if shape != wanted and updates.fit is Fit.RESHAPE:
             return scale + _indexed(f"{updates.name}.reshape({_numbers(wanted)})", letters, ",")
         return scale + _indexed(updates.name, letters[: len(shape)], ",")
@@ -186,7 +203,7 @@ _BEYOND = {
         Beyond.RAISE: "is refused",
         Beyond.WRAP: "is taken modulo the size",
         Beyond.CLIP: "moves to the nearest end",
-        Beyond.SKIP: "reads nothing and gives the fill value",
+        Beyond.SKIP: "reads nothing and gives the value",
     },
     "scatter": {
         Beyond.RAISE: "is refused",

@@ -12,7 +12,7 @@ from gscli.views.legend import legend
 from gscli.views.lines import Drawn, Line, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import PLAIN, palette_of
-from gscli.views.picture import GAP, title_line
+from gscli.views.picture import GAP, title_lines
 from gscli.views.progress import subjects_after
 from gscli.views.reasons import why
 from gscli.views.signs import signs_of
@@ -38,8 +38,8 @@ class Frame(Drawn):
         entry = entries[self._number]
         found = subjects_after(trace, entries, self._number, options.show)
         group = draw_group(found, options, width)
-        step = f"   step {self._number + 1} of {trace.entry_count}"
-        lines = [[*title_line(trace, palette), (step, palette.dim)], []]
+        step = f" step {self._number + 1} of {trace.entry_count}"
+        lines = [*title_lines(trace, palette, width, step), []]
         lines += [*flow(group.blocks, width, GAP), []]
         teller = Teller(trace, group.numbers, signs)
         lines += [*legend([teller.statement(entry)], width, palette, signs), []]

@@ -17,10 +17,9 @@ from gscli.views.palette import palette_of
 from gscli.views.sheet import Sheet
 from gscli.views.signs import signs_of
 from gscli.views.subject import Subject
-from gscli.views.window import ROWS, Limits, parse_slice
+from gscli.views.window import FLAT_LINES, ROWS, Limits, parse_slice
 
 _NARROWEST_COLUMN = 3
-_LINES_OF_A_ROW = 4
 _MATRIX = 2
 _PAIR = 2
 
@@ -48,9 +47,9 @@ def draw_group(
     alike = [part for one in sheets if one.subject.role != "indices" for part in one.samples()]
     numbers = number_format([*alike, *extras], options.precision)
     painters = [Painter(sheet, numbers, palette, signs) for sheet in sheets]
-    chunks = [painter.chunks(width, full=options.full) for painter in painters]
+    chunks = [painter.chunks(width) for painter in painters]
     if _widen_twins(painters, chunks):
-        chunks = [painter.chunks(width, full=options.full) for painter in painters]
+        chunks = [painter.chunks(width) for painter in painters]
     return Group(
         tuple(one.draw(width, own) for one, own in zip(painters, chunks, strict=True)),
         numbers,
@@ -81,10 +80,11 @@ def _widen_twins(painters: Sequence[Painter], chunks: Sequence[Sequence[Chunk]])
 
 
 def _sheet(subject: Subject, options: ViewOptions, width: int, *, fill: bool) -> Sheet:
-    flat = len(subject.array.shape) < _MATRIX
+    lines = (options.rows or FLAT_LINES) if len(subject.array.shape) < _MATRIX else 1
     limits = Limits(
         rows=options.rows or ROWS,
-        columns=width // _NARROWEST_COLUMN * (_LINES_OF_A_ROW if flat else 1),
+        columns=width // _NARROWEST_COLUMN * lines,
+        lines=lines,
         edge=options.edge,
         full=options.full,
         fill=fill,

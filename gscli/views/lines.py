@@ -19,6 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 from rich.style import Style
+from rich.terminal_theme import TerminalTheme
 
 from gscli.views.options import NARROWEST, ViewOptions
 from gscli.views.palette import PLAIN
@@ -30,6 +31,15 @@ Line: TypeAlias = list[Run]
 _SYSTEMS: dict[str, Literal["truecolor", "256", "standard"] | None] = {
     "truecolor": "truecolor", "256": "256", "16": "standard", "none": None,
 }  # fmt: skip
+# Dark ground with light ink; the chips bring their own colours.
+_THEME = TerminalTheme(
+    (18, 19, 25),
+    (226, 228, 233),
+    [(18, 19, 25), (204, 36, 29), (0, 158, 115), (230, 159, 0),
+     (86, 180, 233), (204, 121, 167), (0, 160, 160), (226, 228, 233)],
+    [(120, 124, 133), (240, 80, 70), (60, 200, 150), (240, 228, 66),
+     (130, 200, 240), (225, 150, 195), (80, 200, 200), (255, 255, 255)],
+)  # fmt: skip
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
@@ -147,8 +157,8 @@ def to_svg(renderable: RenderableType, options: ViewOptions, title: str) -> str:
     wide = _console(options.width, "truecolor")
     width = Measurement.get(wide, wide.options, renderable).maximum
     console = _console(max(width, len(title) + 12, NARROWEST), "truecolor", record=True)
-    console.print(renderable, end="")
-    svg = console.export_svg(title=title, code_format=_SVG)
+    console.print(renderable)
+    svg = console.export_svg(title=title, theme=_THEME, code_format=_SVG)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
 

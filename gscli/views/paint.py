@@ -80,11 +80,10 @@ class Painter:
         for (_, _, column), sign in how.items():
             found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
 
-    def chunks(self, width: int, *, full: bool) -> list[Chunk]:
+    def chunks(self, width: int) -> list[Chunk]:
         """The columns that fit, in one table or several below each other."""
-        margin = cells(self._heads[0]) if self._heads else 0
-        return fitting(self.sheet.window, self.measures, self.pen, width - margin,
-                       flat=self.sheet.rank < _MATRIX, full=full)  # fmt: skip
+        room = width - (cells(self._heads[0]) if self._heads else 0)
+        return fitting(self.sheet.window, self.measures, self.pen, room, self.sheet.lines)
 
     def draw(self, width: int, chunks: Sequence[Chunk]) -> Block:
         """Title, planes, and how many planes are left out."""

@@ -10,7 +10,7 @@ from gscli.tracing import Entry, Trace
 from gscli.views.flow import flow
 from gscli.views.group import Group, check_requests, draw_group
 from gscli.views.legend import legend
-from gscli.views.lines import Drawn, Line, wrapped
+from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import Signs, signs_of
@@ -90,7 +90,7 @@ class Picture(Drawn):
         group = draw_group(
             subjects(self.trace, self.marked, show), self.options, width, self._arithmetic()
         )
-        lines = [title_line(self.trace, palette), []] if self.title else []
+        lines = [*title_lines(self.trace, palette, width), []] if self.title else []
         lines += flow(group.blocks, width, GAP)
         teller = Teller(self.trace, group.numbers, signs)
         told = legend([teller.statement(entry) for entry in self.told], width, palette, signs)
@@ -123,11 +123,22 @@ class Picture(Drawn):
         return notes
 
 
-def title_line(trace: Trace, palette: Palette) -> Line:
-    """`scatter-nd   reduction=add`."""
+def title_lines(trace: Trace, palette: Palette, width: int, more: str = "") -> list[Line]:
+    """`scatter-nd   reduction=add`, continued below where the attributes are many."""
     name = trace.operator.command_line.removeprefix("gscli ")
-    shown = "  ".join(f"{key}={value}" for key, value in trace.shown_attributes.items())
-    return [(name, palette.bold), ("   " + shown if shown else "", palette.dim)]
+    shown = [f"{key}={_compact(value)}" for key, value in trace.shown_attributes.items()]
+    lines: list[Line] = [[(name, palette.bold)]]
+    gap = "   "
+    for text in [*shown, *([more] if more else [])]:
+        if line_width(lines[-1]) + len(gap) + len(text) > width:
+            lines.append([])
+        lines[-1].append((gap + text, palette.dim))
+        gap = "  "
+    return lines
+
+
+def _compact(value: object) -> str:
+    return str(value).replace(" ", "") if isinstance(value, tuple) else str(value)
 
 
 def _notes(notes: Sequence[str], width: int, palette: Palette, signs: Signs) -> list[Line]:

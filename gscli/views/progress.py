@@ -10,6 +10,7 @@ import numpy as np
 from gscli.boxes import box_size
 from gscli.plan import Array
 from gscli.tracing import Entry, Trace
+from gscli.views.statements import mean_so_far
 from gscli.views.subject import Patch, Subject, subjects
 
 
@@ -63,18 +64,11 @@ def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
         change, box = entry.change, entry.target
         if change is None or box is None or change.new.size != box_size(box):
             continue
-        values = change.new
-        if trace.reduction == "mean":
-            values = _mean_so_far(values, change.terms)
+        values = mean_so_far(change) if trace.reduction == "mean" else change.new
         if dtype.kind != "U":
             with np.errstate(all="ignore"):
                 values = values.astype(dtype)
         yield Patch(box, values)
-
-
-def _mean_so_far(sums: Array, terms: int) -> Array:
-    with np.errstate(all="ignore"):
-        return np.asarray(sums // terms if sums.dtype.kind in "iu" else sums / terms)
 
 
 def _part(array: Array, box: tuple[tuple[int, int], ...]) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.boxes import box_size
 from gscli.tracing import Adjustment, Entry, Trace, label_of
-from gscli.views.statements import Teller, at
+from gscli.views.statements import Teller, at, mean_so_far
 
 _PAST = {"add": "is added", "sub": "is subtracted", "mul": "is multiplied in"}
 
@@ -24,6 +24,8 @@ def sentence(teller: Teller, entry: Entry) -> str:
     place, vector = teller.source(entry)
     parts = [f"entry {entry.label}: {place} is {vector}"]
     parts += [_reason(one) for one in entry.adjustments]
+    if teller.moves_nothing:
+        return "; ".join([*parts, "its slice is empty"]) + "."
     told = _gathered if teller.trace.kind == "gather" else _scattered
     return "; ".join([*parts, *told(teller, entry)]) + "."
 
@@ -61,12 +63,15 @@ def _scattered(teller: Teller, entry: Entry) -> list[str]:
     if change is None or change.old.size != 1:
         told = [_slice(teller.trace, target, update)]
     else:
-        old, new = (teller.value(one.reshape(-1)[0]) for one in (change.old, change.new))
-        told = [f"{target} was {old}, becomes {new}"]
+        mean = teller.trace.reduction == "mean"
+        old, new = (
+            teller.value(one.reshape(-1)[0])
+            for one in (change.old, mean_so_far(change) if mean else change.new)
+        )
+        told = [f"the mean for {target} is {new} so far" if mean else
+                f"{target} was {old}, becomes {new}"]  # fmt: skip
         if change.fresh:
             told.append("the value of data is not counted")
-        if teller.trace.reduction == "mean":
-            told.append(f"the sum is divided by the number of values, {change.terms} so far")
     if change is not None and change.again is not None:
         told.append(f"entry {label_of(change.again)} wrote there before")
     return told

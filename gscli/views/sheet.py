@@ -34,6 +34,7 @@ class Sheet:
         shape = subject.array.shape
         self.subject = subject
         self.rank = len(shape)
+        self.lines = 1 << 30 if limits.full else limits.lines
         axes = allowed if allowed is not None else tuple(map(range, shape))
         self.empty = any(len(one) == 0 for one in axes)
         unlit = subject.unlit.marks if subject.unlit is not None else ()

@@ -47,9 +47,16 @@ class Teller:
             notes += [adjustment.words() for adjustment in entry.adjustments]
         place, vector = self.source(entry)
         return Statement(
-            entry.number, entry.label, entry.live, place, vector, " ".join(hows), target,
-            result, f"({'; '.join(notes)})" if notes else "",
-        )  # fmt: skip
+            number=entry.number,
+            label=entry.label,
+            live=entry.live or self.moves_nothing,
+            place=place,
+            vector=vector,
+            sign=" ".join(hows),
+            target=target,
+            result=result,
+            note=f"({'; '.join(notes)})" if notes else "",
+        )
 
     def source(self, entry: Entry) -> tuple[str, str]:
         """Where the index stands, and what it says.
@@ -123,6 +130,8 @@ class Teller:
 
     def _gathered(self, entry: Entry) -> tuple[str, str, list[str]]:
         arrow, result = self.signs.arrow, self.result_cell(entry)
+        if self.moves_nothing:
+            return f"{arrow} an empty slice", "", []
         if entry.target is None:
             fill = np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype)
             return self.skipped, f"{arrow} {result} = {self.value(fill)}", ["fill"]
@@ -134,11 +143,18 @@ class Teller:
         return target, f"{arrow} {result}", [self.slice_size(entry.target)]
 
     @property
+    def moves_nothing(self) -> bool:
+        """Whether slices have no cells, because an axis of data is empty."""
+        return self.trace.layout.window_size == 0
+
+    @property
     def skipped(self) -> str:
         """What stands where a live entry has its target."""
         return f"{self.signs.skipped} out of range"
 
     def _scattered(self, entry: Entry) -> tuple[str, str, list[str]]:
+        if self.moves_nothing:
+            return f"{self.signs.arrow} an empty slice", "", []
         if entry.target is None:
             return self.skipped, self._unused(entry), []
         change = entry.change
@@ -182,20 +198,28 @@ class Teller:
         old, update, new = (
             self.value(one.reshape(-1)[0]) for one in (change.old, change.update, change.new)
         )
-        words = _BOOLEAN if change.old.dtype.kind == "b" else _WORDS
         reduction = self.trace.reduction
+        words = _BOOLEAN if change.old.dtype.kind == "b" else _WORDS | {"mul": self.signs.times}
         if reduction == "none":
             return f"= {new}"
-        if reduction == "mul" and words is _WORDS:
-            return f"{old} {self.signs.times} {update} = {new}"
+        if reduction == "mean":
+            mean = self.value(mean_so_far(change).reshape(-1)[0])
+            summed = update if change.fresh else f"({old} + {update})"
+            return f"{summed} / {change.terms} = {mean}"
         if reduction in words:
-            tail = f", / {change.terms} in the end" if reduction == "mean" else ""
-            return f"{old} {words[reduction]} {update} = {new}{tail}"
+            return f"{old} {words[reduction]} {update} = {new}"
         return f"{reduction}({old}, {update}) = {new}"
 
 
-_WORDS = {"add": "+", "sub": "-", "mean": "+"}
-_BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and", "mean": "or"}
+_WORDS = {"add": "+", "sub": "-"}
+_BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and"}
+
+
+def mean_so_far(change: Change) -> Array:
+    """The running sum of a mean, divided by the number of values it holds."""
+    with np.errstate(all="ignore"):
+        whole = change.new.dtype.kind in "iu"
+        return np.asarray(change.new // change.terms if whole else change.new / change.terms)
 
 
 def at(array: Array, box: Box) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gscli.boxes import Box, reshaped
+from gscli.boxes import Box, box_size, reshaped
 from gscli.plan import Array
 from gscli.tracing import Entry, How, Role, Trace, TracedTensor
 
@@ -70,9 +70,9 @@ def subjects(
 
 def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Subject:
     marks = tuple(
-        Mark(entry.number, entry.label, box, not entry.live)
+        Mark(entry.number, entry.label, box, not entry.live and trace.layout.window_size > 0)
         for entry in entries
-        if (box := box_in(trace, tensor, entry)) is not None
+        if (box := box_in(trace, tensor, entry)) is not None and box_size(box)
     )
     writes_once = trace.kind == "scatter" and trace.reduction == "none"
     return Subject(

@@ -16,16 +16,23 @@ from gscli.layout import Shape
 
 PLANES = 12
 ROWS = 20
+FLAT_LINES = 4
+"""Lines that a one-dimensional tensor may take before columns are left out."""
 _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may be shown. `full`: everything. `fill`: use the room even where nothing is."""
+    """How much may be shown.
+
+    `lines`: tables below each other that the columns of one row may take. `full`: everything.
+    `fill`: use the room even where nothing is touched.
+    """
 
     rows: int
     columns: int
+    lines: int = 1
     planes: int = PLANES
     edge: int = 2
     full: bool = False
