@@ -127,10 +127,12 @@ class Plan:
         largest: dict[str, int] = {}
         for number, axis in enumerate(layout.column_axes):
             source, own = layout.addressing.columns[number].source, self._own_column
-            highest = highest_tame(layout.axes[axis], policy)
-            if self.inputs[source].dtype.kind not in "iu" or not layout.entry_count:
+            dtype = self.inputs[source].dtype
+            if dtype.kind not in "iu" or not layout.entry_count:
                 known.append(layout.entry_count == 0)
                 continue
+            # Read as unsigned, a negative int8 may be less than the size of the axis.
+            highest = min(highest_tame(layout.axes[axis], policy), int(np.iinfo(dtype).max))
             if source not in largest:  # usually settles all columns of one input in one pass
                 largest[source] = _largest(self.inputs[source])
             tame = largest[source] <= highest
