@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gscli import files
 from gscli.concepts import ConceptName
 from gscli.declare import Operator
-from gscli.errors import GscliError, IndexRefused, Notice, StrictFinding, UsageError
+from gscli.errors import ContentRefused, GscliError, IndexRefused, Notice, StrictFinding, UsageError
 from gscli.execute import execute
 from gscli.inputs import (
     Inputs,
@@ -333,3 +333,22 @@ def check_operator(
         sys.stdout.writelines(one.text() + "\n" for one in found)
         sys.stdout.write(f"{len(found)} finding{'s' * (len(found) != 1)}\n")
     return int(bool(found))
+
+
+def write_page(paths: list[str], output: str, title: str | None, *, quiz: bool) -> int:
+    """`gscli page RUN.json…`: one teaching page from recorded runs."""
+    from gscli.formats.content import TEXT_LIMIT, open_content  # noqa: PLC0415
+    from gscli.formats.jsontext import parse_json  # noqa: PLC0415
+    from gscli.views.page import page_from_documents  # noqa: PLC0415
+
+    documents = []
+    for path in paths:
+        with open_content(path, TEXT_LIMIT) as content:
+            document = parse_json(content.whole(TEXT_LIMIT, "the text"), path).value
+        if not isinstance(document, dict) or document.get("schema") != "gscli/1":
+            raise ContentRefused(
+                "not a recorded run", where=path, hint="record one with gscli OPERATOR … --json"
+            )
+        documents.append(document)
+    save_text(output, page_from_documents(documents, title=title, quiz=quiz))
+    return 0

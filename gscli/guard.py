@@ -23,7 +23,7 @@ class InternalError(GscliError):
     code = ExitCode.BUG
 
 
-def guarded(arguments: Sequence[str]) -> int:
+def guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
     """Run the command line; returns the exit code."""
     _open_standard_streams()
     try:
@@ -142,11 +142,11 @@ def _open_standard_streams() -> None:
             os.fstat(descriptor)
         except OSError:
             os.open(os.devnull, mode)
-    if sys.stdin is None:  # type: ignore[redundant-expr]  # None when descriptor 0 was closed
+    if sys.stdin is None:
         sys.stdin = os.fdopen(0, "r")
-    if sys.stdout is None:  # type: ignore[redundant-expr]
+    if sys.stdout is None:
         sys.stdout = os.fdopen(1, "w")
-    if sys.stderr is None:  # type: ignore[redundant-expr]
+    if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

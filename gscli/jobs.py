@@ -1,0 +1,62 @@
+"""Jobs in JSON Lines: one call per line in, one result per line out, in one process.
+
+    {"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},
+     "attrs": {"reduction": "add"}}
+
+Inputs are nested lists or `{"dtype", "shape", "data"}`; untyped updates take data's type. A result
+is `{"id", "output": {…}}`, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from gscli.errors import ContentRefused, GscliError
+from gscli.execute import execute
+from gscli.formats.jsonarray import array_of_json, dump_json
+from gscli.formats.jsontext import parse_json
+from gscli.formats.request import Wish
+from gscli.frameworks import find
+from gscli.inputs import Inputs, settle_types
+
+INPUT_LIMIT = 1 << 30
+
+
+def answer(line: bytes, number: int) -> dict[str, Any]:
+    """The result of one line, as a JSON-able dict; never raises GscliError.
+
+    >>> answer(b'{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}', 1)["output"]
+    {'dtype': 'int64', 'shape': [1], 'data': [20]}
+    """
+    name: object = number
+    try:
+        job = _job(line, number)
+        name = job.get("id", number)
+        return {"id": name, "output": dump_json(_output(job))}
+    except GscliError as error:
+        return {"id": name, "error": error.to_dict()}
+
+
+def _job(line: bytes, number: int) -> Mapping[str, Any]:
+    job = parse_json(line, f"line {number}").value
+    if not isinstance(job, dict) or not isinstance(job.get("inputs"), dict) or "op" not in job:
+        raise ContentRefused(
+            "not a job", where=f"line {number}", valid='{"op": …, "inputs": {…}, "attrs": {…}}'
+        )
+    if not isinstance(job.get("attrs", {}), dict):
+        raise ContentRefused("attrs is not an object", where=f"line {number}")
+    return job
+
+
+def _output(job: Mapping[str, Any]) -> Any:  # noqa: ANN401  an array
+    operator = find(str(job["op"]))
+    attrs = job.get("attrs", {})
+    arrays, typed = {}, {}
+    for name, value in job["inputs"].items():
+        read = array_of_json(parse_json(json.dumps(value).encode(), name), Wish(), INPUT_LIMIT)
+        arrays[name], typed[name] = read.array, read.typed
+    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
+    settle_types(operator, inputs, attrs, strict=False)
+    return execute(operator, inputs.arrays, attrs).output
