@@ -11,6 +11,7 @@ from gscli.views.signs import Signs, cells, left
 from gscli.views.statements import Statement
 
 _GAP = 2
+_COLUMNS = 3
 
 
 def legend(
@@ -21,14 +22,17 @@ def legend(
         return []
     labels = max(cells(one.label) for one in statements)
     rows = [_pieces(one, palette) for one in statements]
-    # The note stands free behind the columns. The chip of a coloured legend is one cell wider than
-    # a bare label; both break at the same places.
-    widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    # Size and note stand free behind the columns. The chip of a coloured legend is one cell wider
+    # than a bare label; both break at the same places.
+    widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:_COLUMNS]]
     head = labels + 3
-    fits = head + sum(widths) + _GAP * sum(1 for one in widths[1:] if one) <= width
+    aligned = head + sum(widths) + _GAP * sum(1 for one in widths[1:] if one)
+    fits = aligned <= width
     lines: list[Line] = []
     for one, row in zip(statements, rows, strict=True):
-        columns = _padded(row[:-1], widths) if fits else row[:-1]
+        columns = _padded(row[:_COLUMNS], widths) if fits else row[:_COLUMNS]
+        if one.size and fits and aligned + _GAP + cells(one.size) <= width:
+            columns.append([(one.size, PLAIN)])
         lines += _folded(_chip(one, labels, palette), [*columns, row[-1]], head, width, signs)
     return lines
 

@@ -40,6 +40,8 @@ _THEME = TerminalTheme(
     [(120, 124, 133), (240, 80, 70), (60, 200, 150), (240, 228, 66),
      (130, 200, 240), (225, 150, 195), (80, 200, 200), (255, 255, 255)],
 )  # fmt: skip
+_HELD = Style(bold=False)
+"""Keeps the empty last line that gives the picture its lower border."""
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
@@ -154,10 +156,15 @@ def terminal(options: ViewOptions, file: IO[str]) -> Console:
 
 def to_svg(renderable: RenderableType, options: ViewOptions, title: str) -> str:
     """A self-contained picture of the screen: no web font, nothing loaded from elsewhere."""
-    wide = _console(options.width, "truecolor")
-    width = Measurement.get(wide, wide.options, renderable).maximum
+    if isinstance(renderable, Drawn):
+        # Drawn once at the width asked for; the picture is as wide as its longest line.
+        lines = renderable.lines()
+        renderable = Lines([*lines, [(" ", _HELD)]], options)
+        width = max(map(line_width, lines), default=0)
+    else:
+        width = options.width
     console = _console(max(width, len(title) + 12, NARROWEST), "truecolor", record=True)
-    console.print(renderable)
+    console.print(renderable, end="")
     svg = console.export_svg(title=title, theme=_THEME, code_format=_SVG)
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 

@@ -22,6 +22,7 @@ from gscli.views.subject import Mark
 PLANE_GAP = 4
 _MATRIX = 2
 _GRID_RANK = 4
+_BAR = 3
 
 Value = TypeVar("Value")
 
@@ -163,9 +164,8 @@ class Painter:
         every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(window.rows):
             if at - before > window.allowed[-2].step:
-                bar = f" {self.signs.bar} "
-                head = right(self.signs.down, cells(self._heads[0]) - cells(bar))
-                yield [(head + bar, dim), *self.pen.dots(columns)]
+                head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
+                yield [(head, dim), *self.pen.dots(columns)]
             texts = self.texts[plane][row * count : (row + 1) * count]
             marked, how = (
                 self._marked_rows.get((plane, row), {}),

@@ -27,6 +27,7 @@ class Statement:
     sign: str
     target: str
     result: str
+    size: str
     note: str
 
 
@@ -55,6 +56,7 @@ class Teller:
             sign=" ".join(hows),
             target=target,
             result=result,
+            size=self.slice_size(entry.target) if entry.target is not None else "",
             note=f"({'; '.join(notes)})" if notes else "",
         )
 
@@ -140,7 +142,7 @@ class Teller:
         if box_size(entry.target) == 1:
             value = at(self.trace.run.output, entry.result)
             return target, f"{arrow} {result} = {self.value(value)}", []
-        return target, f"{arrow} {result}", [self.slice_size(entry.target)]
+        return target, f"{arrow} {result}", []
 
     @property
     def moves_nothing(self) -> bool:
@@ -161,8 +163,7 @@ class Teller:
         target = f"{self.signs.arrow} {self.target_cell(entry)}"
         notes = [] if change is None or change.again is None else [self.again(change.again)]
         if change is None or change.old.size != 1:
-            size = self.slice_size(entry.target)
-            return target, self._slice_written(entry), [size, *notes] if size else notes
+            return target, self._slice_written(entry), notes
         if self.trace.reduction == "none" and not notes:
             notes = [f"was {self.value(change.old.reshape(-1)[0])}"]
         if change.fresh:
