@@ -141,6 +141,10 @@ def test_the_size_of_the_axis_must_fit_the_type_of_the_indices() -> None:
     ):
         with pytest.raises(DtypeRefused, match="int8 cannot count 300 cells"):
             call()
+    assert at("get", long[:127], small).tolist() == [126]
+    for sizes, indices in ((128, small), (256, np.array([1], np.uint8))):
+        with pytest.raises(DtypeRefused, match=f"cannot count {sizes} cells"):
+            JAX["take"](long[:sizes], indices, mode="wrap")
     assert at("get", long, small + 4, wrap_negative_indices=False).tolist() == [3]
     assert at("get", long, np.array([3], np.uint8)).tolist() == [3]
     assert JAX["take"](long, small).tolist() == [299]
@@ -295,6 +299,8 @@ def test_segments_stretch_data_and_clip() -> None:
     assert JAX["segment_sum"](np.array(2.0), ids, num_segments=3).tolist() == [0, 2, 0]
     clipped = JAX["segment_sum"](np.array([2.0, 5, 7]), ids, num_segments=3, mode="clip")
     assert clipped.tolist() == [2, 7, 5]
+    none = JAX["segment_sum"](np.ones(3), ids, num_segments=0, mode="clip")
+    assert none.shape == (0,)
     with pytest.raises(ShapeRefused, match="does not stretch"):
         JAX["segment_sum"](np.ones(4), ids, num_segments=3)
 

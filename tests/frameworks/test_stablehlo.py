@@ -273,6 +273,19 @@ def test_batch_sizes_must_agree() -> None:
         )  # fmt: skip
 
 
+def test_batching_axes_walk_alone_and_one_by_one() -> None:
+    numbers = {
+        "offset_dims": [1], "collapsed_slice_dims": [1], "operand_batching_dims": [0],
+        "start_indices_batching_dims": [0], "start_index_map": [1], "index_vector_dim": 1,
+        "slice_sizes": [1, 1, 4],
+    }  # fmt: skip
+    assert_same(gather(CUBE, [[2], [0]], **numbers), CUBE[[0, 1], [2, 0]])
+    with pytest.raises(ShapeRefused, match=r"slice_sizes\[0\] = 2"):
+        gather(CUBE, [[2], [0]], **numbers | {"slice_sizes": [2, 1, 4]})
+    with pytest.raises(ShapeRefused, match=r"axes outside operand_batching_dims \[0\]"):
+        gather(CUBE, [[2], [0]], **numbers | {"start_index_map": [0]})
+
+
 def test_strings_and_unknown_computations_are_refused() -> None:
     with pytest.raises(DtypeRefused, match="operand cannot be str"):
         gather(["a"], [0], collapsed_slice_dims=[0], start_index_map=[0], slice_sizes=[1])
