@@ -93,7 +93,7 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
             return np.zeros(layout.output_shape, dtype)  # pages come zeroed and only when touched
         return np.full(layout.output_shape, layout.fill, dtype)
     if layout.dtype == "str":
-        return data.astype(object)
+        return data.astype(object, order="C")
     if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
         return np.array(data, order="C", copy=True)
     copy = np.empty(data.shape, data.dtype)
