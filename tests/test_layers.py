@@ -11,7 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "gscli"
 LIGHT = (
-    "errors", "text", "layout", "boxes", "dtypes", "families", "checks", "declare", "frameworks",
+    "errors", "text", "layout", "boxes", "dtypes", "families", "checks", "dimension_numbers",
+    "declare", "frameworks",
     "messages", "terminal", "options", "cli", "guard", "commands", "__init__", "__main__",
 )  # fmt: skip
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
