@@ -29,7 +29,7 @@ from gscli.layout import (
 )
 
 OPEN_ORDER = "OpenVINO leaves the order of updates to one place undefined"
-WRITES_BEFORE = "the CPU plugin counts negatives from the end and below -s writes outside data"
+WRITES_BEFORE = "the CPU plugin checks the upper end only; below -s it writes outside data"
 
 REDUCTIONS: dict[str, Reduction] = {
     "none": "none", "sum": "add", "sub": "sub", "prod": "mul", "min": "min", "max": "max",

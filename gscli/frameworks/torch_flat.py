@@ -79,7 +79,7 @@ def take_along_dim(
 
 
 @FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate true",
+    example="'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate",
     refused="'[[1,2,3],[4,5,6]]' '[1,6]' '[10,20]'",
 )
 def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate = False) -> Layout:
