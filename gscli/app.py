@@ -174,7 +174,7 @@ def _save_pictures(trace: Trace, settings: Settings) -> None:
         from gscli.views.picture import picture  # noqa: PLC0415
 
         options = view_options(settings, colored=True)
-        title = f"gscli {trace.operator.command}"
+        title = trace.operator.command_line
         save_text(settings.svg, to_svg(picture(trace, options), options, title))
     if settings.html is not None:
         from gscli.views.page import page  # noqa: PLC0415
@@ -191,17 +191,17 @@ def save_text(path: str, text: str) -> None:
         target.write(text.encode("utf-8", "backslashreplace"))
 
 
-def view_options(settings: Settings, *, colored: bool | None = None) -> ViewOptions:
-    """How to draw, from the options and what stdout can take."""
+def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
+    """How to draw, from the options and what stdout can take; `colored` for files, in full."""
     from gscli.views.options import ViewOptions  # noqa: PLC0415
 
     target = picture_screen(settings)
-    wants = target.color if colored is None else colored
+    depth = target.depth if target.color else "none"
     return ViewOptions(
         width=target.width,
-        color=target.depth if wants else "none",
+        color="truecolor" if colored else depth,
         palette=settings.palette,
-        utf8=target.utf8 or bool(colored),
+        utf8=target.utf8 or colored,
         full=settings.full,
         rows=settings.rows,
         edge=settings.edge,

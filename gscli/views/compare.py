@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 
 import numpy as np
@@ -135,7 +136,7 @@ class ComparisonView(Drawn):
         self, group: Group, count: int, widths: list[int], room: int, width: int
     ) -> list[Line]:
         style = self.palette.bold if group is self.comparing.groups[0] else PLAIN
-        labels = wrap(", ".join(group.labels), room - 2, break_on_hyphens=False) or [""]
+        labels = _filled(group.labels, room - 2)
         used = room + sum(widths)
         reasons = wrap(
             self._happened(group.first), max(width - used - 3, 12), break_on_hyphens=False
@@ -240,3 +241,20 @@ class ComparisonView(Drawn):
     def _wrapped(self, text: str, width: int, style: Style) -> list[Line]:
         lines = wrap(text, width, break_on_hyphens=False, subsequent_indent="  ")
         return [[(line, style)] for line in lines]
+
+
+def _filled(labels: Sequence[str], width: int) -> list[str]:
+    """Labels side by side while they fit, broken between them rather than inside.
+
+    >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 26)
+    ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
+    """
+    lines: list[str] = []
+    for label in labels:
+        if lines and cells(lines[-1]) + cells(label) + 2 <= width:
+            lines[-1] += f", {label}"
+        else:
+            if lines:
+                lines[-1] += ","
+            lines.append(label)
+    return lines
