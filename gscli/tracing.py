@@ -33,6 +33,9 @@ DUPLICATES_JUDGED = 1 << 22
 LISTED_ENTRIES = 10_000
 """Entries that `to_dict` lists before it only counts them."""
 
+LISTED_CELLS = 10_000
+"""Cells of an input that `to_dict` lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
@@ -315,7 +318,11 @@ class Trace:
         return groups, int(repeated.size)
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
-        """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES."""
+        """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES.
+
+        Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
+        document of a small run says all that is needed to run it again.
+        """
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
         document: dict[str, object] = {
@@ -327,14 +334,10 @@ class Trace:
             document["opset"] = opset
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
         document["inputs"] = {
-            name: {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
+            name: _tensor_dict(array, listed=array.size <= LISTED_CELLS)
             for name, array in self.run.inputs.items()
         }
-        document["output"] = {
-            "dtype": dtype_name(self.run.output.dtype),
-            "shape": list(self.run.output.shape),
-            "data": plain(self.run.output),
-        }
+        document["output"] = _tensor_dict(self.run.output, listed=True)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         document["entries"] = (
@@ -358,6 +361,11 @@ def _first_cells(plan: Plan, count: int) -> Indices:
                 total += grid[axis.entry] * stride
         found[first:last] = total if block.live is None else np.where(block.live, total, -1)
     return found
+
+
+def _tensor_dict(array: Array, *, listed: bool) -> dict[str, object]:
+    described: dict[str, object] = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
+    return described | ({"data": plain(array)} if listed else {})
 
 
 def _entry_dict(entry: Entry) -> dict[str, object]:
