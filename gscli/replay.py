@@ -42,13 +42,13 @@ class Replay:
     def __init__(self, run: Run, count: int) -> None:
         window = max(run.layout.window_size, 1)
         self._run = run
-        self._count = min(count, max(REPLAYED_CELLS // window, 1))
+        self._count = min(count, REPLAYED_CELLS // window)
         self._changes: dict[int, Change] | None = None
 
     def change(self, number: int) -> Change | None:
         """What entry `number` did, or None beyond the replayed entries."""
         if self._changes is None:
-            self._changes = self._replayed()
+            self._changes = self._replayed() if self._count else {}
         return self._changes.get(number)
 
     def _replayed(self) -> dict[int, Change]:

@@ -74,14 +74,18 @@ def _changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
     if not cells.size:
         return 0
-    new = trace.run.output.reshape(-1)[cells]
+    new = _values(trace.run.output, cells)
     data = trace.tensor("data")
-    old: Array = (
-        np.full(new.shape, trace.layout.fill).astype(new.dtype)
-        if data is None
-        else data.array.reshape(-1)[cells]
-    )
+    old = np.full(new.shape, trace.layout.fill).astype(new.dtype)
+    if data is not None:
+        old = _values(data.array, cells)
     same = old == new
     if new.dtype.kind not in "biuUTO":
         same |= np.isnan(old) & np.isnan(new)
     return int((~same).sum())
+
+
+def _values(array: Array, cells: Indices) -> Array:
+    """Values by row-major number, without a copy of the array whatever its order in memory."""
+    found: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
+    return found

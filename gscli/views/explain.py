@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gscli.text import safe
 from gscli.tracing import Entry, Trace
-from gscli.views.counts import Counts, counts
+from gscli.views.counts import COUNTED_CELLS, Counts, counts
 from gscli.views.formula import Formula
 from gscli.views.legend import legend
 from gscli.views.lines import Drawn, Line, line_width, wrapped
@@ -75,7 +76,7 @@ class Explanation(Drawn):
     def _head(self, width: int, signs: Signs) -> list[Line]:
         """Operator and tensors, as many on a line as fit."""
         palette = palette_of(self.options)
-        lines = title_lines(self.trace, palette, width)
+        lines = title_lines(self.trace, self.options, width)
         for tensor in self.trace.tensors:
             facts = f" {tensor.dtype} [{','.join(map(str, tensor.shape))}]"
             run: Line = [(signs.text(tensor.name), palette.bold), (facts, palette.dim)]
@@ -89,7 +90,7 @@ class Explanation(Drawn):
 def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     """One statement a line, ASCII, no line ever broken."""
     signs = signs_of(ViewOptions(utf8=False))
-    attributes = [f"{key} is {value}" for key, value in trace.shown_attributes.items()]
+    attributes = [f"{key} is {safe(str(value))}" for key, value in trace.shown_attributes.items()]
     lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
     lines += [", ".join(attributes) + "."] if attributes else []
     lines += [
@@ -128,7 +129,8 @@ def _numbers(shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
 
 def _summary(trace: Trace, shown: int) -> list[str]:
     found = counts(trace)
-    lines = [] if found is None else [_counted(trace, found)]
+    lines = [f"more than {COUNTED_CELLS:,} cells touched" if found is None else
+             _counted(trace, found)]  # fmt: skip
     rest = trace.entry_count - shown
     if rest > 0:
         lines.append(f"{rest:,} more {'entry' if rest == 1 else 'entries'}: --limit N")

@@ -15,6 +15,7 @@ from math import prod
 
 from gscli.layout import Axis, Beyond, Column, Fit, Layout, Negative, Shape
 from gscli.plan import legal_range
+from gscli.text import safe
 from gscli.tracing import Entry, Trace
 
 _LETTERS = "ijklmnopqrstuvwxyz"
@@ -95,7 +96,7 @@ class Formula:
         if layout.kind == "gather":
             return []
         if layout.data is None:
-            return [f"output starts as {layout.fill} everywhere."]
+            return [f"output starts as {safe(repr(layout.fill))} everywhere."]
         forgets = not layout.include_self and layout.reduction != "none"
         kept = "; a cell that is hit forgets its old value" if forgets else ""
         return [f"output starts as a copy of {layout.data}{kept}."]
@@ -107,7 +108,7 @@ class Formula:
         legal = ", ".join(map(self._legal, layout.column_axes))
         rest = outside(layout.kind, policy.beyond)
         if layout.kind == "gather" and policy.beyond is Beyond.SKIP:
-            rest += f" {layout.fill!r}"
+            rest += f" {safe(repr(layout.fill))}"
         return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
 
     def _vectors(self) -> list[str]:
@@ -178,7 +179,7 @@ class Formula:
         assert updates is not None
         scale = "" if updates.scale is None else f"{updates.scale} * "
         if updates.name is None:
-            return f"{scale}{updates.value}"
+            return f"{scale}{safe(str(updates.value))}"
         shape = self._trace.run.inputs[updates.name].shape
         wanted = self._addressing.result_shape
         letters = [self.letters[position] for position in self._addressing.order]

@@ -38,8 +38,8 @@ class Frame(Drawn):
         entry = entries[self._number]
         found = subjects_after(trace, entries, self._number, options.show)
         group = draw_group(found, options, width)
-        step = f" step {self._number + 1} of {trace.entry_count}"
-        lines = [*title_lines(trace, palette, width, step), []]
+        step = f"step {self._number + 1} of {trace.entry_count}"
+        lines = [*title_lines(trace, options, width, step), []]
         lines += [*flow(group.blocks, width, GAP), []]
         teller = Teller(trace, group.numbers, signs)
         lines += [*legend([teller.statement(entry)], width, palette, signs), []]

@@ -13,7 +13,7 @@ from gscli.views.legend import legend
 from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
-from gscli.views.signs import Signs, signs_of
+from gscli.views.signs import Signs, cells, signs_of
 from gscli.views.statements import Teller
 from gscli.views.subject import subjects
 
@@ -90,7 +90,7 @@ class Picture(Drawn):
         group = draw_group(
             subjects(self.trace, self.marked, show), self.options, width, self._arithmetic()
         )
-        lines = [*title_lines(self.trace, palette, width), []] if self.title else []
+        lines = [*title_lines(self.trace, self.options, width), []] if self.title else []
         lines += flow(group.blocks, width, GAP)
         teller = Teller(self.trace, group.numbers, signs)
         told = legend([teller.statement(entry) for entry in self.told], width, palette, signs)
@@ -123,17 +123,19 @@ class Picture(Drawn):
         return notes
 
 
-def title_lines(trace: Trace, palette: Palette, width: int, more: str = "") -> list[Line]:
+def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") -> list[Line]:
     """`scatter-nd   reduction=add`, continued below where the attributes are many."""
-    name = trace.operator.command_line.removeprefix("gscli ")
-    shown = [f"{key}={_compact(value)}" for key, value in trace.shown_attributes.items()]
-    lines: list[Line] = [[(name, palette.bold)]]
-    gap = "   "
-    for text in [*shown, *([more] if more else [])]:
-        if line_width(lines[-1]) + len(gap) + len(text) > width:
+    palette, signs = palette_of(options), signs_of(options)
+    shown = [
+        signs.text(f"{key}={_compact(value)}", width)
+        for key, value in trace.shown_attributes.items()
+    ]
+    lines: list[Line] = [[(trace.operator.command_line.removeprefix("gscli "), palette.bold)]]
+    for number, text in enumerate([*shown, *([more] if more else [])]):
+        gap = "  " if 0 < number < len(shown) else "   "
+        if line_width(lines[-1]) + len(gap) + cells(text) > width:
             lines.append([])
         lines[-1].append((gap + text, palette.dim))
-        gap = "  "
     return lines
 
 

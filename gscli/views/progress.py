@@ -62,7 +62,11 @@ def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
     dtype = trace.run.output.dtype
     for entry in done:
         change, box = entry.change, entry.target
-        if change is None or box is None or change.new.size != box_size(box):
+        if box is None:
+            continue
+        if change is None or change.new.size != box_size(box):
+            # Slices too large to replay show what they hold in the end.
+            yield Patch(box, _part(trace.run.output, box))
             continue
         values = mean_so_far(change) if trace.reduction == "mean" else change.new
         if dtype.kind != "U":

@@ -63,6 +63,8 @@ def _adjusted(trace: Trace, one: Adjustment) -> str:
 def _met(teller: Teller, entry: Entry) -> list[str]:
     """What happens where an earlier entry wrote already."""
     trace, change = teller.trace, entry.change
+    if trace.kind == "scatter" and change is None and entry.target is not None:
+        return ["The slice is too large to be replayed: output shows the final values."]
     if change is None or change.again is None or entry.target is None:
         return []
     told = f"{teller.target_cell(entry)} was already written by entry {label_of(change.again)}"
