@@ -246,7 +246,7 @@ class ComparisonView(Drawn):
 def _filled(labels: Sequence[str], width: int) -> list[str]:
     """Labels side by side while they fit, broken between them rather than inside.
 
-    >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 26)
+    >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
     ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
     """
     lines: list[str] = []
