@@ -49,7 +49,7 @@ def _complaint(case: Case, run: Run, refusal: type[Exception]) -> str:
     if expect == "error":
         return f"accepted: {case.get('error', {}).get('message', case.get('note', ''))}"
     if expect == "open":
-        return "" if isinstance(actual, np.ndarray) else f"not an array: {actual!r}"
+        return ""
     try:
         assert_close(actual, decode(case["output"]))
     except AssertionError as error:
