@@ -61,7 +61,8 @@ class AtomicFile(io.RawIOBase):
 
     def seekable(self) -> bool:
         """Where it is a regular file."""
-        return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
+        with _refusing(self.name):
+            return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of a buffer; the number of its bytes."""

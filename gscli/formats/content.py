@@ -12,7 +12,7 @@ import os
 import select
 import stat
 from abc import ABC, abstractmethod
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
@@ -112,8 +112,8 @@ class HeldContent(Content):
 class FileContent(Content):
     """A regular file, read by position."""
 
-    def __init__(self, name: str, descriptor: int) -> None:
-        super().__init__(name, os.fstat(descriptor).st_size)
+    def __init__(self, name: str, descriptor: int, size: int) -> None:
+        super().__init__(name, size)
         self._descriptor = descriptor
 
     def read(self, offset: int, length: int) -> bytes:
@@ -136,17 +136,17 @@ class FileContent(Content):
 
     def close(self) -> None:
         """As `Content.close`."""
-        os.close(self._descriptor)
+        _close(self._descriptor)
 
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
         """As `Content.array`."""
         needed = count * dtype.itemsize
         if needed < MAPPED_FROM:
             return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
-        if os.fstat(self._descriptor).st_size < offset + needed:
-            # NumPy would not mind to map beyond the end; the first access would kill us.
-            raise ContentRefused("the file became shorter", where=self.name)
         with self.file() as file, reading(self.name):
+            if os.fstat(self._descriptor).st_size < offset + needed:
+                # The system would not mind to map beyond the end; the first access would kill us.
+                raise ContentRefused("the file became shorter", where=self.name)
             return np.memmap(file, dtype, "r", offset, (count,))
 
 
@@ -162,16 +162,23 @@ def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISREG(mode):
-            return FileContent(name, descriptor)
-        _refuse_special(mode, name)
+        with reading(name):
+            status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            return FileContent(name, descriptor, status.st_size)
+        _refuse_special(status.st_mode, name)
         held = read_pipe(lambda length: os.read(descriptor, length), name, limit, limit_for)
     except BaseException:
-        os.close(descriptor)
+        _close(descriptor)
         raise
-    os.close(descriptor)
+    _close(descriptor)
     return HeldContent(name, held)
+
+
+def _close(descriptor: int) -> None:
+    """What was read is read: a failure now changes nothing."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 def _refuse_special(mode: int, name: str) -> None:

@@ -6,16 +6,13 @@ states, before the rest of it is inflated.
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.errors import CannotWrite, ContentRefused
+from gscli.errors import ContentRefused
 from gscli.formats.archive import Entry, directory, inflated
 from gscli.formats.content import Content, check_limit
 from gscli.formats.npy import (
@@ -29,12 +26,11 @@ from gscli.formats.npy import (
     npy_header,
     parse_header,
 )
+from gscli.formats.packing import Archive, checksum_of
 from gscli.formats.request import Arrays, Member, Output, Read, Request, chosen_member
 from gscli.text import safe
 
 ARRAY_SUFFIX = ".npy"
-OLDEST_DATE = (1980, 1, 1, 0, 0, 0)
-"""The date of every member written: the same arrays make the same bytes."""
 
 
 def read(content: Content, request: Request) -> Read:
@@ -67,29 +63,32 @@ def listing(content: Content, _limit: int) -> list[Member]:
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
-    """Write stored members with 64-bit sizes, as NumPy does.
-
-    A stream cannot go back to fill in sizes, so the archive is built in memory for it.
-    """
-    if out.seekable():
-        _write_archive(_Sink(out), arrays)
-        return
-    held = io.BytesIO()
-    _write_archive(held, arrays)
-    out.write(held.getbuffer())
+    """Write stored members, as `numpy.savez` does."""
+    archive = Archive(out)
+    for name, array in arrays.items():
+        _add(archive, name, array)
+    archive.finish()
 
 
 def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
     """Write the old archive with one member changed or added; the others keep their bytes."""
-    if not out.seekable():
-        raise CannotWrite(f"cannot change a member of {old.name}", where="it is not a regular file")
-    entries = _array_entries(old)
-    sink: Any = _Sink(out)
-    with zipfile.ZipFile(sink, "w") as archive:
-        for other, entry in entries.items():
-            if other != name:
-                _add(archive, other, inflated(old, entry))
-        _add(archive, name, chain([npy_header(array.dtype, array.shape)], blocks(array)))
+    archive = Archive(out)
+    for other, entry in _array_entries(old).items():
+        if other != name:
+            pieces = inflated(old, entry)
+            archive.add(other + ARRAY_SUFFIX, pieces, entry.size, entry.checksum)
+    _add(archive, name, array)
+    archive.finish()
+
+
+def _add(archive: Archive, name: str, array: NDArray[Any]) -> None:
+    size, checksum = checksum_of(_pieces(array))
+    archive.add(name + ARRAY_SUFFIX, _pieces(array), size, checksum)
+
+
+def _pieces(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+    yield npy_header(array.dtype, array.shape)
+    yield from blocks(array)
 
 
 def _array_entries(content: Content) -> dict[str, Entry]:
@@ -125,47 +124,3 @@ def _fill(held: NDArray[np.uint8], start: bytes, pieces: Iterator[bytes | memory
     for piece in pieces:
         held[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
         done += len(piece)
-
-
-def _write_archive(target: Any, arrays: Arrays) -> None:  # noqa: ANN401 -- a file-like object
-    with zipfile.ZipFile(target, "w") as archive:
-        for name, array in arrays.items():
-            _add(archive, name, chain([npy_header(array.dtype, array.shape)], blocks(array)))
-
-
-def _add(archive: zipfile.ZipFile, name: str, pieces: Iterable[bytes | memoryview]) -> None:
-    info = zipfile.ZipInfo(name + ARRAY_SUFFIX, OLDEST_DATE)
-    with archive.open(info, "w", force_zip64=True) as member:
-        for piece in pieces:
-            member.write(piece)
-
-
-class _Sink:
-    """The output as `zipfile` uses it. After a failure it takes the archive's closing words
-    without passing them on, because an archive closes itself however the writing ended.
-    """
-
-    def __init__(self, out: Output) -> None:
-        self._out = out
-        self._failed = False
-
-    def write(self, data: bytes | memoryview) -> int:
-        return self._unless_failed(lambda: self._out.write(data), len(data))
-
-    def tell(self) -> int:
-        return self._unless_failed(lambda: self._out.seek(0, io.SEEK_CUR), 0)
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._unless_failed(lambda: self._out.seek(offset, whence), 0)
-
-    def flush(self) -> None:
-        """The output keeps nothing back."""
-
-    def _unless_failed(self, step: Callable[[], int], otherwise: int) -> int:
-        if self._failed:
-            return otherwise
-        try:
-            return step()
-        except BaseException:
-            self._failed = True
-            raise

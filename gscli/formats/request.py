@@ -25,12 +25,6 @@ class Output(Protocol):
     def write(self, data: bytes | memoryview, /) -> int:
         """Take all of it."""
 
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go to a place, where `seekable` holds."""
-
-    def seekable(self) -> bool:
-        """Whether this is a file, not a stream."""
-
 
 @dataclass(frozen=True)
 class Wish:

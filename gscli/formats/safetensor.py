@@ -6,17 +6,18 @@ file, each byte owned by exactly one tensor. Tensors stay in the file and are ma
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from gscli.errors import ContentRefused, DtypeRefused, UsageError
 from gscli.formats.content import TEXT_LIMIT, Content, check_limit
 from gscli.formats.dtypes import check_values, dtype_label, dtype_named, native
-from gscli.formats.extras import extra
 from gscli.formats.jsontext import parse_json
 from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, blocks
 from gscli.formats.request import Arrays, Member, Output, Read, Request, chosen_member
@@ -25,26 +26,27 @@ from gscli.text import safe
 LENGTH_BYTES = 8
 METADATA = "__metadata__"
 TYPES = {
-    "BOOL": "bool",
-    "U8": "uint8",
-    "I8": "int8",
-    "U16": "uint16",
-    "I16": "int16",
-    "F16": "float16",
-    "BF16": "bfloat16",
-    "U32": "uint32",
-    "I32": "int32",
-    "F32": "float32",
     "U64": "uint64",
     "I64": "int64",
     "F64": "float64",
     "C64": "complex64",
+    "F32": "float32",
+    "U32": "uint32",
+    "I32": "int32",
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "U16": "uint16",
+    "I16": "int16",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
     "F8_E4M3": "float8_e4m3fn",
     "F8_E5M2": "float8_e5m2",
-    "F8_E8M0": "float8_e8m0fnu",
-    "F8_E4M3FNUZ": "float8_e4m3fnuz",
-    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
 }
+"""Widest first: the order in which tensors are laid out, so that each begins at an even address."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def listing(content: Content, _limit: int) -> list[Member]:
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
-    """Write a new file with the safetensors package."""
+    """Write a new file, a few megabytes of its tensors at a time."""
     _write_all(out, arrays, {})
 
 
@@ -118,9 +120,13 @@ def _copy(out: Output, old: Content, start: int, end: int) -> None:
 
 
 def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None:
-    codes = {name: code for code, name in TYPES.items()}
+    """The header and the tensors, the widest elements first.
+
+    The safetensors package makes the same bytes, but holds the whole file in memory twice.
+    """
     if METADATA in arrays:
         raise UsageError(f"{METADATA} is no name for a tensor")
+    codes = {name: code for code, name in TYPES.items()}
     for name, array in arrays.items():
         if dtype_label(array.dtype) not in codes:
             raise DtypeRefused(
@@ -128,9 +134,23 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
                 where=safe(name, 60),
                 valid=", ".join(codes),
             )
-    library = extra("safetensors.numpy", "safetensors")
-    tensors = {name: native(array) for name, array in arrays.items()}
-    out.write(library.save(tensors, dict(metadata) or None))
+    ordered = sorted(arrays.items(), key=lambda item: (-_rank(item[1].dtype), item[0]))
+    document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
+    end = 0
+    for name, array in ordered:
+        start, end = end, end + array.nbytes
+        code = codes[dtype_label(array.dtype)]
+        document[name] = {"dtype": code, "shape": array.shape, "data_offsets": (start, end)}
+    header = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % LENGTH_BYTES)
+    out.write(len(header).to_bytes(LENGTH_BYTES, "little") + header)
+    for _, array in ordered:
+        for block in blocks(native(array)):
+            out.write(block)
+
+
+def _rank(dtype: np.dtype[Any]) -> int:
+    return list(TYPES.values()).index(dtype_label(dtype))
 
 
 def parse_header(content: Content) -> Header:

@@ -16,10 +16,10 @@ from gscli.errors import ContentRefused, DtypeRefused
 from gscli.formats.content import Content, check_limit
 from gscli.formats.dtypes import check_values, dtype_label, dtype_named, native, whole_range
 from gscli.formats.extras import extra
-from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
+from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT, blocks
 from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.formats.values import of_type
-from gscli.formats.wire import check_fields
+from gscli.formats.wire import bytes_head, check_fields, varint_field
 from gscli.text import safe
 
 TYPES = {
@@ -63,6 +63,9 @@ _FIELD_TYPES = {
     "int64_data": np.int64,
     "uint64_data": np.uint64,
 }
+_DIMS, _DATA_TYPE, _STRING_DATA, _NAME, _RAW_DATA = 1, 2, 6, 8, 9
+"""Numbers of the fields of a TensorProto that are written."""
+
 _EXTERNAL = 1
 _MESSAGE_LIMIT = (1 << 31) - 1
 """Protocol buffers end here."""
@@ -80,21 +83,28 @@ def listing(content: Content, limit: int) -> list[Member]:
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
-    """Write a TensorProto: numbers as raw data, text in its own field."""
+    """Write a TensorProto: numbers as raw data, text in its own field.
+
+    A handful of fields, written as they come: the onnx package would hold the tensor three times.
+    """
     ((name, array),) = arrays.items()
     codes = {label: code for code, (label, _) in TYPES.items()}
     label = dtype_label(array.dtype)
     if label not in codes:
         raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
-    check_limit(array.nbytes, _MESSAGE_LIMIT, name, "the tensor")
-    tensor = extra("onnx", "onnx").TensorProto()
-    tensor.name, tensor.data_type = name, codes[label]
-    tensor.dims.extend(array.shape)
+    check_limit(array.nbytes, _MESSAGE_LIMIT, safe(name, 60), "the tensor")
+    head = [varint_field(_DIMS, length) for length in array.shape]
+    head.append(varint_field(_DATA_TYPE, codes[label]))
     if label == "str":
-        tensor.string_data.extend(_encoded(value, name) for value in array.reshape(-1).tolist())
-    else:
-        tensor.raw_data = _packed(native(array).reshape(-1).view(np.uint8), label).tobytes()
-    out.write(tensor.SerializeToString())
+        texts = [_encoded(value, name) for value in array.reshape(-1).tolist()]
+        head += [bytes_head(_STRING_DATA, len(text)) + text for text in texts]
+    encoded = _encoded(name, name)
+    out.write(b"".join(head) + bytes_head(_NAME, len(encoded)) + encoded)
+    if label != "str":
+        packed = _packed(array, label)
+        out.write(bytes_head(_RAW_DATA, packed.nbytes))
+        for block in blocks(packed):
+            out.write(block)
 
 
 def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- onnx is untyped
@@ -201,9 +211,11 @@ def _unpacked(stored: NDArray[Any], dtype: np.dtype[Any], count: int) -> NDArray
     return flat.view(dtype)
 
 
-def _packed(flat: NDArray[np.uint8], label: str) -> NDArray[np.uint8]:
+def _packed(array: NDArray[Any], label: str) -> NDArray[Any]:
+    """The elements as they lie in raw data: little-endian, small ones several to a byte."""
     if label not in BITS:
-        return flat
+        return native(array)
+    flat = native(array).reshape(-1).view(np.uint8)
     bits = BITS[label]
     per_byte = 8 // bits
     padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)

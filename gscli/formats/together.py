@@ -53,7 +53,8 @@ def _container(text: str, limit: int) -> dict[str, Source]:
                 valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
             )
         members = format_for(suffix).listing(content, limit)
-    return {member.name: Source(text, "file", text, member.name) for member in members}
+    names = [member.name for member in members]
+    return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 
 
 def _folder(text: str) -> dict[str, Source]:

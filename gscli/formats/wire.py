@@ -1,4 +1,4 @@
-"""How many fields a protocol buffer holds, counted before its parser builds an object for each.
+"""The wire form of protocol buffers: fields counted before parsing, and a few of them written.
 
 Two bytes can stand for an empty message that takes a hundred in memory, so the size of a file
 says little about what parsing it costs.
@@ -60,3 +60,25 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
     else:
         position = len(data)
     return value, position
+
+
+def varint_field(number: int, value: int) -> bytes:
+    """A whole number as a field of a message."""
+    return _encoded(number << 3 | _VARINT) + _encoded(value)
+
+
+def bytes_head(number: int, length: int) -> bytes:
+    r"""What stands before the bytes of a text or bytes field.
+
+    >>> bytes_head(8, 1) + b"a"
+    b'B\x01a'
+    """
+    return _encoded(number << 3 | _LENGTH) + _encoded(length)
+
+
+def _encoded(value: int) -> bytes:
+    parts = []
+    while value >= _MORE:
+        parts.append(value & ~_MORE & 0xFF | _MORE)
+        value >>= 7
+    return bytes((*parts, value))

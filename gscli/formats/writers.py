@@ -114,12 +114,6 @@ class _Stream:
             raise self._refused(error) from error
         return done
 
-    def seek(self, _offset: int, _whence: int = 0, /) -> int:
-        raise self._refused(OSError("cannot be positioned"))
-
-    def seekable(self) -> bool:
-        return False
-
     def flush(self) -> None:
         try:
             self._stream.flush()

@@ -1,0 +1,69 @@
+"""Too little memory, from hardly any to enough: a refusal and the old file, then success."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STEPS = 32
+
+PROGRAM = """
+import json, os, resource, sys
+from pathlib import Path
+import numpy as np
+from gscli.errors import GscliError
+from gscli.files import load, save
+
+folder, form, steps = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+source, target = folder / f"in.{form}", folder / f"out.{form}"
+new = np.arange(1 << 19, dtype=np.float64) if form != "json" else np.arange(1 << 17)
+save(str(source), new)
+load(str(source))
+old = np.arange(3)
+base = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+enough = 24 * new.nbytes
+outcomes = []
+for step in range(steps):
+    save(str(target), old)
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        limit = base + enough * step // (steps - 1)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        try:
+            array = load(str(source)).array
+            save(str(target), array)
+            code = 0
+        except GscliError as error:
+            code = int(error.code)
+        except MemoryError:
+            code = 98
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    read = load(str(target)).array
+    kept = "new" if read.size == new.size and (read == new).all() else "old"
+    if kept == "old":
+        assert (read == old).all()
+    names = sorted(p.name for p in folder.iterdir())
+    assert names == sorted([source.name, target.name]), names
+    outcomes.append((code, kept))
+print(json.dumps(outcomes))
+"""
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "json", "safetensors", "pb", "h5"])
+def test_address_space_in_steps(form: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(tmp_path), form, str(STEPS)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    outcomes = json.loads(result.stdout)
+    assert len(outcomes) == STEPS
+    for code, kept in outcomes:
+        assert (code, kept) == (0, "new") or (code in {65, 66, 73} and kept == "old"), outcomes
+    assert outcomes[-1] == [0, "new"]
+    assert outcomes[0][1] == "old"

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gscli.errors import ContentRefused, DtypeRefused, ShapeRefused
+from gscli.files import load, members, save
+from gscli.formats.request import Member
+
+
+def table(path: Path, text: str | bytes) -> str:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        ("x.csv", "1,2\n3,4\n", np.array([[1, 2], [3, 4]])),
+        ("x.csv", "1,2\r\n3,4", np.array([[1, 2], [3, 4]])),
+        ("x.csv", "\ufeff1, 2\n\n3 ,+4\n", np.array([[1, 2], [3, 4]])),
+        ("x.CSV", "1,.5\n-2.,1e3\n", np.array([[1, 0.5], [-2, 1000]])),
+        ("x.csv", "nan,inf\n-inf,0\n", np.array([[np.nan, np.inf], [-np.inf, 0]])),
+        ("x.csv", "true,False\n", np.array([[True, False]])),
+        ("x.csv", 'a,"b,c"\n"d\ne",f\n', np.array([["a", "b,c"], ["d\ne", "f"]])),
+        ("x.csv", "1\n2\n", np.array([[1], [2]])),
+        ("x.tsv", "1\t2\n3\t4\n", np.array([[1, 2], [3, 4]])),
+        ("x.txt", "1 2\n  3   4\n", np.array([[1, 2], [3, 4]])),
+        ("x.txt", "1.000000000000000000e+00\t2\n", np.array([[1.0, 2.0]])),
+        ("x.csv", "9223372036854775808\n", np.array([[9223372036854775808]], np.uint64)),
+    ],
+)
+def test_cells_choose_the_type(file: str, text: str, expected: np.ndarray, tmp_path: Path) -> None:
+    path = table(tmp_path / file, text)
+    loaded = load(path)
+    assert loaded.array.dtype == expected.dtype
+    assert loaded.array.tobytes() == expected.tobytes()
+    assert loaded.array.shape == expected.shape
+    assert not loaded.typed
+    assert members(path) == [Member.of(expected)]
+
+
+def test_cells_take_the_type_that_is_asked_for(tmp_path: Path) -> None:
+    path = table(tmp_path / "x.csv", "1,2.0\n")
+    assert load(path, dtype="int8").array.tolist() == [[1, 2]]
+    assert load(path, like=np.dtype("float16")).array.dtype == np.float16
+    assert load(path, dtype="str").array.tolist() == [["1", "2.0"]]
+    with pytest.raises(ContentRefused, match="not a whole number"):
+        load(table(tmp_path / "y.csv", "1\n2.5\n"), dtype="int64")
+
+
+def test_a_wrong_cell_is_named_by_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ContentRefused) as caught:
+        load(table(tmp_path / "x.csv", "1,2\n\n3,a\n"))
+    assert caught.value.where.startswith(f"{tmp_path}/x.csv line 3, cell 2")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt"])
+def test_what_is_written_is_read(suffix: str, tmp_path: Path) -> None:
+    path = f"{tmp_path}/x{suffix}"
+    for array in (
+        np.array([[1, -2], [3, 4]]),
+        np.array([[0.1, -0.0, 5e-324], [np.nan, np.inf, -np.inf]]),
+        np.array([[True], [False]]),
+        np.array([[np.iinfo(np.int64).min, np.iinfo(np.int64).max]]),
+        np.array([[np.iinfo(np.uint64).max]], np.uint64),
+        np.array([["a", "b,\t'"], ['q"', "d\ne"]]),
+    ):
+        if array.dtype.kind == "U" and suffix == ".txt":
+            continue
+        save(path, array)
+        loaded = load(path).array
+        assert loaded.dtype == array.dtype
+        assert loaded.tobytes() == array.tobytes()
+    save(path, np.array([0.1, 0.2], np.float32))
+    assert load(path, dtype="float32").array.tolist() == [[np.float32(0.1)], [np.float32(0.2)]]
+    save(path, np.array([1.5], ml_dtypes.bfloat16))
+    assert load(path).array.tolist() == [[1.5]]
+    save(path, np.array(7))
+    assert load(path).array.tolist() == [[7]]
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "1e3", "nan", "true", "", " a", "a ", "\ud800", "-inf", "1" * 5000]
+)
+def test_text_that_would_not_come_back_is_not_written(text: str, tmp_path: Path) -> None:
+    with pytest.raises((DtypeRefused, ContentRefused)):
+        save(str(tmp_path / "x.csv"), np.array([[text, "b"]]))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_table_cannot_hold(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.csv")
+    for shape in [(2, 2, 2), (0,), (0, 3), (3, 0)]:
+        with pytest.raises(ShapeRefused, match="cannot hold shape"):
+            save(path, np.zeros(shape))
+    for array in (np.array([1j]), np.array([b"a"])):
+        with pytest.raises(DtypeRefused, match="cannot hold"):
+            save(path, array)
+    with pytest.raises(DtypeRefused, match="cannot hold"):
+        save(str(tmp_path / "x.txt"), np.array(["a"]))
+    assert not list(tmp_path.iterdir())

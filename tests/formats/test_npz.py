@@ -1,0 +1,182 @@
+"""Archives: NumPy's and ours are read member by member, and a member can be replaced."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.errors import CannotRead, UsageError
+from gscli.files import load, members, save
+from gscli.formats import archive, packing
+from gscli.formats.request import Member
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_what_numpy_wrote_is_read(compressed: bool, tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    arrays = {
+        "data": np.arange(300_000.0).reshape(300, 1000),
+        "fortran": np.asfortranarray(np.arange(6).reshape(2, 3)),
+        "swapped": np.arange(5, dtype=">i4"),
+        "empty": np.zeros((0, 3)),
+        "scalar": np.array(7),
+        "dir/é": np.array(["a", "bc"]),
+    }
+    (np.savez_compressed if compressed else np.savez)(path, **arrays)
+    for name, array in arrays.items():
+        loaded = load(f"{path}::{name}")
+        assert loaded.array.dtype == array.dtype.newbyteorder("=")
+        assert loaded.array.tobytes() == array.astype(loaded.array.dtype).tobytes()
+        assert loaded.array.shape == array.shape
+        assert loaded.origin == f"{path}::{name}"
+        assert not loaded.array.flags.writeable
+    assert members(str(path)) == [
+        Member(n, str(a.dtype.newbyteorder("=")).replace("<U2", "str"), a.shape, a.nbytes)
+        for n, a in arrays.items()
+    ]
+
+
+def test_the_only_member_needs_no_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", data=np.arange(3))
+    for text in ("x.npz", "x.npz::data", "x.npz::data.npy"):
+        assert load(str(tmp_path / text)).array.tolist() == [0, 1, 2]
+
+
+def test_numpy_reads_what_is_written_and_the_bytes_repeat(tmp_path: Path) -> None:
+    array = np.arange(24.0).reshape(2, 3, 4).T
+    save(str(tmp_path / "x.npz"), array)
+    with np.load(tmp_path / "x.npz") as file:
+        assert file.files == ["output"]
+        assert np.array_equal(file["output"], array)
+    stream = io.BytesIO()
+    save("-", array, format="npz", stdout=stream)
+    assert stream.getvalue() == (tmp_path / "x.npz").read_bytes()
+    with zipfile.ZipFile(tmp_path / "x.npz") as file:
+        assert file.testzip() is None
+
+
+def test_a_member_is_added_or_replaced_and_the_others_stay(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.npz")
+    save(f"{path}::a", np.arange(3))
+    save(f"{path}::b", np.arange(200_000.0))
+    save(f"{path}::a", np.array(["new"]))
+    with np.load(path) as file:
+        assert sorted(file.files) == ["a", "b"]
+        assert file["a"].tolist() == ["new"]
+        assert np.array_equal(file["b"], np.arange(200_000.0))
+
+
+def test_a_damaged_member_is_not_copied(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez(path, a=np.arange(3), b=np.arange(3))
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(Exception, match="checksum"):
+        save(f"{path}::c", np.arange(3))
+    assert path.read_bytes() == content
+    assert [p.name for p in tmp_path.iterdir()] == ["x.npz"]
+
+
+def test_archives_with_64_bit_numbers() -> None:
+    """Written sparsely: only the positions are large."""
+
+    class Sparse:
+        def __init__(self) -> None:
+            self.parts: list[tuple[int, bytes]] = []
+            self.end = 0
+
+        def write(self, data: object) -> int:
+            size = data if isinstance(data, int) else len(data)  # type: ignore[arg-type]
+            if not isinstance(data, int):
+                self.parts.append((self.end, bytes(data)))  # type: ignore[call-overload]
+            self.end += size
+            return size
+
+    out = Sparse()
+    archive_of_5g = packing.Archive(out)
+    archive_of_5g.add("a.npy", [5 << 30], 5 << 30, 1)  # type: ignore[list-item]
+    archive_of_5g.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
+    archive_of_5g.finish()
+
+    class File(io.RawIOBase):
+        position = 0
+
+        def seekable(self) -> bool:
+            return True
+
+        def readable(self) -> bool:
+            return True
+
+        def seek(self, offset: int, whence: int = 0) -> int:
+            self.position = offset + (0, self.position, out.end)[whence]
+            return self.position
+
+        def readinto(self, buffer: memoryview) -> int:
+            size = min(len(buffer), out.end - self.position)
+            content = bytearray(size)
+            for start, part in out.parts:
+                for number, byte in enumerate(part):
+                    if 0 <= start + number - self.position < size:
+                        content[start + number - self.position] = byte
+            buffer[:size] = content
+            self.position += size
+            return size
+
+    with zipfile.ZipFile(File()) as file:  # type: ignore[arg-type]
+        large, small = file.infolist()
+        assert (large.file_size, large.header_offset) == (5 << 30, 0)
+        assert small.header_offset > 5 << 30
+        assert file.read("b.npy") == b"hello"
+
+
+def test_asking_for_what_is_not_there(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", **{f"a{n}": np.arange(1) for n in range(20)})
+    with pytest.raises(UsageError) as several:
+        load(str(tmp_path / "x.npz"))
+    assert several.value.valid == ", ".join(f"a{n}" for n in range(12)) + " and 8 more"
+    assert several.value.hint.endswith("x.npz::a0")
+    with pytest.raises(CannotRead, match="no member b"):
+        load(str(tmp_path / "x.npz::b"))
+
+
+def test_an_archive_with_64_bit_records(tmp_path: Path) -> None:
+    """More than 65,535 members need one; the limit is lower, so it is lifted to get there."""
+    path = tmp_path / "x.npz"
+    with zipfile.ZipFile(path, "w") as file:
+        for number in range(65_536):
+            file.writestr(zipfile.ZipInfo(f"{number}.npy"), b"")
+    with pytest.raises(Exception, match="65,536 members"):
+        load(str(path))
+    limits = pytest.MonkeyPatch()
+    limits.setattr(archive, "MEMBER_LIMIT", 100_000)
+    limits.setattr(archive, "DIRECTORY_LIMIT", 100 << 20)
+    with pytest.raises(UsageError, match="65536 arrays"):
+        load(str(path))
+    limits.undo()
+
+
+def test_streamed_archives_are_read() -> None:
+    """Written to a pipe, members state their sizes only behind their data and in the directory."""
+
+    class Pipe(io.RawIOBase):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts: list[bytes] = []
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: object) -> int:
+            self.parts.append(bytes(data))  # type: ignore[call-overload]
+            return len(self.parts[-1])
+
+    pipe = Pipe()
+    np.savez_compressed(pipe, a=np.arange(5))
+    stream = io.BytesIO(b"".join(pipe.parts))
+    assert load("-", stdin=stream).array.tolist() == [0, 1, 2, 3, 4]

@@ -1,0 +1,134 @@
+"""TensorProto files and models: agreement with the onnx package in both directions."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from gscli.errors import ContentRefused, DtypeRefused, GscliError
+from gscli.files import load, members, save
+from gscli.formats import tensorproto
+from gscli.formats.dtypes import dtype_named
+from gscli.formats.request import Member
+
+NAMES = [name for name, _ in tensorproto.TYPES.values()]
+
+
+def sample(name: str, count: int) -> np.ndarray:
+    if name == "str":
+        return np.array(["a", "bé", ""] * count)[:count]
+    numbers = np.random.default_rng(count).integers(-2, 2, count)
+    dtype = dtype_named(name)
+    unsigned = dtype.kind in "bu" or name.startswith(("uint", "float8_e8m0"))
+    return (np.abs(numbers) if unsigned else numbers).astype(dtype)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_raw_data_agrees_with_the_onnx_package(name: str, tmp_path: Path) -> None:
+    for shape in [(), (1,), (5,), (0,), (3, 3)]:
+        array = sample(name, int(np.prod(shape))).reshape(shape)
+        path = tmp_path / "x.pb"
+        save(str(path), array)
+        message = onnx.TensorProto.FromString(path.read_bytes())
+        assert message.name == "output"
+        theirs = numpy_helper.to_array(message)
+        if name == "str":
+            theirs = theirs.astype(np.str_)
+        assert theirs.dtype == array.dtype or name == "str"
+        assert theirs.astype(array.dtype).tobytes() == array.tobytes()
+        loaded = load(str(path)).array
+        assert loaded.shape == shape
+        assert loaded.astype(array.dtype).tobytes() == array.tobytes()
+        path.write_bytes(numpy_helper.from_array(array, "x").SerializeToString())
+        assert load(str(path)).array.astype(array.dtype).tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in {"float4_e2m1fn"}])
+def test_typed_fields_agree_with_the_onnx_package(name: str, tmp_path: Path) -> None:
+    array = sample(name, 5)
+    if name in tensorproto.BITS:
+        message = onnx.TensorProto(dims=[5], data_type=code(name))
+        message.int32_data.extend(numpy_helper.from_array(array).raw_data)
+    else:
+        values = array.tolist()
+        if name == "str":
+            values = [value.encode() for value in values]
+        message = onnx.helper.make_tensor("x", code(name), [5], values)
+        assert not message.HasField("raw_data")
+    (tmp_path / "x.pb").write_bytes(message.SerializeToString())
+    loaded = load(str(tmp_path / "x.pb")).array
+    assert loaded.astype(array.dtype).tobytes() == array.tobytes()
+
+
+def code(name: str) -> int:
+    return next(number for number, (label, _) in tensorproto.TYPES.items() if label == name)
+
+
+def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.pb")
+    for array in (np.array([b"a"]), np.array(["\ud800"])):
+        with pytest.raises(DtypeRefused):
+            save(path, array)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_size_of_a_message_is_limited(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tensorproto, "_MESSAGE_LIMIT", 100)
+    with pytest.raises(GscliError, match="limit"):
+        save(str(tmp_path / "x.pb"), np.arange(20))
+
+
+def test_a_model_gives_initializers_and_constants(tmp_path: Path) -> None:
+    weight = numpy_helper.from_array(np.arange(6.0).reshape(2, 3), "weight")
+    table = numpy_helper.from_array(np.array([1, 2]), "inner")
+    nodes = [
+        onnx.helper.make_node("Constant", [], ["constant"], value=table),
+        onnx.helper.make_node("Constant", [], ["other"], value_int=3),
+        onnx.helper.make_node("Gather", ["weight", "constant"], ["y"]),
+    ]
+    graph = onnx.helper.make_graph(nodes, "g", [], [], [weight])
+    path = tmp_path / "m.onnx"
+    onnx.save_model(onnx.helper.make_model(graph), path)
+    assert members(str(path)) == [
+        Member("weight", "float64", (2, 3), 48),
+        Member("constant", "int64", (2,), 16),
+    ]
+    assert load(f"{path}::constant").array.tolist() == [1, 2]
+    assert load(f"{path}::weight").origin == f"{path}::weight"
+    with pytest.raises(GscliError, match="say which one"):
+        load(str(path))
+
+
+def test_members_of_a_tensor(tmp_path: Path) -> None:
+    save(str(tmp_path / "x.pb"), np.zeros((2, 2), np.float32))
+    assert members(str(tmp_path / "x.pb")) == [Member("", "float32", (2, 2), 16)]
+
+
+@pytest.mark.parametrize("kind", ["ModelProto", "TensorProto"])
+def test_the_field_counter_walks_every_sound_message(kind: str) -> None:
+    """The count of a whole model is the number of its parts: neither lost nor endless."""
+    from gscli.formats.wire import check_fields
+
+    tensor = numpy_helper.from_array(np.arange(3.0), "a")
+    tensor.double_data.extend([1.0])
+    tensor.float_data.extend([1.0])
+    graph = onnx.helper.make_graph([], "g", [], [], [tensor] * 3)
+    message = tensor if kind == "TensorProto" else onnx.helper.make_model(graph)
+    data = message.SerializeToString()
+    check_fields(data, message.DESCRIPTOR, "x")
+    for cut, flip in itertools.product(range(len(data)), (0, 1, 0x80)):
+        broken = bytearray(data[: len(data) - cut])
+        if broken:
+            broken[cut % len(broken)] ^= flip
+        check_fields(bytes(broken), message.DESCRIPTOR, "x")
+
+
+def test_a_file_of_another_kind_is_not_a_model(tmp_path: Path) -> None:
+    (tmp_path / "x.onnx").write_bytes(b"\xff\xff\xff")
+    with pytest.raises(ContentRefused, match="not an ONNX ModelProto"):
+        load(str(tmp_path / "x.onnx"))

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from gscli.errors import DtypeRefused, GscliError, UsageError
+from gscli.files import load, members, save
+from gscli.formats import safetensor
+from gscli.formats.dtypes import dtype_named
+from gscli.formats.request import Member
+
+
+@pytest.mark.parametrize("name", sorted(set(safetensor.TYPES.values())))
+def test_every_type_is_read_and_written_as_the_library_does(name: str, tmp_path: Path) -> None:
+    dtype = dtype_named(name)
+    raw = np.random.default_rng(3).integers(0, 2, 6 * dtype.itemsize, np.uint8)
+    array = raw.view(dtype).reshape(2, 3)
+    path = tmp_path / "x.safetensors"
+    safetensors.numpy.save_file({"a": array}, path)
+    read = load(str(path)).array
+    assert read.dtype == dtype
+    assert read.shape == (2, 3)
+    assert read.tobytes() == array.tobytes()
+    save(str(tmp_path / "y.safetensors::a"), array[::-1])
+    safetensors.numpy.save_file({"a": np.ascontiguousarray(array[::-1])}, path)
+    assert (tmp_path / "y.safetensors").read_bytes() == path.read_bytes()
+    assert members(str(path)) == [Member("a", name, (2, 3), array.nbytes)]
+
+
+def test_large_tensors_are_mapped(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.safetensors")
+    save(path, np.arange(1 << 18, dtype=np.float64).astype(ml_dtypes.bfloat16))
+    array = load(path, max_bytes=10_000).array
+    assert not isinstance(array, np.memmap)
+    array = load(path).array
+    assert array.dtype == ml_dtypes.bfloat16
+    save(path, np.arange(1 << 18))
+    assert isinstance(load(path, max_bytes=10).array, np.memmap)
+
+
+def test_no_tensors_of_no_elements(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.safetensors")
+    for name in ("a", "b", "c"):
+        save(f"{path}::{name}", np.zeros((0, 4), np.float32))
+    assert load(f"{path}::b").array.shape == (0, 4)
+
+
+def test_a_tensor_of_the_same_kind_is_patched_and_nothing_else_moves(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    tensors = {"b": np.arange(4), "a": np.arange(6.0).reshape(2, 3), "c": np.arange(3, dtype="i1")}
+    safetensors.numpy.save_file(tensors, path, {"made by": "a test"})
+    before = path.read_bytes()
+    save(f"{path}::a", tensors["a"] + 1)
+    expected = before.replace(tensors["a"].tobytes(), (tensors["a"] + 1).tobytes())
+    assert path.read_bytes() == expected != before
+
+
+def test_a_new_tensor_or_shape_keeps_the_others_and_the_free_text(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    safetensors.numpy.save_file({"a": np.arange(3), "b": np.arange(4.0)}, path, {"k": "v"})
+    save(f"{path}::a", np.arange(2, dtype=np.float32))
+    save(f"{path}::c", np.array([True]))
+    with safetensors.safe_open(path, "np") as file:
+        assert sorted(file.keys()) == ["a", "b", "c"]
+        assert file.metadata() == {"k": "v"}
+        assert file.get_tensor("a").tolist() == [0, 1]
+        assert file.get_tensor("b").tolist() == [0, 1, 2, 3]
+
+
+def test_what_the_format_cannot_hold(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.safetensors")
+    for array in (np.array(["a"]), np.array([1j]), np.array([1], ml_dtypes.int4)):
+        with pytest.raises(DtypeRefused, match="no element type"):
+            save(path, array)
+    with pytest.raises(UsageError, match="no name"):
+        save(f"{path}::__metadata__", np.arange(3))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_tensor_at_an_odd_address_is_copied(tmp_path: Path) -> None:
+    field = {"dtype": "F64", "shape": [1 << 17], "data_offsets": [0, 1 << 20]}
+    for spaces in range(8):
+        text = json.dumps({"a": field}).encode() + b" " * spaces
+        data = np.arange(1 << 17, dtype=np.float64)
+        path = tmp_path / "x.safetensors"
+        path.write_bytes(len(text).to_bytes(8, "little") + text + data.tobytes())
+        array = load(str(path)).array
+        assert array.flags.aligned
+        assert np.array_equal(array, data)
+        if len(text) % 8:
+            with pytest.raises(GscliError, match="limit"):
+                load(str(path), max_bytes=1 << 19)

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import pytest
+
+from gscli.formats.source import Source
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "path", "member"),
+    [
+        ("-", "stdin", "", None),
+        ("[[0,1]]", "inline", "", None),
+        (" [1]", "inline", "", None),
+        ('{"data": 1}', "inline", "", None),
+        ('"a"', "inline", "", None),
+        ("5", "inline", "", None),
+        ("-1", "inline", "", None),
+        ("-1.5e-3", "inline", "", None),
+        ("true", "inline", "", None),
+        ("false", "inline", "", None),
+        ("null", "inline", "", None),
+        ("nan", "inline", "", None),
+        ("-inf", "inline", "", None),
+        ("arange:3x4", "generator", "", None),
+        ("rand:3:seed=1", "generator", "", None),
+        ("arange.npy", "file", "arange.npy", None),
+        ("3.npy", "file", "3.npy", None),
+        ("-x.npy", "file", "-x.npy", None),
+        ("true.npy", "file", "true.npy", None),
+        ("./[a].npy", "file", "./[a].npy", None),
+        ("m.npz::a", "file", "m.npz", "a"),
+        ("m.NPZ::a", "file", "m.NPZ", "a"),
+        ("m.h5::/g/data", "file", "m.h5", "/g/data"),
+        ("m.npz::a::b", "file", "m.npz", "a::b"),
+        ("m.npz::", "file", "m.npz", ""),
+        ("m.npz::a\nb", "file", "m.npz", "a\nb"),
+        ("a::b", "file", "a::b", None),
+        ("a::b.npy", "file", "a::b.npy", None),
+        ("", "file", "", None),
+    ],
+)
+def test_kinds(text: str, kind: str, path: str, member: str | None) -> None:
+    assert Source.parse(text) == Source(text, kind, path, member)
+
+
+@pytest.mark.parametrize(
+    ("text", "json"), [("nan", "NaN"), ("-inf", "-Infinity"), ("true", "true"), ("[1]", "[1]")]
+)
+def test_bare_words_get_the_spelling_of_json(text: str, json: str) -> None:
+    assert Source.parse(text).json == json

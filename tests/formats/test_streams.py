@@ -1,0 +1,281 @@
+"""Standard input and pipes, and what an opened file may be."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.errors import (
+    CannotRead,
+    CannotWrite,
+    ContentRefused,
+    GscliError,
+    LimitRefused,
+    UsageError,
+)
+from gscli.files import load, members, save
+from gscli.formats import content as contents
+from gscli.formats.content import open_content, read_pipe, reader
+
+
+def saved(array: np.ndarray, form: str = "npy") -> bytes:
+    stream = io.BytesIO()
+    save("-", array, format=form, stdout=stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("form", ["npy", "npz", "json"])
+def test_standard_input_is_told_by_its_first_bytes(form: str) -> None:
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    loaded = load("-", stdin=io.BytesIO(saved(array, form)))
+    assert loaded.array.tobytes() == array.tobytes()
+    assert loaded.array.dtype == np.float32
+    assert loaded.origin == "standard input"
+    assert not loaded.array.flags.writeable
+
+
+@pytest.mark.parametrize("text", [b"5", b"[1]", b" [1,\n2] ", b""])
+def test_short_texts(text: bytes) -> None:
+    if not text:
+        with pytest.raises(ContentRefused, match="standard input is empty"):
+            load("-", stdin=io.BytesIO(text))
+        return
+    assert load("-", stdin=io.BytesIO(text)).array.size >= 1
+
+
+def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gscli.formats.readers.TEXT_LIMIT", 1000)
+    monkeypatch.setattr(contents, "PIPE_CHUNK", 100)
+
+    class Endless(io.RawIOBase):
+        taken = 0
+
+        def readable(self) -> bool:
+            return True
+
+        def read(self, size: int = -1) -> bytes:
+            Endless.taken += size
+            return b" " * size
+
+    with pytest.raises(LimitRefused, match="stream"):
+        load("-", stdin=Endless())
+    assert Endless.taken <= 1100
+    with pytest.raises(LimitRefused):
+        load("-", stdin=io.BytesIO(saved(np.zeros(1000))), max_bytes=4000)
+    assert load("-", stdin=io.BytesIO(saved(np.zeros(1000))), max_bytes=9000).array.size == 1000
+
+
+def test_a_closed_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(CannotRead, match="closed"):
+        load("-")
+    stream = io.BytesIO(b"[1]")
+    stream.close()
+    with pytest.raises(CannotRead, match="closed file"):
+        load("-", stdin=stream)
+
+
+def test_the_standard_input_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[7]")))
+    assert load("-").array.tolist() == [7]
+
+
+def test_a_failing_stream() -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(CannotRead, match="input/output error"):
+        load("-", stdin=Broken())
+
+
+def test_a_stream_that_does_not_block_is_waited_for() -> None:
+    receive, send = os.pipe()
+    os.set_blocking(receive, False)
+
+    def write_slowly() -> None:
+        for part in (b"[1,", b" 2,", b" 3]"):
+            os.write(send, part)
+            released.wait(0.05)
+        os.close(send)
+
+    released = threading.Event()
+    writer = threading.Thread(target=write_slowly)
+    with os.fdopen(receive, "rb") as stream:
+        writer.start()
+        assert load("-", stdin=stream).array.tolist() == [1, 2, 3]
+    writer.join()
+
+
+def test_a_stream_without_a_descriptor_is_read_as_it_is() -> None:
+    stream = io.BytesIO(b"abc")
+    assert read_pipe(reader(stream), "x", 10) == b"abc"
+
+
+@pytest.mark.parametrize("suffix", ["", ".npy", ".npz", ".json", ".safetensors", ".h5", ".pb"])
+def test_named_pipes_are_read_like_files(suffix: str, tmp_path: Path) -> None:
+    array = np.arange(6.0)
+    plain = tmp_path / f"plain{suffix or '.npy'}"
+    save(str(plain), array)
+    fifo = tmp_path / f"pipe{suffix}"
+    os.mkfifo(fifo)
+    writer = threading.Thread(target=lambda: fifo.write_bytes(plain.read_bytes()))
+    writer.start()
+    loaded = load(str(fifo))
+    writer.join()
+    assert loaded.array.tolist() == array.tolist()
+
+
+def test_a_pipe_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    fifo = tmp_path / "pipe.npy"
+    os.mkfifo(fifo)
+    command = f"import sys; f = open({str(fifo)!r}, 'wb')\nwhile True: f.write(bytes(1 << 20))"
+    with subprocess.Popen([sys.executable, "-c", command], stderr=subprocess.DEVNULL) as endless:
+        with pytest.raises(LimitRefused, match="stream"):
+            load(str(fifo), max_bytes=3 << 20)
+        endless.kill()
+
+
+def test_a_file_without_a_suffix_is_told_by_its_first_bytes(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(saved(np.arange(3)))
+    assert load(str(tmp_path / "data")).array.tolist() == [0, 1, 2]
+    assert members(str(tmp_path / "data"))[0].shape == (3,)
+
+
+def test_the_kind_is_judged_on_the_opened_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at the name and the opening somebody puts another object there."""
+    target = tmp_path / "x.npy"
+    target.write_bytes(b"")
+    real = os.open
+
+    def swap(path: str, flags: int, mode: int = 0o777) -> int:
+        monkeypatch.setattr(os, "open", real)
+        assert flags & os.O_NONBLOCK
+        return real("/dev/zero", flags, mode)
+
+    monkeypatch.setattr(os, "open", swap)
+    with pytest.raises(CannotRead, match="device"):
+        open_content(str(target), 1000)
+
+
+def test_no_descriptor_stays_open(tmp_path: Path) -> None:
+    good, bad, fifo = tmp_path / "x.npy", tmp_path / "y.npy", tmp_path / "z.npy"
+    save(str(good), np.arange(3))
+    bad.write_bytes(b"nonsense")
+    before = len(os.listdir("/proc/self/fd"))
+    for text in (str(good), str(bad), str(tmp_path), "/dev/null", str(tmp_path / "x.odd")):
+        try:
+            load(text)
+        except GscliError:
+            continue
+    os.mkfifo(fifo)
+    for content in (saved(np.arange(3)), b"nonsense"):
+        writer = threading.Thread(target=lambda content=content: fifo.write_bytes(content))
+        writer.start()
+        try:
+            load(str(fifo))
+        except GscliError:
+            pass
+        writer.join()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_too_little_memory_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("gscli.files.generate", exhausted)
+    with pytest.raises(LimitRefused, match="not enough memory"):
+        load("arange:3")
+
+
+def test_a_missing_package_is_named_with_its_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, suffix, name in [("onnx", "pb", "onnx"), ("h5py", "h5", "hdf5")]:
+        path = tmp_path / f"x.{suffix}"
+        save(str(path), np.arange(3))
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, module, None)
+            with pytest.raises(CannotRead, match=f"need the package {module}") as caught:
+                load(str(path))
+        assert caught.value.hint == f"pip install 'gscli[{name}]'"
+
+
+class TestStandardOutput:
+    def test_a_format_is_needed(self) -> None:
+        with pytest.raises(UsageError, match="needs a format"):
+            save("-", np.arange(3), stdout=io.BytesIO())
+        with pytest.raises(UsageError, match="unknown format"):
+            save("-", np.arange(3), format="pt", stdout=io.BytesIO())
+
+    def test_no_binary_to_a_terminal(self) -> None:
+        class Terminal(io.BytesIO):
+            def isatty(self) -> bool:
+                return True
+
+        with pytest.raises(UsageError, match="refusing to write binary .npy to the terminal"):
+            save("-", np.arange(3), format="npy", stdout=Terminal())
+        terminal = Terminal()
+        save("-", np.arange(3), format="csv", stdout=terminal)
+        assert terminal.getvalue() == b"0\n1\n2\n"
+
+    def test_the_standard_output_of_the_program(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        stream = io.BytesIO()
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream))
+        save("-", np.array([7]), format="tsv")
+        assert stream.getvalue() == b"7\n"
+        monkeypatch.setattr(sys, "stdout", None)
+        with pytest.raises(CannotWrite, match="closed"):
+            save("-", np.array([7]), format="tsv")
+
+    def test_a_full_disk_and_a_closed_stream(self) -> None:
+        with (
+            open("/dev/full", "wb", buffering=0) as full,
+            pytest.raises(CannotWrite, match="no space"),
+        ):
+            save("-", np.arange(3), format="npy", stdout=full)
+        closed = io.BytesIO()
+        closed.close()
+        with pytest.raises(CannotWrite, match="closed file"):
+            save("-", np.arange(3), format="csv", stdout=closed)
+
+        class ShutAtLast(io.BytesIO):
+            def flush(self) -> None:
+                raise ValueError("I/O operation on closed file")
+
+        with pytest.raises(CannotWrite, match="closed file"):
+            save("-", np.arange(3), format="csv", stdout=ShutAtLast())
+
+    @pytest.mark.parametrize("at", ["write", "flush"])
+    def test_a_reader_that_left_is_no_failure_of_ours(self, at: str) -> None:
+        class Gone(io.BytesIO):
+            def flush(self) -> None:
+                if at == "flush":
+                    raise BrokenPipeError
+
+            def write(self, data: object) -> int:
+                if at == "write":
+                    raise BrokenPipeError
+                return len(data)  # type: ignore[arg-type]
+
+        with pytest.raises(BrokenPipeError):
+            save("-", np.arange(3), format="npy", stdout=Gone())
+
+    def test_a_stream_that_takes_a_little_at_a_time(self) -> None:
+        class Slow(io.BytesIO):
+            def write(self, data: object) -> int:
+                return super().write(bytes(data)[:7])  # type: ignore[call-overload]
+
+        stream = Slow()
+        save("-", np.arange(100), format="npy", stdout=stream)
+        assert stream.getvalue() == saved(np.arange(100))

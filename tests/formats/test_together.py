@@ -1,0 +1,117 @@
+"""One file or folder for all inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.errors import CannotRead, GscliError, UsageError
+from gscli.files import load_many, save
+from gscli.formats import together
+
+NAMES = ("data", "indices", "updates")
+ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([0]), np.array([9.0]))
+
+
+def container(tmp_path: Path, suffix: str, names: tuple[str, ...] = NAMES) -> str:
+    path = f"{tmp_path}/all.{suffix}"
+    for name, array in zip(names, ARRAYS, strict=False):
+        save(f"{path}::{name}", array)
+    return path
+
+
+def folder(tmp_path: Path, *files: str) -> str:
+    for file, array in zip(files, ARRAYS, strict=False):
+        save(str(tmp_path / file), array)
+    return str(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["npz", "safetensors", "h5"])
+@pytest.mark.parametrize(
+    "names", [NAMES, ("params", "idx", "src"), ("X", "Index", "Values"), ("a", "ind", "upd")]
+)
+def test_members_are_matched_by_name(names: tuple[str, ...], suffix: str, tmp_path: Path) -> None:
+    loaded = load_many(container(tmp_path, suffix, names), NAMES)
+    for name, array in zip(NAMES, ARRAYS, strict=True):
+        assert np.array_equal(loaded[name].array, array)
+        assert loaded[name].origin.startswith(f"{tmp_path}/all.{suffix}::")
+        assert not loaded[name].array.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ("data.npy", "indices.json", "updates.npy"),
+        ("x.npy", "idx.npy", "upd.pb"),
+        ("input_0.pb", "input_1.pb", "input_2.pb"),
+        ("data.npy", "input_1.pb", "values.json"),
+    ],
+)
+def test_files_of_a_folder(files: tuple[str, ...], tmp_path: Path) -> None:
+    text = folder(tmp_path, *files)
+    (tmp_path / "output_0.pb").write_bytes(b"not looked at")
+    (tmp_path / "readme.md").write_text("not looked at")
+    (tmp_path / "model.onnx").write_bytes(b"not looked at")
+    loaded = load_many(text, NAMES)
+    for name, array in zip(NAMES, ARRAYS, strict=True):
+        assert np.array_equal(loaded[name].array, array)
+
+
+def test_a_folder_with_a_name_like_json(tmp_path: Path) -> None:
+    inner = tmp_path / "[x]"
+    inner.mkdir()
+    folder(inner, "data.npy")
+    cwd = pytest.MonkeyPatch()
+    cwd.chdir(tmp_path)
+    assert np.array_equal(load_many("[x]", ("data",))["data"].array, ARRAYS[0])
+    cwd.undo()
+
+
+def test_an_exact_name_wins_over_a_synonym(tmp_path: Path) -> None:
+    path = container(tmp_path, "npz", ("data", "x", "input"))
+    assert np.array_equal(load_many(path, ("data",))["data"].array, ARRAYS[0])
+    both = load_many(path, ("x", "data"))
+    assert np.array_equal(both["x"].array, ARRAYS[1])
+    with pytest.raises(UsageError, match="several arrays for params"):
+        load_many(path, ("params",))
+
+
+def test_what_is_missing(tmp_path: Path) -> None:
+    path = container(tmp_path, "npz", ("data", "indices"))
+    with pytest.raises(CannotRead, match="nothing for updates") as caught:
+        load_many(path, NAMES)
+    assert caught.value.valid == "data, indices"
+    assert set(load_many(path, NAMES, optional=("updates",))) == {"data", "indices"}
+    with pytest.raises(CannotRead, match="nothing for shape"):
+        load_many(path, ("shape",))
+
+
+def test_an_empty_list_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "indices.json").write_text("[]")
+    loaded = load_many(str(tmp_path), ("indices",), empty_dtype="int64")
+    assert loaded["indices"].array.dtype == np.int64
+    assert not loaded["indices"].typed
+
+
+def test_what_cannot_stand_for_all_inputs(tmp_path: Path) -> None:
+    save(str(tmp_path / "x.npy"), ARRAYS[0])
+    with pytest.raises(UsageError, match="one array"):
+        load_many(str(tmp_path / "x.npy"), NAMES)
+    with pytest.raises(CannotRead):
+        load_many(str(tmp_path / "nowhere"), NAMES)
+    save(str(tmp_path / "x.json"), ARRAYS[0])
+    with pytest.raises(UsageError, match="two files"):
+        load_many(str(tmp_path), NAMES)
+
+
+def test_a_folder_of_very_many_files_is_not_read_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(together, "FOLDER_LIMIT", 3)
+    for number in range(10):
+        (tmp_path / f"n{number}.npy").touch()
+    with pytest.raises(GscliError) as caught:
+        load_many(str(tmp_path), ("data",))
+    assert caught.value.valid.count(",") == 2
