@@ -1,0 +1,75 @@
+"""`gscli samples [NAME] [--run] [-o FOLDER]`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gscli.cli import tool
+
+if TYPE_CHECKING:
+    from gscli.lessons import Lesson
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(samples, "samples")
+
+
+def samples(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="a lesson, with or without its number")
+    ] = None,
+    run: Annotated[bool, typer.Option("--run", help="run the lesson's commands")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
+    ] = None,
+) -> int:
+    """List, read, write or run the lessons that come with gscli.
+
+    Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
+    its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
+
+    \b
+    Examples:
+      gscli samples onnx-gather-axis-0
+      gscli samples onnx-gather-axis-0 --run
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli import lessons  # noqa: PLC0415
+
+    chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
+    if output is None and not run:
+        _print(chosen, whole=name is not None)
+        return 0
+    if output is not None:
+        places = [(found, lessons.copy(found, Path(output))) for found in chosen]
+        return _run(places) if run else 0
+    with TemporaryDirectory(prefix="gscli-samples-") as folder:
+        return _run([(found, lessons.copy(found, Path(folder))) for found in chosen])
+
+
+def _print(chosen: list[Lesson], *, whole: bool) -> None:
+    if whole:
+        sys.stdout.write(chosen[0].text)
+        return
+    width = max(len(found.name) for found in chosen)
+    sys.stdout.writelines(f"{found.name:{width}}  {found.title}\n" for found in chosen)
+
+
+def _run(places: list[tuple[Lesson, Path]]) -> int:
+    """Run lessons in order; the last status, since a lesson may show a refusal on its way."""
+    from gscli import lessons  # noqa: PLC0415
+
+    status = 0
+    with lessons.shell_environment() as environment:
+        for found, place in places:
+            sys.stdout.write(f"# {found.title}\n")
+            sys.stdout.flush()
+            commands = [exchange.command for exchange in found.exchanges]
+            status = lessons.run(commands, place, environment)
+    return status
