@@ -1,0 +1,179 @@
+"""The lessons: their screens are what the tool prints, their answers what the pages print."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from screens import environment, pictures, replayed, rewritten, work_folder
+
+from gscli import lessons
+from gscli.errors import CannotRead, CannotWrite, UsageError
+from gscli.frameworks import find
+from gscli.guard import guarded
+from gscli.layout import Tensor
+
+ALL = lessons.lessons()
+
+SHEET = [[1, 2, 3, 4], [5, 6, 7, 8], [8, 7, 6, 5], [4, 3, 2, 1]]
+ANSWERS: list[tuple[str, int, Any]] = [
+    # lesson, number of its command, the output that the page prints
+    ("onnx-gather-axis-0", 0, [[[1.0, 1.2], [2.3, 3.4]], [[2.3, 3.4], [4.5, 5.7]]]),
+    ("onnx-gather-axis-1", 0, [[[1.0, 1.9]], [[2.3, 3.9]], [[4.5, 5.9]]]),
+    ("onnx-gather-negative", 0, [0.0, 1.0, 0.0]),
+    ("article-gather-nd-lines", 0, [[[1, 2]], [[5, 6]]]),
+    ("article-gather-nd-cells", 0, [1, 4]),
+    ("mxnet-first-axis", 1, [2, 2]),
+    ("onnx-scatter-elements", 0, [[2.0, 1.1, 0.0], [1.0, 0.0, 2.2], [0.0, 2.1, 1.2]]),
+    ("onnx-scatter-elements-axis-1", 0, [[1.0, 1.1, 3.0, 2.1, 5.0]]),
+    ("onnx-scatter-elements-axis-1", 1, [[1.0, 1.1, 2.1, 4.0, 5.0]]),
+    ("onnx-scatter-elements-duplicates", 0, [[1.0, 5.2, 3.0, 4.0, 5.0]]),
+    ("onnx-scatter-nd-cells", 0, [1, 11, 3, 10, 9, 6, 7, 12]),
+    ("onnx-scatter-nd-slices", 0,
+     [[[5] * 4, [6] * 4, [7] * 4, [8] * 4], SHEET, [[1] * 4, [2] * 4, [3] * 4, [4] * 4],
+      [SHEET[2], SHEET[3], SHEET[0], SHEET[1]]]),
+    ("openvino-scatter-update", 0, [[1, 1, 1, 3, 4], [1, 6, 1, 8, 9], [1, 11, 2, 13, 14]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", ALL, ids=lambda lesson: lesson.name)
+def test_screens_are_what_the_tool_prints(lesson: lessons.Lesson, tmp_path: Path) -> None:
+    """If this fails and the new screen is right: python tests/screens.py, then look at the diff."""
+    readme = lesson.folder / "README.md"
+    place = work_folder(readme, tmp_path)
+    with environment() as variables:
+        fresh = replayed(lesson.text, place, variables)
+    assert rewritten(lesson.text, fresh) == lesson.text
+    for committed in (path for path in lesson.folder.iterdir() if path != readme):
+        assert (place / committed.name).read_bytes() == committed.read_bytes(), committed.name
+
+
+@pytest.mark.parametrize("lesson", ALL, ids=lambda lesson: lesson.name)
+def test_every_lesson_is_a_heading_a_paragraph_and_a_session(lesson: lessons.Lesson) -> None:
+    heading, blank, paragraph = lesson.text.splitlines()[:3]
+    assert heading.startswith("# ")
+    assert not blank
+    assert paragraph[0].isalnum() or paragraph[0] == "`"
+    assert lesson.exchanges
+    assert all(len(line) <= 100 for line in lesson.text.splitlines() if not line.startswith("{"))
+
+
+def test_lessons_are_numbered_in_the_order_of_the_story() -> None:
+    assert [int(lesson.name.partition("-")[0]) for lesson in ALL] == list(range(len(ALL)))
+
+
+def test_every_input_file_is_used_by_its_lesson() -> None:
+    for lesson in ALL:
+        for path in lesson.folder.iterdir():
+            assert path.name == "README.md" or path.name in lesson.text, path
+
+
+def test_pictures_load_nothing_from_elsewhere() -> None:
+    found = pictures(lessons.lesson("pictures").folder)
+    assert {path.suffix for path in found} == {".svg", ".html"}
+    for path in found:
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/", "")
+        assert "http" not in text, path.name
+
+
+@pytest.mark.parametrize(("name", "number", "answer"), ANSWERS)
+def test_answers_of_the_reference_pages(
+    name: str,
+    number: int,
+    answer: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lesson = lessons.lesson(name)
+    monkeypatch.chdir(lesson.folder)
+    words = shlex.split(lesson.exchanges[number].command)
+    assert guarded([*words[1:], "--json=output"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    expected = np.array(answer)
+    assert output["shape"] == list(expected.shape)
+    assert output["data"] == pytest.approx(expected.ravel().tolist(), rel=1e-6)
+
+
+def test_the_shapes_of_the_large_openvino_example() -> None:
+    """The page's own shapes, judged without any data."""
+    operator = find("openvino.scatter_update")
+    data, indices, updates = (1000, 256, 10, 15), (125, 20), (1000, 125, 20, 10, 15)
+    tensors = {
+        "data": Tensor("data", data, "float32"),
+        "indices": Tensor("indices", indices, "int64"),
+        "updates": Tensor("updates", updates, "float32"),
+        "axis": Tensor("axis", (1,), "int64", (1,)),
+    }
+    assert operator.layout(tensors, {}).output_shape == data
+
+
+def test_the_list_names_every_lesson(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["samples"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [lesson.name for lesson in ALL]
+
+
+@pytest.mark.parametrize("name", ["00", "first-look", "00-first-look"])
+def test_a_lesson_is_printed_under_any_of_its_names(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["samples", name]) == 0
+    assert capsys.readouterr().out == ALL[0].text
+
+
+def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["samples", "batch-dim"]) == 2
+    assert "did you mean batch-dims?" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="no lesson"):
+        lessons.lesson("zzz")
+
+
+def test_files_are_written_and_never_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "new" / "lessons"
+    assert guarded(["samples", "first-look", "-o", str(target)]) == 0
+    written = {path.name for path in (target / "00-first-look").iterdir()}
+    assert written == {path.name for path in ALL[0].folder.iterdir()}
+    assert guarded(["samples", "first-look", "-o", str(target)]) == 73
+    assert "File exists" in capsys.readouterr().err
+    with pytest.raises(CannotWrite):
+        lessons.copy(ALL[0], target)
+
+
+def test_running_a_lesson_shows_its_commands_and_screens(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert guarded(["samples", "first-look", "--run", "-o", str(tmp_path)]) == 0
+    exchange = ALL[0].exchanges[0]
+    printed = "".join(line.rstrip() + "\n" for line in capfd.readouterr().out.splitlines())
+    assert printed == f"# {ALL[0].title}\n$ {exchange.command}\n{exchange.screen}"
+
+
+def test_sessions_keep_long_commands_together() -> None:
+    commands = "$ one \\\n>   two\n> three\nout\n> not a command\n$ next\n"
+    text = f"before\n```console\n{commands}```\nafter\n"
+    first, second = lessons.sessions(text)[0]
+    assert first == lessons.Exchange("one \\\n  two\nthree", "out\n> not a command\n", 3)
+    assert second == lessons.Exchange("next", "", 8)
+
+
+def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "gscli"
+    package.mkdir()
+    monkeypatch.setattr(lessons, "__file__", str(package / "lessons.py"))
+    with pytest.raises(CannotRead, match="not installed"):
+        lessons.folder()
+    (tmp_path / "samples").mkdir()
+    assert lessons.folder() == tmp_path / "samples"
+    shutil.copytree(ALL[0].folder, package / "samples" / ALL[0].name)
+    assert lessons.folder() == package / "samples"
+    assert [lesson.name for lesson in lessons.lessons()] == [ALL[0].name]
