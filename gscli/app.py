@@ -179,7 +179,8 @@ def _save_pictures(trace: Trace, settings: Settings) -> None:
     if settings.html is not None:
         from gscli.views.page import page  # noqa: PLC0415
 
-        save_text(settings.html, page([trace], quiz=settings.quiz))
+        options = view_options(settings, colored=True)
+        save_text(settings.html, page([trace], quiz=settings.quiz, options=options))
 
 
 def save_text(path: str, text: str) -> None:

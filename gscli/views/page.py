@@ -131,7 +131,7 @@ class Section:
         return (
             f'<li><button type="button"><i class="{chip_class(entry.number, live=entry.live)}">'
             f'<span class="v">entry </span>{entry.label}</i> '
-            f'<span class="s">{escape(told.index + told.words)}{value}{escape(told.after)}</span>'
+            f'<span class="s">{escape(told.words)}{value}{escape(told.after)}</span>'
             "</button></li>"
         )
 

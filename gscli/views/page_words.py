@@ -29,16 +29,15 @@ _SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The index, what follows from it, the value that leads to, and a remark."""
+    """The index and what follows from it, the value that leads to, and a remark."""
 
-    index: str
     words: str
     value: str = ""
     after: str = ""
 
     def __str__(self) -> str:
         value = f" {self.value}" if self.value else ""
-        return f"{self.index}{self.words}{value}{self.after}"
+        return f"{self.words}{value}{self.after}"
 
 
 class Speaker:
@@ -57,7 +56,8 @@ class Speaker:
         >>> print(Speaker(Scene(found, ViewOptions())).sentence(found.entries()[0]))
         indices[0] = -1 counts from the end: 2 → data[2] → output[0] = 30
         """
-        index = " = ".join(self._teller.source(entry))
+        place, vector = self._teller.source(entry)
+        index = f"{place} = {vector}" if place else f"the vector {vector}"
         if not entry.live:
             return self._skipped(entry, index)
         moved = moved_words(entry)
@@ -72,41 +72,42 @@ class Speaker:
         if self._trace.kind == "gather":
             assert entry.result is not None
             filled = self._spelled(self._trace.run.output, entry.result)
-            return Sentence(index, f"{why} → {result} is filled{' with' * bool(filled)}", filled)
+            return Sentence(f"{index}{why} → {result} is filled{' with' * bool(filled)}", filled)
         updates = self._trace.tensor("updates")
         if updates is None or entry.result is None:
-            return Sentence(index, f"{why}, so nothing is written")
+            return Sentence(f"{index}{why}, so nothing is written")
         value = self._spelled(updates.array, entry.result)
-        return Sentence(index, f"{why}, so {result}{f' = {value}' * bool(value)} is dropped")
+        return Sentence(f"{index}{why}, so {result}{f' = {value}' * bool(value)} is dropped")
 
     def _read(self, entry: Entry, index: str, moved: str) -> Sentence:
         assert entry.target is not None
         assert entry.result is not None
-        path = f"{moved} → {self._teller.target_cell(entry)} → {self._teller.result_cell(entry)}"
+        source, place = self._teller.target_cell(entry), self._teller.result_cell(entry)
+        path = f"{index}{moved} → {source} → {place}"
         values = self._spelled(self._trace.run.output, entry.result)
         if values:
-            return Sentence(index, f"{path} =", values)
-        return Sentence(index, f"{path}, a {self._teller.slice_size(entry.target)}")
+            return Sentence(f"{path} =", values)
+        return Sentence(f"{path}, {self._teller.slice_size(entry.target)}")
 
     def _written(self, entry: Entry, index: str, moved: str) -> Sentence:
         assert entry.target is not None
         place, change = self._teller.target_cell(entry), entry.change
-        path = f"{moved} → {place}"
+        path = f"{index}{moved} → {place}"
         if change is None:
-            return Sentence(index, f"{path} is written")
+            return Sentence(f"{path} is written")
         after = "" if change.again is None else f", again after {label_of(change.again)}"
         old, update, new = map(self._listed, (change.old, change.update, change.new))
         if not new:
             what = self._combined(change, place, self._teller.result_cell(entry))
             size = self._teller.slice_size(entry.target)
-            return Sentence(index, f"{path}: {what}, a {size}{after}")
+            return Sentence(f"{path}: {what}, {size}{after}")
         if change.fresh:
-            return Sentence(index, f"{path}: starts with", new, ", data is not counted")
+            return Sentence(f"{path}: starts with", new, ", nothing before it counts")
         if self._trace.reduction == "none":
-            return Sentence(index, f"{path}: {old} becomes", new, after)
+            return Sentence(f"{path}: {old} becomes", new, after)
         if self._trace.reduction == "mean":
             after = f", the sum of {change.terms} values{after}"
-        return Sentence(index, f"{path}: {self._combined(change, old, update)} =", new, after)
+        return Sentence(f"{path}: {self._combined(change, old, update)} =", new, after)
 
     def _combined(self, change: Change, old: str, update: str) -> str:
         reduction = self._trace.reduction
