@@ -106,9 +106,7 @@ class Formula:
         if not layout.column_axes:
             return []
         legal = ", ".join(map(self._legal, layout.column_axes))
-        rest = outside(layout.kind, policy.beyond)
-        if layout.kind == "gather" and policy.beyond is Beyond.SKIP:
-            rest += f" {safe(repr(layout.fill))}"
+        rest = outside(layout, policy.beyond)
         return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
 
     def _vectors(self) -> list[str]:
@@ -200,28 +198,23 @@ _NEGATIVE = {
     Negative.SKIP: "below zero skips its entry, ",
 }
 _BEYOND = {
-    "gather": {
-        Beyond.RAISE: "is refused",
-        Beyond.WRAP: "is taken modulo the size",
-        Beyond.CLIP: "moves to the nearest end",
-        Beyond.SKIP: "reads nothing and gives the value",
-    },
-    "scatter": {
-        Beyond.RAISE: "is refused",
-        Beyond.WRAP: "is taken modulo the size",
-        Beyond.CLIP: "moves to the nearest end",
-        Beyond.SKIP: "writes nothing",
-    },
+    Beyond.RAISE: "is refused",
+    Beyond.WRAP: "is taken modulo the size",
+    Beyond.CLIP: "moves to the nearest end",
 }
 
 
-def outside(kind: str, beyond: Beyond) -> str:
+def outside(layout: Layout, beyond: Beyond) -> str:
     """What an index outside its range does, as the end of a sentence.
 
-    >>> outside("gather", Beyond.CLIP)
-    'moves to the nearest end'
+    >>> from gscli.tracing import trace
+    >>> outside(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, Beyond.SKIP)
+    'reads nothing and gives 0'
     """
-    return _BEYOND[kind][beyond]
+    if beyond is Beyond.SKIP:
+        given = f"reads nothing and gives {safe(repr(layout.fill))}"
+        return given if layout.kind == "gather" else "writes nothing"
+    return _BEYOND[beyond]
 
 
 def _letter(number: int) -> str:

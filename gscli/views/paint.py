@@ -145,7 +145,9 @@ class Painter:
         if plane:
             lit = any(place[0] == number for place in self.marked)
             yield [(self._plane_name(plane), self.palette.bold if lit else self.palette.dim)]
-        for chunk in chunks:
+        for place, chunk in enumerate(chunks):
+            if place:
+                yield []
             yield from self._table(number, chunk)
 
     def _plane_name(self, plane: tuple[int, ...]) -> str:

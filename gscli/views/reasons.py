@@ -48,15 +48,15 @@ def _adjusted(trace: Trace, one: Adjustment) -> str:
     if one.how == "skipped" and one.written < 0 and policy.negative is Negative.SKIP:
         rule = "an index below zero skips its entry"
     elif one.how == "skipped":
-        rule = f"such an index {outside(trace.kind, Beyond.SKIP)}"
+        rule = f"such an index {outside(trace.layout, Beyond.SKIP)}"
     elif one.how == "clipped":
-        rule = f"an index outside {outside(trace.kind, Beyond.CLIP)}"
+        rule = f"an index outside {outside(trace.layout, Beyond.CLIP)}"
     elif policy.negative is Negative.FROM_END and -one.size <= one.written < 0:
         rule = "an index below zero counts from the end"
     elif isinstance(one.written, float) and int(one.written) == one.coordinate:
         rule = "the fraction is cut off"
     else:
-        rule = f"an index outside {outside(trace.kind, Beyond.WRAP)}"
+        rule = f"an index outside {outside(trace.layout, Beyond.WRAP)}"
     return f"{one.words()}: {rule}."
 
 

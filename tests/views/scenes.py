@@ -1,0 +1,175 @@
+"""Runs whose screens are kept as golden files.
+
+    python tests/views/scenes.py     writes every file anew; then look at the difference
+
+A screen that changed is a change people see.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from gscli.tracing import Trace, trace  # noqa: E402
+from gscli.views.explain import explain  # noqa: E402
+from gscli.views.lines import render  # noqa: E402
+from gscli.views.options import ViewOptions  # noqa: E402
+from gscli.views.picture import picture  # noqa: E402
+from gscli.views.step import frames  # noqa: E402
+from gscli.views.tensor import tensor_picture  # noqa: E402
+
+GOLDEN = ROOT / "tests" / "golden" / "views"
+F4 = np.float32
+
+PLAIN = ViewOptions(color="none")
+WIDE = ViewOptions(width=120, color="none")
+COLOR = ViewOptions()
+COLOR_WIDE = ViewOptions(width=120)
+NARROW = ViewOptions(width=40, color="none", utf8=False)
+MONO = ViewOptions(palette="mono")
+
+
+def duplicates() -> Trace:
+    vectors = [[0, 1], [2, 2], [0, 1], [-1, 0], [5, 0], [0, 1], [0, 1]]
+    updates = np.array([10, 20, 30, 40, 50, 60, 0.5], F4)
+    indices = tuple(np.array(column) for column in zip(*vectors, strict=True))
+    inputs = {"x": np.ones((4, 3), F4), "indices_0": indices[0], "indices_1": indices[1]}
+    return trace("jax.at.add", {**inputs, "values": updates})
+
+
+def sheets() -> Trace:
+    rising = np.array([1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1]).reshape(4, 4)
+    data = np.stack([rising, rising, rising[::-1], rising[::-1]])
+    updates = np.stack([np.full((4, 4), 5), np.full((4, 4), 1)]) + np.arange(4)[:, None]
+    return trace("onnx.scatter_nd", {"data": data, "indices": [[0], [2]], "updates": updates})
+
+
+def big() -> Trace:
+    values = ((np.arange(512_000) * 7919 % 20_011 - 10_000) / 10_000).astype(F4)
+    return trace(
+        "onnx.scatter_nd",
+        {
+            "data": values.reshape(1000, 512),
+            "indices": [[3, 17], [412, 300], [413, 301], [999, -1]],
+            "updates": np.array([99.5, -3.25, 7, 1000], F4),
+        },
+    )
+
+
+def hostile() -> Trace:
+    data = np.array([["héllo", "日本語"], ["[red]x", "a\x1b[31mb\u202e"]])
+    return trace(
+        "onnx.scatter_elements",
+        {"data": data, "indices": [[0, 1]], "updates": [["a very long string", "z"]]},
+        {"reduction": "add"},
+    )
+
+
+SCENES: dict[str, Callable[[], Trace]] = {
+    "duplicates": duplicates,
+    "sheets": sheets,
+    "big": big,
+    "hostile": hostile,
+    "negative": lambda: trace(
+        "onnx.gather_elements",
+        {"data": np.arange(1, 10).reshape(3, 3), "indices": [[1, -1, 0], [2, 0, -2]]},
+    ),
+    "last_wins": lambda: trace(
+        "onnx.scatter_nd",
+        {"data": np.zeros(4, F4), "indices": [[1], [3], [1]], "updates": np.array([1, 2, 3], F4)},
+    ),
+    "batches": lambda: trace(
+        "onnx.gather_nd",
+        {"data": np.arange(24).reshape(2, 3, 4), "indices": [[[0], [2]], [[1], [-1]]]},
+        {"batch_dims": 1},
+    ),
+    "clipped": lambda: trace(
+        "mxnet.take",
+        {"a": np.arange(12, dtype=F4).reshape(4, 3), "indices": np.array([0, -1, 9, 2])},
+    ),
+    "filled": lambda: trace(
+        "jax.take", {"a": np.array([10, 20, 30, 40], np.int32), "indices": np.array([0, -1, 9])}
+    ),
+    "five_axes": lambda: trace(
+        "onnx.scatter_nd",
+        {
+            "data": np.zeros((4, 5, 6, 2, 3), np.int8),
+            "indices": [[0, 1, 2], [3, 4, 5]],
+            "updates": np.arange(12, dtype=np.int8).reshape(2, 2, 3),
+        },
+    ),
+    "long_row": lambda: trace(
+        "onnx.gather", {"data": np.arange(100) * 3, "indices": np.arange(60) % 7 * 10}
+    ),
+    "mean": lambda: trace(
+        "torch.scatter_reduce",
+        {"input": np.zeros(3), "index": np.array([0, 0, 1]), "src": np.array([1.0, 2, 4])},
+        {"dim": 0, "reduce": "mean", "include_self": False},
+    ),
+    "window": lambda: trace(
+        "stablehlo.gather",
+        {"operand": np.arange(20).reshape(4, 5), "start_indices": np.array([[0, 1], [3, 3]])},
+        {
+            "offset_dims": [1, 2],
+            "collapsed_slice_dims": [],
+            "operand_batching_dims": [],
+            "start_indices_batching_dims": [],
+            "start_index_map": [0, 1],
+            "index_vector_dim": 1,
+            "slice_sizes": [2, 3],
+        },
+    ),
+    "scalar": lambda: trace("onnx.gather", {"data": [1.5, 2.5], "indices": np.array(1)}),
+    "nothing": lambda: trace(
+        "onnx.gather", {"data": np.zeros((3, 2)), "indices": np.zeros(0, np.int64)}
+    ),
+}
+
+
+def screens() -> Iterator[tuple[str, str]]:
+    """Every golden screen by file name; escape characters are written as ␛."""
+    for name, text in _screens():
+        yield name, text.replace("\x1b", "␛")
+
+
+def _screens() -> Iterator[tuple[str, str]]:
+    for name, made in SCENES.items():
+        yield f"{name}_80.txt", render(picture(made(), PLAIN), PLAIN)
+    for name in ("sheets", "big", "duplicates"):
+        yield f"{name}_120.txt", render(picture(SCENES[name](), WIDE), WIDE)
+        yield f"{name}_120_color.txt", render(picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE)
+    for name in ("duplicates", "negative", "last_wins", "filled"):
+        yield f"{name}_80_color.txt", render(picture(SCENES[name](), COLOR), COLOR)
+    for name in ("duplicates", "negative", "clipped", "sheets", "hostile", "five_axes"):
+        yield f"{name}_40_ascii.txt", render(picture(SCENES[name](), NARROW), NARROW)
+    yield "duplicates_80_mono.txt", render(picture(duplicates(), MONO), MONO)
+    for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative"):
+        made = SCENES[name]()
+        yield f"{name}_explain.txt", render(explain(made, PLAIN, plain=False), PLAIN)
+        yield f"{name}_plain.txt", str(explain(made, PLAIN, plain=True))
+    for name in ("duplicates", "filled"):
+        steps = frames(SCENES[name](), PLAIN)
+        yield f"{name}_steps.txt", "\n".join(render(frame, PLAIN) for frame in steps)
+    grid = np.linspace(-1, 1, 60 * 90).reshape(60, 90)
+    yield "tensor_80.txt", render(tensor_picture("weights", grid, PLAIN), PLAIN)
+
+
+def write() -> None:
+    """Write the golden files anew and remove those that are no longer made."""
+    made: Mapping[str, str] = dict(screens())
+    for old in GOLDEN.glob("*.txt"):
+        if old.name not in made:
+            old.unlink()
+    for name, text in made.items():
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
