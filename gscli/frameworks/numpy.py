@@ -1,8 +1,11 @@
 """NumPy: take, take_along_axis, put, put_along_axis and the `at` methods of five ufuncs.
 
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
-under mode "clip" (where every negative index becomes 0). An index of type uint64 beyond 2^63 - 1 is
-out of range here; NumPy itself would read it as a negative number.
+under mode "clip" (where every negative index becomes 0).
+
+Three departures, all towards a refusal: an index of type uint64 beyond 2^63 - 1 is out of range here
+(NumPy reads it as a negative number); take judges its indices even when the result is empty; complex
+values never go into real arrays (NumPy warns and drops the imaginary part).
 """
 
 from __future__ import annotations
@@ -122,7 +125,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
 
 @FRAMEWORK.operator(
-    example="'[[10,20,30],[40,50,60]]' '[[2],[-3]]' '[[7],[8]]' --axis 1",
+    example="'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[[2],[-4]]' '[[7],[8]]' --axis 1",
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
