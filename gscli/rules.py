@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from gscli import files
 from gscli.declare import Attribute, Operator
-from gscli.errors import GscliError, IndexRefused
+from gscli.errors import GscliError
 from gscli.execute import Run, execute
 from gscli.inputs import Inputs, assigned, settle_types
 from gscli.tracing import Trace
@@ -194,24 +195,23 @@ def example(
         dict.fromkeys(loaded, "inline"),
         {name: item.typed for name, item in loaded.items()},
     )
-    try:
-        settle_types(operator, inputs, attrs, strict=False)
-        return Probe(operator, inputs.arrays, attrs, execute(operator, inputs.arrays, attrs))
-    except IndexRefused:
-        # This variant refuses the example's own unusual index: write what it means elsewhere.
-        usual = example(operator, {}) if variant or version is not None else None
-        return None if usual is None else _again(operator, usual.in_range(), attrs)
-    except GscliError:
-        return None
+    # A version may lack an attribute of the example, a variant may refuse its unusual index.
+    needed = {item.name for item in operator.attributes if item.required} | {*variant, "opset"}
+    fewer = {name: value for name, value in attrs.items() if name in needed}
+    for chosen in (attrs, fewer):
+        with suppress(GscliError):
+            settle_types(operator, inputs, chosen, strict=False)
+            return _probe(operator, inputs.arrays, chosen)
+    usual = example(operator, {}) if variant or version is not None else None
+    if usual is not None:
+        for chosen in (attrs, fewer):
+            with suppress(GscliError):
+                return _probe(operator, usual.in_range(), chosen)
+    return None
 
 
-def _again(
-    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-) -> Probe | None:
-    try:
-        return Probe(operator, inputs, attrs, execute(operator, inputs, attrs))
-    except GscliError:
-        return None
+def _probe(operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> Probe:
+    return Probe(operator, inputs, attrs, execute(operator, inputs, attrs))
 
 
 def split_words(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:

@@ -128,8 +128,8 @@ def gather_nd(
 @FRAMEWORK.operator(
     versions=(9,),
     until=10,
-    example="'[[0.0,0.0,0.0],[0.0,0.0,0.0]]' '[[1,0,1]]' '[[1.0,1.1,1.2]]'",
-    refused="'[[0.0,0.0]]' '[[2,0]]' '[[1.0,1.1]]'",
+    example="'[[0,0,0],[0,0,0]]' '[[1,0,1],[0,0,0]]' '[[10,11,12],[20,21,22]]'",
+    refused="'[[0,0]]' '[[2,0]]' '[[10,11]]'",
 )
 def scatter(
     data: Tensor, indices: Tensor, updates: Tensor, *, axis: Axis = 0, opset: Opset = None

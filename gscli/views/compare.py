@@ -20,6 +20,10 @@ from gscli.views.signs import cells, left, signs_of
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""
 
+NARROWEST_LABEL = 22
+NARROWEST_REASON = 14
+REASON_GAP = 3
+
 MOST_COLUMNS = 24
 LISTED_CELLS = 8
 LISTED_ENTRIES = 200
@@ -68,7 +72,8 @@ class ComparisonView(Drawn):
         count = self._column_count()
         if count is None:
             return False
-        return self._label_width(width) + sum(self._widths(count)) + 24 <= width
+        needed = NARROWEST_LABEL + sum(self._widths(count)) + REASON_GAP + NARROWEST_REASON
+        return needed <= width
 
     def _column_count(self) -> int | None:
         """Columns when each entry (gather) or output cell (scatter) has one value in every row."""
@@ -114,19 +119,21 @@ class ComparisonView(Drawn):
             return [f" {label_of(number)} " for number in range(count)]
         return [f"[{number}]" for number in range(count)]
 
-    def _label_width(self, width: int) -> int:
+    def _label_width(self, width: int, columns: int) -> int:
         longest = max(cells(label) for g in self.comparing.groups for label in g.labels)
-        return min(longest + 2, int(width * LABEL_SHARE))
+        room = width - columns - REASON_GAP - NARROWEST_REASON
+        return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
 
     def _table(self, width: int) -> list[Line]:
         count = self._column_count() or 0
-        widths, room = self._widths(count), self._label_width(width)
+        widths = self._widths(count)
+        room = self._label_width(width, sum(widths))
         heads = self._column_heads(count)
         header: Line = [(" " * room, PLAIN)]
         for number, head in enumerate(heads):
             style = self.palette.value(number) if self._gathers else self.palette.dim
             header += [(" " * (widths[number] - cells(head)), PLAIN), (head, style)]
-        header.append(("   what happens", self.palette.dim))
+        header.append((" " * REASON_GAP + "what happens", self.palette.dim))
         lines = [header]
         for group in self.comparing.groups:
             lines += self._row(group, count, widths, room, width)
@@ -138,21 +145,19 @@ class ComparisonView(Drawn):
         style = self.palette.bold if group is self.comparing.groups[0] else PLAIN
         labels = _filled(group.labels, room - 2)
         used = room + sum(widths)
-        reasons = wrap(
-            self._happened(group.first), max(width - used - 3, 12), break_on_hyphens=False
-        )
+        reasons = self._reasons(group.first, width - used - REASON_GAP)
         line: Line = [(left(self.signs.fit(labels[0], room - 1), room), style)]
         for number, text in enumerate(self._texts(group, count)):
             shown = self._value_style(group, number, text)
             pad = widths[number] - cells(text)
             line += [(" " * pad, PLAIN), (text, shown)]
-        line.append(("   " + (reasons[0] if reasons else ""), self.palette.dim))
+        line.append((" " * REASON_GAP + (reasons[0] if reasons else ""), self.palette.dim))
         lines = [line]
         for number in range(1, max(len(labels), len(reasons))):
             label = labels[number] if number < len(labels) else ""
             reason = reasons[number] if number < len(reasons) else ""
             lines.append([
-                (left(self.signs.fit(label, room - 1), used + 3), style),
+                (left(self.signs.fit(label, room - 1), used + REASON_GAP), style),
                 (reason, self.palette.dim),
             ])  # fmt: skip
         return lines
@@ -181,7 +186,7 @@ class ComparisonView(Drawn):
     def _listed(self, group: Group, base: Row | None) -> list[str]:
         output = group.first.output
         if output is None:
-            return [self._happened(group.first)]
+            return [self._refusal(group.first)]
         if base is None or base.output is None or group.first is base:
             return ["as drawn above"]
         if output.shape != base.output.shape:
@@ -202,11 +207,11 @@ class ComparisonView(Drawn):
 
     # --- reasons and summary --------------------------------------------------------------
 
-    def _happened(self, row: Row) -> str:
+    def _reasons(self, row: Row, width: int) -> list[str]:
         """The last column: why it refuses, or what became of unusual entries."""
         if row.trace is None:
-            return self._refusal(row)
-        return "  ".join(self._unusual(row.trace))
+            return wrap(self._refusal(row), width, break_on_hyphens=False)
+        return _filled(self._unusual(row.trace), width, "  ")
 
     def _refusal(self, row: Row) -> str:
         error = row.error
@@ -243,7 +248,7 @@ class ComparisonView(Drawn):
         return [[(line, style)] for line in lines]
 
 
-def _filled(labels: Sequence[str], width: int) -> list[str]:
+def _filled(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
     """Labels side by side while they fit, broken between them rather than inside.
 
     >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
@@ -251,10 +256,10 @@ def _filled(labels: Sequence[str], width: int) -> list[str]:
     """
     lines: list[str] = []
     for label in labels:
-        if lines and cells(lines[-1]) + cells(label) + 2 <= width:
-            lines[-1] += f", {label}"
-        else:
-            if lines:
-                lines[-1] += ","
-            lines.append(label)
+        if lines and cells(lines[-1]) + cells(separator + label) <= width:
+            lines[-1] += separator + label
+            continue
+        if lines:
+            lines[-1] += separator.rstrip()
+        lines += wrap(label, width, break_on_hyphens=False, subsequent_indent="  ")
     return lines

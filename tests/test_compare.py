@@ -1,0 +1,184 @@
+"""Every row of a comparison is the operator's own answer; screens are golden text."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gscli
+from gscli.compare import Comparing, compare, document
+from gscli.concepts import CONCEPTS
+from gscli.errors import UsageError
+from gscli.frameworks import NAMES, framework
+from gscli.views.compare import comparison
+from gscli.views.lines import render
+from gscli.views.options import ViewOptions
+
+GOLDEN = Path(__file__).parent / "golden" / "compare"
+
+CALLS = {
+    "gather": ("gather", {"data": [10, 20, 30, 40], "indices": [0, -1, 9]}, {}),
+    "gather-good": ("gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]}, {"axis": 1}),
+    "gather-batch": (
+        "gather",
+        {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},
+        {"axis": 1, "batch_dims": 1},
+    ),
+    "gather-elements": (
+        "gather-elements",
+        {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [-1, 0]]},
+        {"axis": 0},
+    ),
+    "gather-nd": ("gather-nd", {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [1, -1]]}, {}),
+    "scatter-elements": (
+        "scatter-elements",
+        {"data": [[1, 2], [3, 4]], "indices": [[0, 0], [1, 1]], "updates": [[5, 6], [7, 8]]},
+        {"axis": 1, "reduction": "add"},
+    ),
+    "scatter-nd": (
+        "scatter-nd",
+        {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [1, 2]], "updates": [9, 8]},
+        {"reduction": "add"},
+    ),
+    "scatter-nd-zeros": (
+        "scatter-nd",
+        {"data": [0, 0, 0], "indices": [[1], [1]], "updates": [9, 8]},
+        {},
+    ),
+    "scatter-update": (
+        "scatter-update",
+        {"data": [[1, 2], [3, 4], [5, 6]], "indices": [2, 0], "updates": [[7, 8], [9, 10]]},
+        {},
+    ),
+    "take": ("take", {"data": [[10, 20], [30, 40]], "indices": [0, -1]}, {}),
+}
+
+
+def compared(name: str) -> Comparing:
+    concept, inputs, arguments = CALLS[name]
+    return compare(concept, inputs, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_row_is_what_the_operator_answers(name: str) -> None:
+    for group in compared(name).groups:
+        for row in group.rows:
+            if row.output is None:
+                assert row.error is not None, row.label
+                with pytest.raises(type(row.error), match=re.escape(row.error.problem)):
+                    gscli.run(row.operator.full_name, row.inputs, row.attrs)
+            else:
+                answer = gscli.run(row.operator.full_name, row.inputs, row.attrs)
+                assert row.output.dtype == answer.dtype
+                np.testing.assert_array_equal(row.output, answer)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_groups_are_whole_and_apart(name: str) -> None:
+    groups = compared(name).groups
+    for number, group in enumerate(groups):
+        assert all(group.first.answers_like(row) for row in group.rows)
+        assert not any(group.first.answers_like(other.first) for other in groups[:number])
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("name", CALLS)
+def test_screens(name: str, width: int) -> None:
+    text = render(
+        comparison(compared(name), ViewOptions(width=width, color="none")),
+        ViewOptions(width=width, color="none"),
+    )
+    assert max(map(len, text.splitlines())) <= width
+    golden = GOLDEN / f"{name}-{width}.txt"
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_colour_adds_nothing_but_colour() -> None:
+    options = ViewOptions(width=100, color="truecolor")
+    colored = render(comparison(compared("gather"), options), options)
+    plain = ViewOptions(width=100, color="none")
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", colored)
+    lines = [line.rstrip() for line in stripped.splitlines()]
+    assert lines == render(comparison(compared("gather"), plain), plain).splitlines()
+
+
+def test_eight_rule_sets_with_their_true_answers() -> None:
+    found = compared("gather")
+    answers = {
+        label: None if group.first.output is None else group.first.output.tolist()
+        for group in found.groups
+        for label in group.labels
+    }
+    assert answers["ONNX Gather-13"] is None
+    assert answers["OpenVINO Gather-8"] == [10, 40, 0]
+    assert answers["NumPy take (wrap)"] == [10, 40, 20]
+    assert answers["NumPy take (clip)"] == [10, 10, 40]
+    assert answers["TF gather CPU"] is None
+    assert answers["TF gather GPU"] == [10, 0, 0]
+    assert answers["TF gather XLA"] == [10, 10, 40]
+    assert answers["MXNet take (clip)"] == [10, 10, 40]
+    assert answers["Caffe2 Gather"] is None
+    assert answers["PyTorch index_select"] is None
+    assert answers["JAX take (fill)"] == [10, 40, np.iinfo(np.int64).min]
+    assert answers["JAX x[i]"] == [10, 40, 40]
+    assert len(found.groups) >= 8
+
+
+def test_a_refusing_base_is_read_entry_by_entry() -> None:
+    found = compared("gather")
+    by_label = {group.labels[0]: group for group in found.groups}
+    flags = found.differs(by_label["OpenVINO Gather-8"])
+    assert flags is not None
+    assert flags.tolist() == [False, False, True]
+
+
+def test_mxnet_reads_vectors_along_the_first_axis_both_ways() -> None:
+    found = compared("gather-nd")
+    rows = {row.label: row for group in found.groups for row in group.rows}
+    assert rows["MXNet 1.9 gather_nd"].inputs["indices"].tolist() == [[0, 1], [1, -1]]
+    assert rows["MXNet 1.9 gather_nd"].answers_like(rows["ONNX GatherND-13"])
+    zeros = compare("scatter-nd", {"data": [0, 0], "indices": [[1]], "updates": [7]})
+    labels = [label for group in zeros.groups for label in group.labels]
+    assert "MXNet scatter_nd (on zeros)" in labels
+    assert zeros.agree
+
+
+def test_only_picks_and_orders() -> None:
+    inputs = {"data": [1, 2], "indices": [1]}
+    found = compare("gather", inputs, only=["tf", "onnx"])
+    assert found.base.label == "TF gather CPU"
+    assert found.agree
+    with pytest.raises(UsageError, match="nothing called"):
+        compare("gather", inputs, only=["fortran"])
+
+
+def test_the_document_tells_every_row() -> None:
+    found = document(compared("gather"))
+    again = json.loads(json.dumps(found))
+    assert again["agree"] is False
+    first = again["rows"][0]
+    assert first["label"] == "ONNX Gather-13"
+    assert first["error"]["valid"] == "-4 … 3"
+    fill = next(row for row in again["rows"] if row["label"] == "OpenVINO Gather-8")
+    assert fill["output"]["data"] == [10, 40, 0]
+    assert fill["differs"] == [[2]]
+
+
+def test_every_concept_has_a_base_and_company() -> None:
+    for concept in CONCEPTS:
+        rows = [
+            comparison
+            for name in NAMES
+            for _, comparison in framework(name).comparisons
+            if comparison.concept == concept
+        ]
+        assert len({row.label for row in rows}) == len(rows) >= 4, concept
+
+
+def test_every_framework_takes_part() -> None:
+    for name in NAMES:
+        assert framework(name).comparisons, name

@@ -1,0 +1,86 @@
+"""Rules are computed; here stand the semantics tables' own words for a sample of them."""
+
+from __future__ import annotations
+
+import pytest
+
+import gscli
+from gscli.article_tables import table
+from gscli.frameworks import find
+from gscli.rules import Rule, document, example, markdown, rules
+
+
+def rule(name: str, variant: str = "") -> Rule:
+    return next(found for found in rules([find(name)]) if not variant or variant in found.variants)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "negative", "beyond", "duplicates", "untouched", "axis"),
+    [
+        ("onnx.gather", "", "from the end", "error", "allowed", "–", "0"),
+        ("onnx.scatter_nd", "", "from the end", "error", "last kept, order open", "data", "–"),
+        ("onnx.scatter", "", "from the end", "error", "last kept, order open", "data", "0"),
+        ("numpy.take", "mode=raise", "from the end", "error", "allowed", "–", "flattened"),
+        ("numpy.take", "mode=wrap", "modulo", "modulo", "allowed", "–", "flattened"),
+        ("numpy.take", "mode=clip", "clipped to 0", "clipped to the last", "allowed", "–",
+         "flattened"),
+        ("tensorflow.gather", "device=cpu", "error", "error", "allowed", "–", "0"),
+        ("tensorflow.gather", "device=gpu", "reads 0", "reads 0", "allowed", "–", "0"),
+        ("tensorflow.scatter_nd", "device=gpu", "dropped", "dropped", "summed", "0", "–"),
+        ("tensorflow.unsorted_segment_sum", "device=cpu", "dropped", "error", "summed", "0", "–"),
+        ("mxnet.take", "mode=clip", "clipped to 0", "clipped to the last", "allowed", "–", "0"),
+        ("mxnet.take", "mode=raise", "error", "error", "allowed", "–", "0"),
+        ("mxnet.gather_nd", "release=1.6", "error (unchecked there)", "error (unchecked there)",
+         "allowed", "–", "–"),
+        ("caffe2.gather", "", "from the end", "error", "allowed", "–", "0"),
+        ("caffe2.scatter", "", "error", "error", "last kept, order open", "data", "1"),
+        ("torch.gather", "", "error", "error", "allowed", "–", "must be given"),
+        ("torch.index_select", "", "error", "error", "allowed", "–", "must be given"),
+        ("jax.take", "mode=clip", "clipped to 0", "clipped to the last", "allowed", "–",
+         "flattened"),
+        ("jax.at.add", "default", "from the end", "dropped", "summed", "data", "–"),
+        ("stablehlo.gather", "", "clipped to 0", "clipped to the last", "allowed", "–", "–"),
+    ],
+)  # fmt: skip
+def test_what_the_tables_say(
+    name: str,
+    variant: str,
+    negative: str,
+    beyond: str,
+    duplicates: str,
+    untouched: str,
+    axis: str,
+) -> None:
+    assert rule(name, variant).answers == (negative, beyond, duplicates, untouched, axis)
+
+
+def test_every_operator_and_version_has_a_rule() -> None:
+    found = rules(gscli.operators())
+    for operator in gscli.operators():
+        own = [one for one in found if one.operator is operator]
+        assert own, operator.full_name
+        versions = {version for one in own for version in one.versions}
+        assert versions == set(operator.versions), operator.full_name
+
+
+def test_versions_that_differ_stand_apart() -> None:
+    assert [one.versions for one in rules([find("openvino.gather")])] == [(1, 7), (8,)]
+
+
+def test_every_example_runs_under_its_own_defaults() -> None:
+    for operator in gscli.operators():
+        assert example(operator, {}) is not None, operator.full_name
+
+
+def test_documents() -> None:
+    found = rules([find("onnx.gather")])
+    assert document(found)[0]["versions"] == [1, 11, 13]
+    assert "| `onnx.gather 1 11 13` | from the end | error |" in markdown(found)
+
+
+def test_the_articles_tables() -> None:
+    one, two = table(1), table(2)
+    assert "| Coordinates of a vector run along | the last axis | the last axis | the first" in one
+    assert "1.9: from the end; 1.6: error (unchecked there)" in one
+    assert "| Axis not given | 0 | 0 | 0 | flattened | 0 | flattened |" in two
+    assert "cpu: error; gpu: reads 0; xla: clipped to 0" in two
