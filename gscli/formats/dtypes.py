@@ -182,4 +182,7 @@ def _same_values(array: NDArray[Any], cast: NDArray[Any]) -> NDArray[Any]:
 def _quiet_cast(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
+        if is_small(array.dtype) and is_small(dtype):
+            # ml_dtypes does not know every pair; float64 holds all of their values.
+            real = real.astype(np.float64)
         return np.asarray(real.astype(dtype))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gscli.errors import ContentRefused, GscliError
 from gscli.formats.content import TEXT_LIMIT, Content
-from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole
+from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole, native
 from gscli.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
 from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.formats.request import Arrays, Member, Output, Read, Request, Wish
@@ -75,7 +75,7 @@ def dump_json(array: NDArray[Any]) -> dict[str, Any]:
     return {
         "dtype": dtype_label(array.dtype),
         "shape": list(array.shape),
-        "data": json_values(array.reshape(-1)),
+        "data": json_values(native(array).reshape(-1)),
     }
 
 
@@ -90,7 +90,7 @@ def load_json(document: Mapping[str, Any], name: str = "document") -> NDArray[An
 
 
 def json_values(flat: NDArray[Any]) -> list[Any]:
-    """The elements of a one-dimensional array as JSON values of a document."""
+    """The elements of a one-dimensional array in native byte order, as values of a document."""
     dtype = flat.dtype
     if dtype.kind == "c":
         parts = json_values(np.ascontiguousarray(flat).view(f"f{dtype.itemsize // 2}"))

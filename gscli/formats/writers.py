@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gscli.errors import CannotWrite, UsageError
 from gscli.formats.atomic import open_atomic
 from gscli.formats.content import Content, open_content
-from gscli.formats.dtypes import checked_dtype
+from gscli.formats.dtypes import checked_dtype, is_native, native
 from gscli.formats.request import Arrays, Output
 from gscli.formats.source import Source
 from gscli.text import safe
@@ -146,7 +146,7 @@ def _known() -> str:
 def _checked(array: NDArray[Any], where: str) -> NDArray[Any]:
     plain = np.asarray(array)
     checked_dtype(plain.dtype, where)
-    return plain
+    return plain if is_native(plain.dtype) else native(plain)
 
 
 def _writer(suffix: str) -> Writer:

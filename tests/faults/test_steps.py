@@ -66,7 +66,7 @@ def test_each_step_of_a_write(
         folder.mkdir()
         path = target(folder)
         before = snapshot(folder)
-        descriptors = len(os.listdir("/proc/self/fd"))
+        descriptors = open_descriptors()
         faulty = FaultyOs(steps, number)
         refused = None
         with monkeypatch.context() as patch:
@@ -75,7 +75,7 @@ def test_each_step_of_a_write(
                 save(str(path), NEW, format=form)
             except CannotWrite as error:
                 refused = error
-        assert len(os.listdir("/proc/self/fd")) == descriptors
+        assert open_descriptors() == descriptors
         content_now = path.read_bytes() if path.exists() else None
         if refused is None:
             assert content_now == complete
@@ -107,6 +107,10 @@ def test_a_failed_unlink_does_not_hide_the_first_failure(
         save(str(tmp_path / "x.npy"), NEW)
 
 
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
@@ -125,7 +129,7 @@ def test_each_step_of_a_read(
     expected = load(str(path)).array.tobytes()
     steps = 0
     while True:
-        descriptors = len(os.listdir("/proc/self/fd"))
+        descriptors = open_descriptors()
         faulty = FaultyOs(steps, number)
         with monkeypatch.context() as patch:
             install(patch, faulty)
@@ -135,7 +139,7 @@ def test_each_step_of_a_read(
                 result = None
         assert result in {None, expected}
         del result
-        assert len(os.listdir("/proc/self/fd")) == descriptors
+        assert open_descriptors() == descriptors
         if not faulty.failed:
             break
         steps += 1

@@ -48,7 +48,7 @@ def child(target: Path) -> None:
         os._exit(130)
     except SystemExit as stop:
         os._exit(stop.code if isinstance(stop.code, int) else 1)
-    except BaseException:
+    except Exception:  # noqa: BLE001 -- the code tells that something else came out
         os._exit(99)
     os._exit(0)
 

@@ -25,6 +25,12 @@ def put(path: Path | str, content: bytes = b"new") -> None:
         file.write(content)
 
 
+def fail_inside(path: Path, kind: type[BaseException]) -> None:
+    with open_atomic(str(path)) as file:
+        file.write(b"half")
+        raise kind
+
+
 def names(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir())
 
@@ -124,7 +130,7 @@ class TestTargets:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         put(tmp_path / "x", b"old")
-        monkeypatch.setattr(os, "access", lambda path, mode: False)
+        monkeypatch.setattr(os, "access", lambda _path, _mode: False)
         with pytest.raises(CannotWrite, match="write-protected"):
             put(tmp_path / "x")
         assert (tmp_path / "x").read_bytes() == b"old"
@@ -170,11 +176,12 @@ class TestStreams:
         fifo = tmp_path / "pipe"
         os.mkfifo(fifo)
         holder = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-        with pytest.raises(BrokenPipeError), open_atomic(str(fifo)) as file:
+        with open_atomic(str(fifo)) as file:
             os.close(holder)
             assert not file.seekable()
             assert not file.readable()
-            file.write(b"new")
+            with pytest.raises(BrokenPipeError):
+                file.write(b"new")
 
     @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
     def test_standard_output_by_name_goes_on_where_it_is(self, name: str, tmp_path: Path) -> None:
@@ -212,9 +219,8 @@ class TestFile:
     def test_a_failure_inside_leaves_the_old_file(self, tmp_path: Path) -> None:
         put(tmp_path / "x", b"old")
         for kind in (ValueError, KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit):
-            with pytest.raises(kind), open_atomic(str(tmp_path / "x")) as file:
-                file.write(b"half")
-                raise kind
+            with pytest.raises(kind):
+                fail_inside(tmp_path / "x", kind)
             assert names(tmp_path) == ["x"]
             assert (tmp_path / "x").read_bytes() == b"old"
 
@@ -263,13 +269,18 @@ class TestMembers:
 class TestInterrupts:
     def test_the_first_signal_ends_the_block_and_the_second_waits(self, tmp_path: Path) -> None:
         seen: list[str] = []
-        with pytest.raises(SystemExit) as stop, open_atomic(str(tmp_path / "x")) as file:
-            file.write(b"half")
-            try:
-                signal.raise_signal(signal.SIGTERM)
-            finally:
-                signal.raise_signal(signal.SIGHUP)
-                seen.append("cleaned up")
+
+        def interrupted_twice() -> None:
+            with open_atomic(str(tmp_path / "x")) as file:
+                file.write(b"half")
+                try:
+                    signal.raise_signal(signal.SIGTERM)
+                finally:
+                    signal.raise_signal(signal.SIGHUP)
+                    seen.append("cleaned up")
+
+        with pytest.raises(SystemExit) as stop:
+            interrupted_twice()
         assert stop.value.code in {128 + signal.SIGTERM, 128 + signal.SIGHUP}
         assert seen == ["cleaned up"]
         assert names(tmp_path) == []
@@ -313,11 +324,16 @@ class TestInterrupts:
 
     def test_a_signal_that_came_too_early_acts_at_the_first_chance(self) -> None:
         reached = []
-        with pytest.raises(SystemExit), Interrupts() as interrupts:
-            signal.raise_signal(signal.SIGTERM)
-            reached.append("deferred")
-            with interrupts.allowed():
-                reached.append("allowed")
+
+        def interrupted_early() -> None:
+            with Interrupts() as interrupts:
+                signal.raise_signal(signal.SIGTERM)
+                reached.append("deferred")
+                with interrupts.allowed():
+                    reached.append("allowed")
+
+        with pytest.raises(SystemExit):
+            interrupted_early()
         assert reached == ["deferred"]
 
     def test_another_thread_writes_without_handlers(self, tmp_path: Path) -> None:
@@ -327,12 +343,14 @@ class TestInterrupts:
         assert names(tmp_path) == ["x"]
 
     def test_two_files_at_once(self, tmp_path: Path) -> None:
-        with (
-            pytest.raises(SystemExit),
-            open_atomic(str(tmp_path / "x")) as first,
-            open_atomic(str(tmp_path / "y")) as second,
-        ):
-            first.write(b"half")
-            second.write(b"half")
-            signal.raise_signal(signal.SIGTERM)
+        x, y = str(tmp_path / "x"), str(tmp_path / "y")
+
+        def interrupted() -> None:
+            with open_atomic(x) as first, open_atomic(y) as second:
+                first.write(b"half")
+                second.write(b"half")
+                signal.raise_signal(signal.SIGTERM)
+
+        with pytest.raises(SystemExit):
+            interrupted()
         assert names(tmp_path) == []

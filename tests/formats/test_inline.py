@@ -114,8 +114,8 @@ def test_complex_documents_take_pairs_nested_or_flat() -> None:
 
 
 def test_gscli_reads_its_own_output() -> None:
-    text = '{"schema": "gscli/1", "op": "gather", "output": {"dtype": "int8", "shape": [], "data": [7]}}'
-    loaded = load(text)
+    output = '{"dtype": "int8", "shape": [], "data": [7]}'
+    loaded = load(f'{{"schema": "gscli/1", "op": "gather", "output": {output}}}')
     assert (loaded.array.dtype, loaded.array.shape, int(loaded.array)) == (np.int8, (), 7)
     assert loaded.typed
 

@@ -1,4 +1,4 @@
-"""Plain arrays: what NumPy wrote is read bit by bit, mapped when large, and written as NumPy does."""
+"""Plain arrays: read bit by bit, mapped when large, and written as NumPy writes them."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,56 +84,52 @@ def test_a_damaged_member_is_not_copied(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["x.npz"]
 
 
+class Sparse(io.RawIOBase):
+    """A file of which only the written parts are held; a number is a hole of that size."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[tuple[int, bytes]] = []
+        self.end = 0
+        self.position = 0
+
+    def write(self, data: Any) -> int:
+        size = data if isinstance(data, int) else len(data)
+        if not isinstance(data, int):
+            self.parts.append((self.end, bytes(data)))
+        self.end += size
+        return size
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self.position = offset + (0, self.position, self.end)[whence]
+        return self.position
+
+    def readinto(self, buffer: Any) -> int:
+        size = min(len(buffer), self.end - self.position)
+        held = {start + n: byte for start, part in self.parts for n, byte in enumerate(part)}
+        buffer[:size] = bytes(held.get(self.position + n, 0) for n in range(size))
+        self.position += size
+        return size
+
+
 def test_archives_with_64_bit_numbers() -> None:
-    """Written sparsely: only the positions are large."""
-
-    class Sparse:
-        def __init__(self) -> None:
-            self.parts: list[tuple[int, bytes]] = []
-            self.end = 0
-
-        def write(self, data: object) -> int:
-            size = data if isinstance(data, int) else len(data)  # type: ignore[arg-type]
-            if not isinstance(data, int):
-                self.parts.append((self.end, bytes(data)))  # type: ignore[call-overload]
-            self.end += size
-            return size
-
-    out = Sparse()
-    archive_of_5g = packing.Archive(out)
-    archive_of_5g.add("a.npy", [5 << 30], 5 << 30, 1)  # type: ignore[list-item]
-    archive_of_5g.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
-    archive_of_5g.finish()
-
-    class File(io.RawIOBase):
-        position = 0
-
-        def seekable(self) -> bool:
-            return True
-
-        def readable(self) -> bool:
-            return True
-
-        def seek(self, offset: int, whence: int = 0) -> int:
-            self.position = offset + (0, self.position, out.end)[whence]
-            return self.position
-
-        def readinto(self, buffer: memoryview) -> int:
-            size = min(len(buffer), out.end - self.position)
-            content = bytearray(size)
-            for start, part in out.parts:
-                for number, byte in enumerate(part):
-                    if 0 <= start + number - self.position < size:
-                        content[start + number - self.position] = byte
-            buffer[:size] = content
-            self.position += size
-            return size
-
-    with zipfile.ZipFile(File()) as file:  # type: ignore[arg-type]
-        large, small = file.infolist()
+    file: Any = Sparse()
+    target = packing.Archive(file)
+    hole: Any = [5 << 30]
+    target.add("a.npy", hole, 5 << 30, 1)
+    target.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))
+    target.finish()
+    with zipfile.ZipFile(file) as whole:
+        large, small = whole.infolist()
         assert (large.file_size, large.header_offset) == (5 << 30, 0)
         assert small.header_offset > 5 << 30
-        assert file.read("b.npy") == b"hello"
+        assert whole.read("b.npy") == b"hello"
 
 
 def test_asking_for_what_is_not_there(tmp_path: Path) -> None:
