@@ -38,6 +38,9 @@ BLOCK = 1 << 16
 
 SHOWN_FINDINGS = 3
 
+MOST_FLATITER_AXES = 32
+"""NumPy's flat iterators stop there; arrays may have 64 axes."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -114,7 +117,7 @@ class Plan:
         last = column.vector_dim == source.ndim - 1 and source.shape[:-1] == view.shape
         if last and source.flags.c_contiguous:
             return source.reshape(-1, source.shape[-1])[:, column.slot]
-        return view.flat
+        return view.flat if view.ndim <= MOST_FLATITER_AXES else view.reshape(-1)
 
     @cached_property
     def tame(self) -> tuple[bool, ...]:
