@@ -179,6 +179,7 @@
       var part = make("span");
       all(rows[entry], "i, .s").forEach(function (piece) {
         part.appendChild(piece.cloneNode(true));
+        part.appendChild(document.createTextNode(" "));
       });
       return part;
     }

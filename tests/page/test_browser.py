@@ -1,0 +1,276 @@
+"""The page in real headless Chromium: pointer, keys, slider, quiz, lesson, labels, silence."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page.browser import Browser, browser, missing
+from page.examples import EXAMPLES, added, dropped, gathered, large
+
+from gscli.tracing import Trace
+from gscli.views.page import page
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(
+        bool(missing()) and not os.environ.get("CI"), reason=f"{missing()} not installed"
+    ),
+]
+
+LIT = "return [...document.querySelectorAll('section.current .lit')].map(c => c.ariaLabel)"
+OUTPUT = "return [...document.querySelectorAll('.current .output td b')].map(b => b.textContent)"
+SAID = "return document.querySelector('section.current .say').innerText"
+FOCUSED = "return document.activeElement.ariaLabel || document.activeElement.textContent"
+BACK, NEXT = ".current .controls button", ".current .controls button:nth-of-type(2)"
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with browser(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def show(window: Browser, tmp_path: Path) -> Iterator[Any]:
+    """Open a page; afterwards nothing but it was asked for and nothing was complained of."""
+    file = tmp_path / "page.html"
+
+    def opened(*traces: Trace, quiz: bool = False) -> Browser:
+        file.write_text(page(traces, quiz=quiz), encoding="utf-8")
+        window.resize(1120)
+        window.open(file)
+        window.leave()
+        return window
+
+    yield opened
+    assert set(window.requests()) == {file.as_uri()}
+    assert window.logged("browser") == []
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_pointing_at_an_update_lights_all_that_belongs_to_it(show: Any) -> None:
+    window = show(added())
+    window.hover(".updates td[data-e='2']")
+    assert window.run(LIT) == [
+        "data 0,1 is 1.0, entry a and c",
+        "indices 2,0 is 0, entry c",
+        "indices 2,1 is 1, entry c",
+        "updates 2 is 30.0, entry c",
+        "output 0,1 is 41.0, entry a and c",
+    ]
+    assert window.run("return document.querySelectorAll('svg .over').length") == 2
+    said = words(window.run(SAID))
+    assert said.endswith("indices[2] = (0, 1) → output[0,1]: 11.0 + 30.0 = 41.0, again after a")
+    assert window.run("return document.querySelector('.now').textContent").startswith("entry c")
+    window.leave()
+    assert window.run(LIT) == []
+    assert window.run("return document.querySelectorAll('svg path').length") == 0
+
+
+def test_a_cell_that_nothing_touches_says_so(show: Any) -> None:
+    window = show(added())
+    window.hover(".output tbody td")
+    assert words(window.run(SAID)) == "output 0,0 is 1.0: no entry touches it."
+
+
+def test_a_dropped_entry_has_no_curve(show: Any) -> None:
+    window = show(dropped())
+    window.hover(".updates td[data-e='1']")
+    assert len(window.run(LIT)) == 2
+    assert window.run("return document.querySelectorAll('svg path').length") == 0
+    assert "dropped" in window.run(SAID)
+    style = "return getComputedStyle(document.querySelector('.updates .drop b')).textDecorationLine"
+    assert window.run(style) == "line-through"
+
+
+def test_a_gather_draws_from_index_to_data_to_output(show: Any) -> None:
+    window = show(gathered())
+    window.hover(".indices td[data-e='1']")
+    assert len(window.run(LIT)) == 1 + 2 + 2
+    assert window.run("return document.querySelectorAll('svg .over').length") == 2
+
+
+def test_buttons_slider_and_arrows_replay_the_entries(show: Any) -> None:
+    window = show(added())
+    ones = ["1.0"] * 12
+    window.run("const s = document.querySelector('.controls input'); s.value = 0;"
+               "s.dispatchEvent(new Event('input'))")  # fmt: skip
+    assert window.run(OUTPUT) == ones
+    assert words(window.run(SAID)) == "Nothing is written yet: output is a copy of data."
+    window.click(NEXT)
+    assert window.run(OUTPUT)[1] == "11.0"
+    assert "output 0,1 is 11.0, entry a" in window.labels()
+    window.run("document.activeElement.blur()")
+    window.press("Right", "Right")
+    assert [window.run(OUTPUT)[place] for place in (1, 8, 9)] == ["41.0", "21.0", "1.0"]
+    assert words(window.run(SAID)).startswith("entry c indices[2]")
+    assert len(window.run(LIT)) == 5
+    window.press("Left")
+    assert window.run(OUTPUT)[1] == "11.0"
+    window.click(NEXT)
+    window.click(NEXT)
+    window.click(NEXT)
+    assert window.run("return document.querySelector('.controls span').textContent") == (
+        "step 4 of 4"
+    )
+    assert window.run(FOCUSED) == "next ▶"
+
+
+def test_the_slider_has_its_own_keys_and_says_its_step(show: Any) -> None:
+    window = show(gathered())
+    window.run("document.querySelector('.controls input').focus()")
+    window.press("Left")
+    step = "return document.querySelector('.controls input').getAttribute('aria-valuetext')"
+    assert window.run(step) == "step 2 of 3"
+    assert window.run(OUTPUT) == ["5", "6", "1", "2", "·", "·"]
+    window.press("Home")
+    assert window.run(OUTPUT) == ["·"] * 6
+
+
+def test_one_tab_stop_per_tensor_and_arrows_inside(show: Any) -> None:
+    window = show(added())
+    stops = "return [...document.querySelectorAll('main [tabindex=\"0\"]')].length"
+    assert window.run(stops) == 4 + 1
+    window.run("document.querySelector('.controls input').focus()")
+    reached = []
+    for _ in range(6):
+        window.press("Tab")
+        reached.append(words(window.run(FOCUSED)))
+    assert [name.split()[0] for name in reached[1:]] == [
+        "data", "indices", "updates", "output", "entry",
+    ]  # fmt: skip
+    window.run("document.querySelector('.output td[tabindex=\"0\"]').focus()")
+    window.press("Down", "Down", "Right")
+    assert window.run(FOCUSED) == "output 2,2 is 21.0, entry b"
+    assert len(window.run(LIT)) == 5
+    assert words(window.run(SAID)).startswith("entry b indices[1] = (2, 2)")
+    style = "return getComputedStyle(document.activeElement).outlineStyle"
+    assert window.run(style) == "solid"
+    window.press("Home")
+    assert window.run(FOCUSED) == "output 2,0 is 1.0"
+    window.press("Up", "Up", "Up", "End")
+    assert window.run(FOCUSED) == "output 0,2 is 1.0"
+    assert window.run(stops) == 4 + 1
+
+
+def test_the_list_of_entries_is_reached_by_keys(show: Any) -> None:
+    window = show(added())
+    window.run("document.querySelector('.entries button').focus()")
+    window.press("Down", "Down")
+    assert words(window.run(FOCUSED)).startswith("entry c")
+    assert "updates 2 is 30.0, entry c" in window.run(LIT)
+    window.press("Enter")
+    assert window.run(OUTPUT)[9] == "1.0"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_accessibility_tree_holds_every_label(show: Any, name: str) -> None:
+    window = show(EXAMPLES[name]())
+    wanted = window.run("return [...document.querySelectorAll('td[aria-label]')].map("
+                        "c => c.ariaLabel)")  # fmt: skip
+    assert len(wanted) > 6
+    assert set(wanted) <= set(window.labels())
+    bare = [cell for cell in window.run(
+        "return [...document.querySelectorAll('td[data-e] .e')].map(e => e.textContent)"
+    ) if not re.fullmatch(r"[a-zA-Z]+(\+\d+[a-zA-Z]+)?", cell)]  # fmt: skip
+    assert bare == []
+    assert window.run("return window.stolen === undefined")
+
+
+def test_a_quiz_checks_counts_and_reveals(show: Any) -> None:
+    window = show(added(), quiz=True)
+    assert "output 0,1, your answer" in window.labels()
+    assert not any(label.startswith("output 0,1 is") for label in window.labels())
+    fields = ".output tr:nth-child({}) td:nth-of-type({}) input"
+    window.type(fields.format(1, 2), "41")
+    window.type(fields.format(3, 3), "20.5")
+    window.press("Enter")
+    assert words(window.run(SAID)) == "10 of 12 cells are right. Try again, or reveal."
+    assert window.run("return document.querySelectorAll('.right').length") == 10
+    wrong = "return [...document.querySelectorAll('[aria-invalid=true]')].map(i => i.value)"
+    assert window.run(wrong) == ["20.5", ""]
+    window.run("document.querySelectorAll('[aria-invalid=true]')[0].value = ''")
+    window.type(fields.format(3, 3), "21.00")
+    window.type(fields.format(4, 1), "41.0")
+    window.click(BACK)
+    assert words(window.run(SAID)).startswith("All 12 cells are right.")
+    window.click(NEXT)
+    assert window.run(OUTPUT)[1] == "41.0"
+    assert "output 0,1 is 41.0, entry a and c" in window.labels()
+    window.hover(".updates td[data-e='2']")
+    assert len(window.run(LIT)) == 5
+
+
+def test_a_lesson_goes_from_example_to_example(show: Any) -> None:
+    window = show(added(), gathered(), dropped())
+    assert window.run("return document.querySelectorAll('section.current').length") == 1
+    assert "example 1 of 3" in window.run("return document.querySelector('nav').innerText")
+    window.click("nav button:last-child")
+    assert window.run("return document.querySelector('.current').id") == "example-2"
+    assert window.run("return location.hash") == "#example-2"
+    window.run("document.activeElement.blur()")
+    window.press("Left")
+    assert window.run(OUTPUT)[4:] == ["·", "·"]
+    window.click("nav button:last-child")
+    window.click("nav button:last-child")
+    assert window.run("return document.querySelector('.current h2').textContent").startswith("tens")
+    window.click("nav button")
+    assert window.run("return document.querySelector('.current').id") == "example-2"
+
+
+def test_it_reads_without_scripts(show: Any, window: Browser) -> None:
+    window.devtools("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        labels = show(added(), gathered()).labels()
+    finally:
+        window.devtools("Emulation.setScriptExecutionDisabled", value=False)
+    assert "output 0,1 is 41.0, entry a and c" in labels
+    assert "output 2,1 is 6, entry c" in labels
+    assert any(label.startswith("Scripts are off") for label in labels)
+    assert not any(label.startswith("next") for label in labels)
+
+
+def test_dark_still_and_printed(show: Any) -> None:
+    window = show(added(), gathered())
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    light = window.run(ground)
+    features = [{"name": "prefers-color-scheme", "value": "dark"},
+                {"name": "prefers-reduced-motion", "value": "reduce"}]  # fmt: skip
+    window.devtools("Emulation.setEmulatedMedia", features=features)
+    assert window.run(ground) != light
+    window.hover(".updates td[data-e='2']")
+    moving = "return getComputedStyle(document.querySelector('svg .over')).animationName"
+    assert window.run(moving) == "none"
+    window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    shown = "return [...document.querySelectorAll({})].map(e => getComputedStyle(e).display)"
+    assert set(window.run(shown.format("'.controls, .say, nav, .stage svg'"))) == {"none"}
+    assert window.run(shown.format("'section'")) == ["block", "block"]
+    window.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES, "large"])
+def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
+    window = show((EXAMPLES | {"large": large})[name]())
+    window.resize(400)
+    assert window.run("return document.documentElement.scrollWidth") <= 400
+    still = "return document.querySelector('.stage').getBoundingClientRect().top"
+    before = window.run(still)
+    window.run("document.querySelector('.output td[data-e]').focus({preventScroll: true})")
+    assert window.run(still) == before
+
+
+def test_a_script_that_is_not_ours_does_not_run(window: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    text = page([added()]).replace("</main>", "<script>window.stolen = 1</script></main>")
+    file.write_text(text, encoding="utf-8")
+    window.open(file)
+    assert window.run("return window.stolen === undefined")
+    assert any("Content Security Policy" in entry["message"] for entry in window.logged("browser"))

@@ -1,0 +1,331 @@
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections import Counter
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import FRAMEWORKS, arguments, load_cases, operator_name
+from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered, large, sliced
+
+from gscli import trace
+from gscli.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.tracing import Trace
+from gscli.views.options import ViewOptions
+from gscli.views.page import page, page_from_documents
+from gscli.views.page_documents import trace_of
+from gscli.views.page_replay import replayed
+from gscli.views.page_sheets import Scene
+
+VOID = {"meta", "input", "br"}
+
+
+class Reader(HTMLParser):
+    """The elements of a page; refuses unbalanced markup and double ids."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text: dict[str, list[str]] = {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        ids = Counter(attrs["id"] for _, attrs in self.elements if "id" in attrs)
+        assert not [name for name, count in ids.items() if count > 1]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open:
+            self.text.setdefault(self.open[-1], []).append(data)
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    @property
+    def labels(self) -> list[str]:
+        return [label for attrs in self.all("td") if (label := attrs.get("aria-label"))]
+
+
+def facts(text: str) -> list[dict[str, Any]]:
+    """The JSON of every section."""
+    return [json.loads(found) for found in re.findall(r'class="facts">(.*?)</script>', text)]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("quiz", [False, True])
+def test_a_small_page_is_whole_balanced_and_small(name: str, quiz: bool) -> None:
+    text = page([EXAMPLES[name]()], quiz=quiz)
+    reader = Reader(text)
+    assert [attrs["lang"] for attrs in reader.all("html")] == ["en"]
+    assert len(reader.all("h1")) == 1
+    assert all(attrs["role"] == "grid" for attrs in reader.all("table"))
+    assert len(reader.all("caption")) == len(reader.all("table"))
+    assert len(text.encode()) <= (40_000 if name != "sliced" else 70_000)
+
+
+def test_nothing_comes_from_outside_and_only_our_script_runs() -> None:
+    text = page([added()])
+    assert not re.search(r"\b(src|href|srcset|action)\s*=|url\(|@import|<link|<base|<iframe", text)
+    policy = next(attrs["content"] for attrs in Reader(text).all("meta") if "http-equiv" in attrs)
+    assert policy is not None
+    assert policy.startswith("default-src 'none';")
+    for tag, directive in (("style", "style-src"), ("script", "script-src")):
+        (body,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        digest = b64encode(sha256(body.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert not re.search(r"\s(on[a-z]+|style)=\"", text)
+
+
+def test_every_cell_says_where_it_is_what_it_holds_and_who_touches_it() -> None:
+    labels = Reader(page([added()])).labels
+    assert len(labels) == 12 + 8 + 4 + 12
+    for label in (
+        "data 0,1 is 1.0, entry a and c",
+        "indices 3,0 is -1, wraps, entry d",
+        "updates 2 is 30.0, entry c",
+        "output 0,1 is 41.0, entry a and c",
+        "output 0,0 is 1.0",
+    ):
+        assert label in labels
+
+
+def test_skipped_entries_are_struck_through() -> None:
+    text = page([dropped()])
+    cells = [attrs for attrs in Reader(text).all("td") if "drop" in (attrs.get("class") or "")]
+    assert [attrs["aria-label"] for attrs in cells] == [
+        "indices 1,0 is 5, out of range, entry b",
+        "updates 1 is 20, entry b",
+    ]
+    assert "5 on axis 0 of size 3 is outside, so updates[1] = 20 is dropped" in text
+
+
+def test_many_entries_of_one_cell_are_counted() -> None:
+    found = trace("onnx.gather", {"data": [7], "indices": [0] * 9})
+    assert '<i class="c0">a</i><i class="m">+7</i><i class="c1">i</i>' in page([found])
+
+
+def test_planes_have_captions_and_batches_are_named() -> None:
+    found = trace(
+        "onnx.gather_nd",
+        {"data": np.arange(8).reshape(2, 2, 2), "indices": [[0], [1]]},
+        {"batch_dims": 1},
+    )
+    text = page([found])
+    assert "<caption>data[1,:,:] <small>batch 1</small></caption>" in text
+    assert "data 1,1,0 is 6, entry b" in Reader(text).labels
+
+
+def test_strings_stay_text() -> None:
+    text = page([EXAMPLES["hostile"]()])
+    reader = Reader(text)
+    assert not reader.all("img")
+    assert len(reader.all("script")) == 2
+    assert "\u2028" not in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", text)
+    shown = facts(text)[0]["start"]
+    assert shown[0].startswith('"</script>')
+    assert all(HOSTILE[number][:1] in shown[number] for number in range(3))
+
+
+def test_a_title_and_names_of_attributes_are_escaped() -> None:
+    text = page([added()], title="<b>\x1b[31m & co")
+    assert "<title>&lt;b&gt;\\x1b[31m &amp; co</title>" in text
+    assert "<h2" in text
+
+
+def test_the_replay_goes_from_data_to_the_result() -> None:
+    found = replayed(Scene(added(), ViewOptions()))
+    assert found.start == ["1.0"] * 12
+    assert found.steps == [[(1, "11.0")], [(8, "21.0")], [(1, "41.0")], [(9, "41.0")]]
+    assert (found.opening, found.finish) == (
+        "Nothing is written yet: output is a copy of data.",
+        "",
+    )
+
+
+def test_a_gather_is_replayed_from_nothing() -> None:
+    found = replayed(Scene(gathered(), ViewOptions()))
+    assert found.start == [""] * 6
+    assert found.steps[0] == [(0, "5"), (1, "6")]
+
+
+def test_a_mean_is_a_sum_until_the_last_step() -> None:
+    found = replayed(Scene(averaged(), ViewOptions()))
+    assert [step[0][1] for step in found.steps] == ["3.0", "9.0", "8.0"]
+    assert "divided" in found.finish
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_the_last_step_is_the_output_of_every_operator(framework: str) -> None:
+    by_operator: dict[str, list[Any]] = {}
+    for case in load_cases(framework):
+        if "output" in case:
+            by_operator.setdefault(operator_name(case), []).append(case)
+    drawn = 0
+    for name, cases in by_operator.items():
+        for case in cases[:: max(1, len(cases) // 3)]:
+            inputs, attrs = arguments(case)
+            try:
+                found = trace(name, inputs, attrs)
+            except GscliError:
+                continue
+            scene = Scene(found, ViewOptions())
+            replay = replayed(scene)
+            last = list(replay.start)
+            for step in replay.steps:
+                for place, text in step:
+                    last[place] = text
+            assert replay.finish or last == list(scene.output.texts.values()), case["id"]
+            reader = Reader(page([found]))
+            shown = sum(len(sheet.texts) for sheet in scene.sheets)
+            assert len(reader.labels) == shown, case["id"]
+            assert trace_again(found).run.output.tobytes() == found.run.output.tobytes()
+            drawn += 1
+    assert drawn >= len(by_operator)
+
+
+def trace_again(found: Trace) -> Trace:
+    """The trace of a document that went through JSON."""
+    return trace_of(json.loads(json.dumps(found.to_dict())))
+
+
+def test_a_large_tensor_is_a_window_that_says_what_is_left_out() -> None:
+    found = large()
+    text = page([found])
+    labels = Reader(text).labels
+    assert len(labels) < 300
+    assert "data 4120,100 is 0, entry b" in labels
+    assert "data 9999,9999 is 0, entry c" in labels
+    assert re.search(r"⋮ [\d,]+ rows", text)
+    assert re.search(r'<th scope="col" class="gap" aria-label="[\d,]+ columns not shown">', text)
+
+
+def test_touched_cells_that_find_no_room_are_counted() -> None:
+    data = np.zeros((100, 100), np.int8)
+    found = trace("onnx.gather", {"data": data, "indices": list(range(0, 100, 2))})
+    text = page([found])
+    shown = Scene(found, ViewOptions()).sheets[0]
+    assert f"{5000 - len(shown.entries):,} touched cells not shown" in text
+    planes = page([trace("onnx.gather", {"data": np.zeros((50, 2, 2)), "indices": [7]})])
+    assert re.search(r"⋯ \d+ planes not shown", planes)
+
+
+def test_untold_entries_are_counted() -> None:
+    found = trace("onnx.gather", {"data": [1, 2], "indices": [0, 1] * 50})
+    (fact,) = facts(page([found], options=ViewOptions(limit=7)))
+    assert len(fact["steps"]) == 7
+    assert fact["finish"].startswith("The other 93 entries follow.")
+
+
+def test_options_choose_tensors_and_refuse_too_many_cells() -> None:
+    text = page([added()], options=ViewOptions(show=("indices",)))
+    names = {label.split()[0] for label in Reader(text).labels}
+    assert names == {"indices", "output"}
+    with pytest.raises(LimitRefused):
+        page([large()], options=ViewOptions(full=True))
+
+
+@pytest.mark.parametrize("name", ["added", "dropped", "gathered", "clipped"])
+def test_a_question_tells_nothing_of_the_answer(name: str) -> None:
+    text = page([EXAMPLES[name]()], quiz=True)
+    question = text[text.index('<div class="stage question">') : text.index("<details")]
+    labels = Reader(f"<main>{question}</main>").labels
+    assert all(" is " not in label for label in labels if label.startswith("output"))
+    assert all("entry" not in label for label in labels if label.startswith(("data", "a ", "tens")))
+    assert not re.search(r"drop|class=\"x|↺|⊣|✗|wraps|clipped|range", question)
+    assert any("entry a" in label for label in labels)
+
+
+def test_the_text_version_holds_values_and_sentences() -> None:
+    (text,) = re.findall(r"<pre>(.*?)</pre>", page([added()]), re.DOTALL)
+    assert text.splitlines()[:3] == ["data float32 [4×3]", "  1.0 1.0 1.0", "  1.0 1.0 1.0"]
+    assert "c: indices[2] = (0, 1) → output[0,1]: 11.0 + 30.0 = 41.0, again after a" in text
+    assert text.splitlines()[-1] == "4 entries, 3 of 12 cells written, 1 cell more than once."
+
+
+def test_duplicates_without_a_reduction_are_said_to_be_open() -> None:
+    found = trace("onnx.scatter_nd", {"data": [1], "indices": [[0], [0]], "updates": [2, 3]})
+    assert "ONNX leaves the result open with reduction=none; here the last one stays." in page(
+        [found]
+    )
+
+
+def test_a_lesson_has_a_heading_and_a_section_per_run() -> None:
+    text = page_from_documents([added().to_dict(), gathered().to_dict()], title="Lesson")
+    reader = Reader(text)
+    assert [attrs["id"] for attrs in reader.all("section")] == ["example-1", "example-2"]
+    assert reader.text["h1"] == ["Lesson"]
+    assert reader.text["h2"] == ["scatter-nd · reduction=add", "gather"]
+
+
+def test_no_run_is_no_page() -> None:
+    with pytest.raises(UsageError):
+        page([])
+
+
+def test_numbers_that_json_cannot_say_come_back() -> None:
+    found = trace(
+        "onnx.scatter_elements",
+        {
+            "data": np.array([np.nan, -np.inf, 1j], np.complex64),
+            "indices": [0],
+            "updates": np.array([2 + 3j], np.complex64),
+        },
+    )
+    again = trace_again(found)
+    assert again.run.output.dtype == np.complex64
+    assert again.run.output.tobytes() == found.run.output.tobytes()
+
+
+def test_attributes_that_an_old_version_does_not_have_come_back() -> None:
+    found = trace("onnx.scatter_nd", {"data": [1], "indices": [[0]], "updates": [2]}, {"opset": 11})
+    assert trace_again(found).attributes["opset"] == 11
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"schema": "other/1"}, "not a run that gscli wrote"),
+        ({"op": 3}, "the run has no op"),
+        ({"inputs": []}, "the run has no inputs"),
+        ({"inputs": {"data": {"dtype": "int64", "shape": [2]}}}, "does not hold its inputs"),
+        ({"output": {"data": [1]}}, "the output is not what the call gives"),
+        ({"op": "gather_all"}, "unknown operator"),
+        ({"attrs": {"axis": "x"}}, "axis takes a whole number"),
+        ({"attrs": {"axes": 0}}, "has no attribute"),
+    ],
+)
+def test_documents_that_cannot_be_replayed_are_refused(
+    change: dict[str, Any], problem: str
+) -> None:
+    document = json.loads(json.dumps(gathered().to_dict())) | change
+    with pytest.raises(GscliError, match=problem):
+        page_from_documents([document])
+
+
+def test_a_large_input_is_not_in_the_document() -> None:
+    found = trace("onnx.gather", {"data": np.zeros(10_001), "indices": [0]})
+    inputs = found.to_dict()["inputs"]
+    assert isinstance(inputs, dict)
+    assert "data" not in inputs["data"]
+    assert inputs["indices"]["data"] == [0]
+    with pytest.raises(ContentRefused, match="does not hold its inputs"):
+        page([found.to_dict()])
+
+
+def test_slices_name_planes() -> None:
+    text = page([sliced()])
+    assert "output[2,:,:]: becomes updates[1,:,:], 4×4 slice" in text
