@@ -1,0 +1,123 @@
+"""What every declared operator must have: help, examples, a refusal worth reading, an explanation."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import load_cases, operator_name
+from oracle import OPERATORS as ORACLE
+from worlds import GOOD
+
+import gscli
+from gscli.declare import Operator
+from gscli.guard import guarded
+from gscli.lessons import sessions
+
+TESTS = Path(__file__).parent
+EVERY = gscli.operators()
+REFUSALS = {
+    refusal.command: (refusal.screen, status.screen)
+    for session in sessions((TESTS / "golden/refusals.md").read_text(encoding="utf-8"))
+    for refusal, status in zip(session[::2], session[1::2], strict=True)
+}
+every_operator = pytest.mark.parametrize("operator", EVERY, ids=lambda operator: operator.full_name)
+
+
+@pytest.fixture(autouse=True)
+def _a_plain_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.delenv("GSCLI_WIDTH", raising=False)
+
+
+def words(command: str) -> list[str]:
+    """The arguments of a command line that begins with gscli."""
+    program, *arguments = shlex.split(command)
+    assert program == "gscli"
+    return arguments
+
+
+@every_operator
+def test_help_ends_with_two_examples_that_run(
+    operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded([*words(operator.command_line), "--help"]) == 0
+    text = capsys.readouterr().out
+    assert operator.summary in " ".join(text.split())
+    block = text.partition("Examples:\n")[2].partition("\n\n")[0].splitlines()
+    examples = [line.strip() for line in block]
+    assert len(examples) == 2
+    for example in examples:
+        assert guarded(words(example)) == 0, example
+        printed = capsys.readouterr()
+        assert printed.out
+        assert "error" not in printed.err
+        if "--html" not in example:
+            assert all(len(line) <= 100 for line in printed.out.splitlines())
+
+
+@every_operator
+def test_the_summary_is_one_sentence(operator: Operator) -> None:
+    assert operator.summary[0].isupper()
+    assert operator.summary.endswith(".")
+    assert len(operator.summary) <= 100
+
+
+@every_operator
+def test_every_attribute_is_described(operator: Operator) -> None:
+    for attribute in operator.attributes:
+        assert attribute.option.help or attribute.choices, attribute.name
+
+
+@every_operator
+def test_the_refused_example_meets_the_recorded_message(
+    operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To record: python tests/screens.py tests/golden/refusals.md, then read what changed."""
+    command = f"{operator.command_line} {operator.refused}"
+    status = guarded(words(command))
+    printed = capsys.readouterr()
+    assert status in (2, 65)
+    assert not printed.out
+    assert printed.err.startswith("error: ")
+    assert "\n\n" not in printed.err, "one paragraph"
+    assert (printed.err, f"{status}\n") == REFUSALS[command]
+
+
+def test_no_refusal_is_recorded_in_vain() -> None:
+    assert set(REFUSALS) == {f"{one.command_line} {one.refused}" for one in EVERY}
+
+
+@every_operator
+def test_explain_tells_the_formula_and_every_entry(
+    operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = f"gscli explain {operator.command_line.removeprefix('gscli ')} {operator.example}"
+    assert guarded(words(command)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any(line.startswith("output") for line in lines), "a formula"
+    assert any(line.startswith("a: ") for line in lines), "an entry"
+
+
+@every_operator
+def test_the_oracle_and_the_worlds_know_it(operator: Operator) -> None:
+    assert operator.full_name in ORACLE
+    assert operator.full_name in GOOD
+
+
+WITHOUT_RECORDING = {
+    *("jax.at.subtract", "jax.segment_prod", "jax.segment_min", "jax.segment_max"),
+    "numpy.subtract.at",
+}
+"""Operators whose framework was not asked; the oracle, the worlds and their twins cover them."""
+
+
+def test_every_other_operator_has_recorded_answers() -> None:
+    recorded = {
+        operator_name(case)
+        for path in (TESTS / "vectors").glob("*.jsonl")
+        for case in load_cases(path.stem)
+    }
+    assert {operator.full_name for operator in EVERY} - recorded == WITHOUT_RECORDING
