@@ -48,7 +48,7 @@ def traced(
     try:
         run = execute(operator, inputs.arrays, attrs, max_bytes=byte_limit(settings.max_bytes))
     except GscliError as error:
-        raise located(error, inputs.origins, operator, words) from None
+        raise located(error, inputs.origins, operator, words, texts) from None
     return Trace(run, inputs.origins), inputs
 
 
@@ -77,18 +77,36 @@ def run_operator(
 
 
 def located(
-    error: GscliError, origins: Mapping[str, str], operator: Operator, words: list[str]
+    error: GscliError,
+    origins: Mapping[str, str],
+    operator: Operator,
+    words: list[str],
+    texts: Mapping[str, str],
 ) -> GscliError:
     """Put the file's name before a position, and a way on behind an index error."""
     name = error.where.split("[")[0].split(" ")[0]
     origin = origins.get(name, "inline")
     if origin != "inline":
         error.where = f"{origin}: {error.where}"
-    if isinstance(error, IndexRefused) and operator.bare and not error.hint:
-        error.hint = (
-            f"see what others do: {shlex.join(['gscli', 'compare', operator.command, *words])}"
-        )
+    in_order = len(words) == len(operator.inputs)
+    if isinstance(error, IndexRefused) and operator.bare and in_order and not error.hint:
+        command = shlex.join(["gscli", "compare", *_compared(operator, words, texts)])
+        error.hint = f"see what others do: {command}"
     return error
+
+
+def _compared(operator: Operator, words: list[str], texts: Mapping[str, str]) -> list[str]:
+    """A call of a bare operator as compare takes it: an axis is always an option there."""
+    known = ("axis", "batch_dims", "reduction")
+    options = {name: texts[name] for name in known if name in texts}
+    kept: list[str] = []
+    for item, word in zip(operator.inputs, words, strict=True):
+        if item.name == "axis":
+            options["axis"] = word.strip("[]")
+        else:
+            kept.append(word)
+    flags = [f"--{name.replace('_', '-')}={text}" for name, text in options.items()]
+    return [operator.command, *kept, *flags]
 
 
 def picture_screen(settings: Settings) -> Screen:
