@@ -156,7 +156,8 @@ def members(path: str, *, max_bytes: int = MAX_BYTES) -> list[Member]:
     with _enough_memory(path):
         content, suffix = readers.open_source(path, max_bytes)
         with content:
-            return readers.format_for(suffix).listing(content, max_bytes)
+            request = Request("", None, Wish(), max_bytes, suffix)
+            return readers.format_for(suffix).listing(content, request)
 
 
 def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:

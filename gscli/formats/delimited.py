@@ -15,7 +15,7 @@ from gscli.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefuse
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values
 from gscli.formats.jsontext import MEMORY_LIMIT, finite_float
-from gscli.formats.request import Arrays, Member, Output, Read, Request, Wish
+from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.formats.values import SPECIAL_FLOATS, infer, of_type
 from gscli.text import safe
 
@@ -58,10 +58,9 @@ def read(content: Content, request: Request) -> Read:
     return Read(flat.reshape(len(lines), width), typed=False)
 
 
-def listing(content: Content, limit: int) -> list[Member]:
+def listing(content: Content, request: Request) -> list[Member]:
     """The one array of a table."""
-    suffix = ".csv" if content.name.lower().endswith(".csv") else content.name[-4:].lower()
-    return [Member.of(read(content, Request("", None, Wish(), limit, suffix)).array)]
+    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, suffix: str) -> None:

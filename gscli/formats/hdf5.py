@@ -44,7 +44,7 @@ def read(content: Content, request: Request) -> Read:
     return Read(array)
 
 
-def listing(content: Content, _limit: int) -> list[Member]:
+def listing(content: Content, _request: Request) -> list[Member]:
     """Every dataset by its path."""
     with _opened(content) as file:
         return [

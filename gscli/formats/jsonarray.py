@@ -36,9 +36,9 @@ def read(content: Content, request: Request) -> Read:
     return array_of_json(parsed, request.wish, request.limit)
 
 
-def listing(content: Content, limit: int) -> list[Member]:
+def listing(content: Content, request: Request) -> list[Member]:
     """The one array of a .json file."""
-    return [Member.of(read(content, Request("", None, Wish(), limit, ".json")).array)]
+    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

@@ -18,11 +18,11 @@ def read(content: Content, request: Request) -> Read:
     return Read(array_of(tensors[name], f"{content.name}::{safe(name, 60)}", request.limit))
 
 
-def listing(content: Content, limit: int) -> list[Member]:
+def listing(content: Content, request: Request) -> list[Member]:
     """Every initializer and constant of the graph."""
     return [
-        Member.of(array_of(tensor, f"{content.name}::{safe(name, 60)}", limit), name)
-        for name, tensor in _tensors(content, limit).items()
+        Member.of(array_of(tensor, f"{content.name}::{safe(name, 60)}", request.limit), name)
+        for name, tensor in _tensors(content, request.limit).items()
     ]
 
 
@@ -36,7 +36,9 @@ def _tensors(content: Content, limit: int) -> dict[str, Any]:
         if attribute.name == "value"
     ]
     tensors: dict[str, Any] = {}
-    for name, tensor in [(tensor.name, tensor) for tensor in graph.initializer] + constants:
+    for given, tensor in [(tensor.name, tensor) for tensor in graph.initializer] + constants:
+        # A name that is not UTF-8 arrives as bytes.
+        name = given if isinstance(given, str) else given.decode("utf-8", "backslashreplace")
         if name in tensors:
             raise ContentRefused(f"two tensors are called {safe(name, 60)}", where=content.name)
         tensors[name] = tensor

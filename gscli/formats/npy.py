@@ -87,7 +87,7 @@ def read(content: Content, request: Request) -> Read:
     return Read(arranged(flat, header, request.limit, content.name))
 
 
-def listing(content: Content, _limit: int) -> list[Member]:
+def listing(content: Content, _request: Request) -> list[Member]:
     """The one array of a .npy file, from its header."""
     header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)

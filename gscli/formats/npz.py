@@ -53,7 +53,7 @@ def read(content: Content, request: Request) -> Read:
     return Read(arranged(held.view(dtype), header, request.limit, where))
 
 
-def listing(content: Content, _limit: int) -> list[Member]:
+def listing(content: Content, _request: Request) -> list[Member]:
     """Every array, from its header."""
     members = []
     for name, entry in _array_entries(content).items():

@@ -46,7 +46,7 @@ class Format(Protocol):
     def read(self, content: Content, request: Request) -> Read:
         """The array that was asked for."""
 
-    def listing(self, content: Content, limit: int) -> list[Member]:
+    def listing(self, content: Content, request: Request) -> list[Member]:
         """Every array in the file."""
 
 

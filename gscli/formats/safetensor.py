@@ -82,7 +82,7 @@ def read(content: Content, request: Request) -> Read:
     return Read(flat.reshape(tensor.shape))
 
 
-def listing(content: Content, _limit: int) -> list[Member]:
+def listing(content: Content, _request: Request) -> list[Member]:
     """Every tensor, from the header."""
     tensors = parse_header(content).tensors
     return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]

@@ -77,9 +77,9 @@ def read(content: Content, request: Request) -> Read:
     return Read(array_of(tensor, content.name, request.limit))
 
 
-def listing(content: Content, limit: int) -> list[Member]:
+def listing(content: Content, request: Request) -> list[Member]:
     """The one array of a .pb file."""
-    return [Member.of(array_of(parsed("TensorProto", content, limit), content.name, limit))]
+    return [Member.of(read(content, request).array)]
 
 
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:

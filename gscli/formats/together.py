@@ -10,7 +10,7 @@ from itertools import islice
 from gscli.errors import CannotRead, UsageError
 from gscli.formats.content import reading
 from gscli.formats.readers import MANY_MEMBERS, MODULES, format_for, open_source
-from gscli.formats.request import listed
+from gscli.formats.request import Request, Wish, listed
 from gscli.formats.source import Source
 from gscli.text import safe
 
@@ -52,7 +52,7 @@ def _container(text: str, limit: int) -> dict[str, Source]:
                 f"{safe(text)} holds one array, not all inputs",
                 valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
             )
-        members = format_for(suffix).listing(content, limit)
+        members = format_for(suffix).listing(content, Request("", None, Wish(), limit, suffix))
     names = [member.name for member in members]
     return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
 

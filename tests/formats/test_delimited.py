@@ -103,3 +103,9 @@ def test_what_a_table_cannot_hold(tmp_path: Path) -> None:
     with pytest.raises(DtypeRefused, match="cannot hold"):
         save(str(tmp_path / "x.txt"), np.array(["a"]))
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_too_long_to_print_still_has_its_suffix(tmp_path: Path) -> None:
+    path = table(tmp_path / ("a" * 240 + ".tsv"), "1\t2\n")
+    assert load(path).array.tolist() == [[1, 2]]
+    assert members(path) == [Member("", "int64", (1, 2), 16)]
