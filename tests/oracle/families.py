@@ -137,6 +137,16 @@ def counts(data: Array, writes: list[Write], *, keep_initial: bool) -> Array:
     return np.where(hits == 0, 1, hits + keep_initial)
 
 
+def divided(total: Array, count: Array) -> Array:
+    """The mean; integers round toward minus infinity."""
+    output = total.copy()
+    for p in np.ndindex(total.shape):
+        number = total.dtype.type(count[p])
+        whole = total.dtype.kind in "iu"
+        output[p] = total[p] // number if whole else total[p] / number
+    return output
+
+
 def broadcast(shapes: list[Shape]) -> Shape:
     """NumPy's broadcasting of shapes, or a refusal."""
     rank = max((len(shape) for shape in shapes), default=0)

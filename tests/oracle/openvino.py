@@ -147,18 +147,8 @@ def scatter_elements_update(
     keep = use_init_val is not False
     if name == "mean":
         total = families.apply(data, writes, add, keep_initial=keep)
-        return _divide(total, families.counts(data, writes, keep_initial=keep))
+        return families.divided(total, families.counts(data, writes, keep_initial=keep))
     return families.apply(data, writes, REDUCTIONS[name], keep_initial=keep or name == "none")
-
-
-def _divide(total: Array, count: Array) -> Array:
-    """The mean; integers round toward minus infinity."""
-    output = total.copy()
-    for p in np.ndindex(total.shape):
-        number = total.dtype.type(count[p])
-        whole = total.dtype.kind in "iu"
-        output[p] = total[p] // number if whole else total[p] / number
-    return output
 
 
 @operator("openvino.scatter_nd_update")

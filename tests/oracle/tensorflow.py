@@ -219,7 +219,4 @@ def unsorted_segment_mean(
     total = families.apply(output, writes, add)
     if data.dtype.kind in "iu":
         total = total.astype(np.float32 if data.dtype.itemsize <= 2 else np.float64)
-    count = families.counts(output, writes, keep_initial=False)
-    for p in np.ndindex(total.shape):
-        total[p] = total[p] / total.dtype.type(count[p])
-    return total
+    return families.divided(total, families.counts(output, writes, keep_initial=False))

@@ -107,17 +107,7 @@ def _reduced(
     total = families.apply(start, writes, combine, keep_initial=keep).astype(data.dtype)
     if reduce != "mean":
         return total
-    return _divide(total, families.counts(data, writes, keep_initial=keep))
-
-
-def _divide(total: Array, count: Array) -> Array:
-    """The mean; integers round toward minus infinity."""
-    output = total.copy()
-    for p in np.ndindex(total.shape):
-        number = total.dtype.type(count[p])
-        whole = total.dtype.kind in "iu"
-        output[p] = total[p] // number if whole else total[p] / number
-    return output
+    return families.divided(total, families.counts(data, writes, keep_initial=keep))
 
 
 def _scalar(value: Any, data: Array) -> Array:
