@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from page.browser import Browser, browser, missing
-from page.examples import EXAMPLES, added, dropped, gathered, large
+from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
 from gscli.tracing import Trace
 from gscli.views.page import page
@@ -105,6 +105,8 @@ def test_buttons_slider_and_arrows_replay_the_entries(show: Any) -> None:
                "s.dispatchEvent(new Event('input'))")  # fmt: skip
     assert window.run(OUTPUT) == ones
     assert words(window.run(SAID)) == "Nothing is written yet: output is a copy of data."
+    assert window.run("return document.querySelectorAll('.output i').length") == 0
+    assert "output 0,1 is 1.0" in window.labels()
     window.click(NEXT)
     assert window.run(OUTPUT)[1] == "11.0"
     assert "output 0,1 is 11.0, entry a" in window.labels()
@@ -122,6 +124,27 @@ def test_buttons_slider_and_arrows_replay_the_entries(show: Any) -> None:
         "step 4 of 4"
     )
     assert window.run(FOCUSED) == "next ▶"
+
+
+def test_sums_become_means_in_a_last_step(show: Any) -> None:
+    window = show(averaged())
+    assert window.run(OUTPUT) == ["3.0", "2.0", "4.0"]
+    window.click(BACK)
+    assert window.run(OUTPUT) == ["9.0", "2.0", "8.0"]
+    window.click(NEXT)
+    assert words(window.run(SAID)).startswith("Each sum is divided")
+
+
+@pytest.mark.parametrize("width", [1120, 400])
+def test_the_cell_under_the_pointer_stays_where_it_is(show: Any, width: int) -> None:
+    window = show(added())
+    window.resize(width)
+    top = "return document.querySelector('.stage').getBoundingClientRect().top"
+    tops = {window.run(top)}
+    for cell in (".data td[data-e]", ".updates td[data-e]"):
+        window.run(f'document.querySelector("{cell}").focus({{preventScroll: true}})')
+        tops.add(window.run(top))
+    assert len(tops) == 1
 
 
 def test_the_slider_has_its_own_keys_and_says_its_step(show: Any) -> None:
@@ -261,10 +284,6 @@ def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
     window = show((EXAMPLES | {"large": large})[name]())
     window.resize(400)
     assert window.run("return document.documentElement.scrollWidth") <= 400
-    still = "return document.querySelector('.stage').getBoundingClientRect().top"
-    before = window.run(still)
-    window.run("document.querySelector('.output td[data-e]').focus({preventScroll: true})")
-    assert window.run(still) == before
 
 
 def test_a_script_that_is_not_ours_does_not_run(window: Browser, tmp_path: Path) -> None:
