@@ -12,6 +12,7 @@ Light on purpose: neither numpy nor rich, so that a usage error is as quick as h
 from __future__ import annotations
 
 from textwrap import wrap
+from unicodedata import east_asian_width
 
 from gscli.errors import GscliError
 from gscli.text import safe
@@ -71,7 +72,8 @@ def _block(
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(text, width, break_on_hyphens=False, drop_whitespace=True) or [""]
+    wide = any(east_asian_width(character) in "WF" for character in text)
+    return wrap(text, width // 2 if wide else width, break_on_hyphens=False) or [""]
 
 
 def _styled(text: str, style: str, color: bool) -> str:
@@ -103,7 +105,7 @@ def _fitted(line: str, below: str, width: int) -> list[str]:
     """A line cut to `width` so that what a caret below points at stays; others wrap."""
     if line.lstrip().startswith("^"):
         return _fitted_caret(line, width)
-    if len(line) <= width:
+    if len(line) <= width and (below or line.isascii()):
         return [line]
     if below:
         shift = _shift(below, width)

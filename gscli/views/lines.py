@@ -115,12 +115,13 @@ def _merged(line: Line) -> Iterator[Run]:
     texts: list[str] = []
     current = PLAIN
     for text, style in line:
+        if not text:
+            continue
         if style is not current and style != current:
             if texts:
                 yield "".join(texts), current
             texts, current = [], style
-        if text:
-            texts.append(text)
+        texts.append(text)
     if texts:
         yield "".join(texts), current
 

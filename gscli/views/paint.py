@@ -97,7 +97,7 @@ class Painter:
         return block([*lines, *self._left_out()])
 
     def hidden(self, chunks: Sequence[Chunk]) -> int:
-        """How many marks no shown cell carries."""
+        """How many marks no shown cell carries, of those that are to be seen at all."""
         shown = {place for chunk in chunks for place, _ in chunk}
         visible = {
             mark.number
@@ -105,7 +105,7 @@ class Painter:
             if column in shown
             for mark in marks
         }
-        return len(self.sheet.subject.marks) - len(visible)
+        return sum(map(self.sheet.asked_for, self.sheet.subject.marks)) - len(visible)
 
     @property
     def _title(self) -> Line:

@@ -67,6 +67,11 @@ class Sheet:
                 found[place] = how
         return found
 
+    def asked_for(self, mark: Mark) -> bool:
+        """Whether some cell of the mark lies in the part of the tensor that is looked at."""
+        box = _with_rows(mark.box)
+        return all(map(overlap, self.window.allowed, box))
+
     def hides_planes(self) -> bool:
         """Whether some mark lies, in part at least, on a plane that is not shown."""
         lead = self.window.allowed[:-2]

@@ -185,6 +185,7 @@ def _range(part: str, size: int, text: str) -> range:
         if not -size <= numbers[0] < size:
             raise refused
         return range(numbers[0] % size, numbers[0] % size + 1)
-    if len(numbers) not in (2, 3) or (len(numbers) == 3 and (numbers[2] or 1) < 1):  # noqa: PLR2004  start, stop, step
+    step = numbers[2] if len(numbers) > 2 else None  # noqa: PLR2004  start, stop, step
+    if not 1 < len(numbers) < 4 or (step is not None and step < 1):  # noqa: PLR2004  same
         raise refused
     return range(*slice(*numbers).indices(size))

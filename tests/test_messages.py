@@ -1,0 +1,127 @@
+"""Errors and warnings as people read them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from rich.cells import cell_len
+
+from gscli.errors import GscliError, IndexRefused, Notice, ShapeRefused, UsageError
+from gscli.messages import error_text, warning_text
+
+OUT_OF_RANGE = IndexRefused(
+    "index out of range",
+    where="idx.npy: indices[3,0] = 5",
+    details=("indices[3] = (5, 0)", "             ^", "axis 0 of data has size 4"),
+    valid="-4 … 3",
+    hint="--mode drop|clip|zero, or see what others do: gscli compare scatter-nd data.npy idx.npy",
+)
+WRONG_SHAPE = ShapeRefused(
+    "updates has the wrong shape",
+    where="updates [4,3]",
+    details=("[4,3]   got", "[4,5]   wanted = indices.shape[:-1] [4] + data.shape[1:] [5]"),
+    valid="[4,5]",
+)
+TWICE = Notice(
+    "2 entries write the same cell",
+    details=("a: indices[0] = (0, 1)   and   c: indices[2] = (0, 1)", "here the last one (c) won"),
+    hint="--reduction add|mul|max|min defines it",
+)
+
+
+def test_index_error() -> None:
+    assert error_text(OUT_OF_RANGE, color=False, width=80) == (
+        "error: index out of range\n"
+        "  --> idx.npy: indices[3,0] = 5\n"
+        "   |  indices[3] = (5, 0)\n"
+        "   |               ^ axis 0 of data has size 4: valid are -4 … 3\n"
+        "  help: --mode drop|clip|zero, or see what others do: gscli compare scatter-nd\n"
+        "        data.npy idx.npy\n"
+    )
+
+
+def test_shape_error() -> None:
+    assert error_text(WRONG_SHAPE, color=False, width=80) == (
+        "error: updates has the wrong shape\n"
+        "  --> updates [4,3]\n"
+        "   |  [4,3]   got\n"
+        "   |  [4,5]   wanted = indices.shape[:-1] [4] + data.shape[1:] [5]\n"
+        "   |  valid: [4,5]\n"
+    )
+
+
+def test_warning() -> None:
+    assert warning_text(TWICE, color=False, width=80) == (
+        "warning: 2 entries write the same cell\n"
+        "   |  a: indices[0] = (0, 1)   and   c: indices[2] = (0, 1)\n"
+        "   |  here the last one (c) won\n"
+        "  help: --reduction add|mul|max|min defines it\n"
+    )
+
+
+def test_three_findings_keep_their_carets() -> None:
+    details = ("i[0] = 9", "       ^", "i[1] = 8", "       ^", "axis 0 of data has size 4")
+    text = error_text(IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80)
+    assert text.splitlines()[1:] == [
+        "   |  i[0] = 9",
+        "   |         ^",
+        "   |  i[1] = 8",
+        "   |         ^",
+        "   |  axis 0 of data has size 4",
+        "   |  valid: 0 … 3",
+    ]
+
+
+def test_colour_only_styles_words() -> None:
+    text = error_text(OUT_OF_RANGE, color=True, width=80)
+    assert text.startswith("\x1b[1;31merror: \x1b[0m\x1b[1mindex out of range\x1b[0m\n")
+    assert "\x1b[1;36m  help: \x1b[0m" in text
+    assert warning_text(TWICE, color=True, width=80).startswith("\x1b[1;33mwarning: ")
+
+
+@pytest.mark.parametrize("error", [OUT_OF_RANGE, WRONG_SHAPE, TWICE])
+@pytest.mark.parametrize("width", [40, 50, 79])
+def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
+    text = error_text(error, color=False, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    flat = " ".join(text.split())
+    assert error.problem.split()[-1] in flat
+    assert all(word in flat for word in error.hint.split())
+
+
+@pytest.mark.parametrize("place", [3, 60, 300])
+def test_a_caret_far_to_the_right_still_points(place: int) -> None:
+    line = "x" * place + "9" + "y" * 20
+    text = error_text(
+        IndexRefused("out", details=(line, " " * place + "^")), color=False, width=50
+    ).splitlines()
+    assert text[1][text[2].index("^")] == "9"
+    assert max(map(len, text)) <= 50
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    error = UsageError("no \x1b[31mred", where="a\rb\x07", details=("\x9b2J",), hint="\u202eabc")
+    text = error_text(error, color=False, width=80)
+    assert all(character == "\n" or character.isprintable() for character in text)
+    assert "\\x1b[31mred" in text
+
+
+def test_wide_characters_take_two_cells() -> None:
+    name = "日本語のファイル " * 9
+    text = error_text(UsageError(name, where=name, details=(name,)), color=False, width=60)
+    assert max(map(cell_len, text.splitlines())) <= 60
+    assert text.count("日本語") == 27
+
+
+def test_ascii_terminals() -> None:
+    text = error_text(OUT_OF_RANGE, color=False, width=80, utf8=False)
+    assert text.isascii()
+    assert "-4 ... 3" in text
+
+
+def test_messages_need_neither_numpy_nor_rich() -> None:
+    code = "import sys, gscli.messages; print([m for m in ('numpy', 'rich') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,237 @@
+"""Formula, entries and counts in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from views.scenes import PLAIN, SCENES, duplicates
+
+from gscli.tracing import Trace, trace
+from gscli.views.counts import Counts, cell_numbers, counts
+from gscli.views.explain import explain
+from gscli.views.formula import Formula
+from gscli.views.lines import render
+from gscli.views.numbers import NumberFormat
+from gscli.views.options import ViewOptions
+from gscli.views.reasons import why
+from gscli.views.signs import signs_of
+from gscli.views.statements import Teller
+
+ints = np.array
+
+
+def told(found: Trace, **more: Any) -> str:
+    return render(explain(found, PLAIN, plain=False, **more), PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "attrs", "equation"),
+    [
+        (
+            "onnx.gather",
+            {"data": np.zeros((2, 5, 3)), "indices": np.zeros((2, 2), np.int64)},
+            {"axis": 1},
+            "output[i,j,k,l] = data[i, indices[j,k], l]",
+        ),
+        (
+            "onnx.gather",
+            {"data": np.zeros(2), "indices": np.array(0)},
+            {},
+            "output = data[indices]",
+        ),
+        (
+            "onnx.gather_elements",
+            {"data": np.zeros((2, 3)), "indices": np.zeros((2, 2), np.int64)},
+            {"axis": 1},
+            "output[i,j] = data[i, indices[i,j]]",
+        ),
+        (
+            "onnx.gather_nd",
+            {"data": np.zeros((2, 3, 4)), "indices": np.zeros((2, 5, 1), np.int64)},
+            {"batch_dims": 1},
+            "output[i,j,k] = data[i, indices[i,j,0], k]",
+        ),
+        (
+            "onnx.scatter_nd",
+            {"data": np.zeros((4, 3)), "indices": ints([[0, 1]]), "updates": np.zeros(1)},
+            {"reduction": "add"},
+            "output[indices[i,0], indices[i,1]] += updates[i]",
+        ),
+        (
+            "onnx.scatter_nd",
+            {"data": np.zeros(4), "indices": ints([[0]]), "updates": np.zeros(1)},
+            {"reduction": "max"},
+            "output[indices[i,0]] = max(output[indices[i,0]], updates[i])",
+        ),
+        (
+            "mxnet.gather_nd",
+            {"data": np.zeros((2, 3), np.float32), "indices": ints([[0, 1], [1, 2]])},
+            {},
+            "output[i] = data[indices[0,i], indices[1,i]]",
+        ),
+        (
+            "numpy.take",
+            {"a": np.zeros((2, 3)), "indices": ints([0])},
+            {},
+            "output[i] = a.flat[indices[i]]",
+        ),
+        (
+            "numpy.put",
+            {"a": np.zeros((2, 3)), "ind": ints([0, 1, 2]), "v": np.zeros(2)},
+            {},
+            "output.flat[ind[i]] = v.flat[i % 2]",
+        ),
+        (
+            "numpy.add.at",
+            {
+                "a": np.zeros((2, 3)),
+                "indices_0": ints([[0], [1]]),
+                "indices_1": ints([[0, 2]]),
+                "b": np.zeros((2, 2)),
+            },
+            {},
+            "output[indices_0[i,0], indices_1[0,j]] += b[i,j]",
+        ),
+        (
+            "torch.index_fill",
+            {"input": np.zeros((2, 3)), "index": ints([0])},
+            {"dim": 1, "value": -7.5},
+            "output[i, index[j]] = -7.5",
+        ),
+        (
+            "torch.index_add",
+            {"input": np.zeros(3), "index": ints([0]), "source": np.zeros(1)},
+            {"dim": 0, "alpha": 2},
+            "output[index[i]] += 2.0 * source[i]",
+        ),
+    ],
+)
+def test_equations(name: str, inputs: dict[str, Any], attrs: dict[str, Any], equation: str) -> None:
+    assert Formula(trace(name, inputs, attrs)).equation == equation
+
+
+def test_equation_of_a_window_adds_start_and_offset() -> None:
+    formula = Formula(SCENES["window"]())
+    assert formula.equation == (
+        "output[i,j,k] = operand[start_indices[i,0] + j, start_indices[i,1] + k]"
+    )
+    assert formula.ranges == "i = 0 … 1, j = 0 … 1, k = 0 … 2"
+
+
+@pytest.mark.parametrize("name", ["onnx.gather", "onnx.gather_elements"])
+def test_the_equation_holds(name: str) -> None:
+    """Evaluated in Python, the equation of a gather gives the output."""
+    rng = np.random.default_rng(3)
+    data, indices = rng.integers(0, 99, (3, 4, 2)), rng.integers(0, 3, (3, 4, 2))
+    found = trace(name, {"data": data, "indices": indices}, {"axis": 0})
+    left, right = Formula(found).equation.split(" = ")
+    letters = left.removeprefix("output[").removesuffix("]").split(",")
+    for place in np.ndindex(found.run.output.shape):
+        names = {"data": data, "indices": indices, **dict(zip(letters, place, strict=True))}
+        assert eval(right, {}, names) == found.run.output[place]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("negative", "-3 … 2 on axis 0; below zero counts from the end, anything else is refused"),
+        ("clipped", "0 … 3 on axis 0; anything else moves to the nearest end"),
+        ("filled", "below zero counts from the end, anything else reads nothing and gives -21474"),
+    ],
+)
+def test_what_indices_mean_is_said(name: str, sentence: str) -> None:
+    assert sentence in " ".join(told(SCENES[name]()).split())
+
+
+def test_scatters_say_what_output_starts_as() -> None:
+    indices, updates = np.array([[1]], np.int32), np.array([5], np.int32)
+    made = {"indices": indices, "updates": updates, "shape": np.array([3], np.int32)}
+    assert "output starts as 0 everywhere." in told(trace("tensorflow.scatter_nd", made))
+    assert "a cell that is hit forgets its old value" in told(SCENES["mean"]())
+
+
+def test_counts() -> None:
+    assert counts(duplicates()) == Counts(entries=7, skipped=1, touched=3, twice=1, changed=3)
+    assert "3 of 12 cells changed, 1 of 7 entries dropped, 1 cell hit twice or more" in told(
+        duplicates()
+    )
+
+
+def test_a_cell_that_keeps_its_value_is_not_counted_as_changed() -> None:
+    inputs = {"data": [1.0, np.nan], "indices": [[0], [1]], "updates": [1.0, np.nan]}
+    found = counts(trace("onnx.scatter_nd", inputs))
+    assert found is not None
+    assert found.changed == 0
+
+
+def test_cells_of_slices_are_numbered_row_major() -> None:
+    assert cell_numbers([((0, 2), (1, 3))], (2, 4)).tolist() == [1, 2, 5, 6]
+    assert cell_numbers([], (2, 4)).size == 0
+    assert cell_numbers([()], ()).tolist() == [0]
+
+
+def test_too_many_cells_are_not_counted() -> None:
+    data = np.broadcast_to(np.float32(1), (4, 1 << 19))
+    found = trace("onnx.gather", {"data": data, "indices": [0, 1, 2, 3]})
+    assert counts(found) is None
+    assert "more than 1,048,576 cells touched" in told(found)
+
+
+def test_limit() -> None:
+    text = told(duplicates(), limit=2)
+    assert "\nb: " in text
+    assert "\nc: " not in text
+    assert "5 more entries: --limit N" in text
+
+
+def test_reasons_name_the_rule_and_its_source() -> None:
+    found = duplicates()
+    teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+    reasons = [" ".join(why(teller, entry)) for entry in found.entries()]
+    assert "already written by entry a, and reduction add combines them" in reasons[2]
+    assert "11.0 + 30.0 = 41.0" in reasons[2]
+    assert "-1 on axis 0 of size 4 is 3: an index below zero counts from the end" in reasons[3]
+    assert "5 on axis 0 of size 4 is outside: such an index writes nothing" in reasons[4]
+    assert all(text.endswith("Rule: JAX at.add.") for text in reasons)
+    last = SCENES["last_wins"]()
+    reason = why(Teller(last, NumberFormat(), signs_of(ViewOptions())), last.entries()[2])
+    assert "ONNX leaves the result open with reduction=none; here the last entry wins." in reason[1]
+    assert reason[-1] == "Rule: ONNX scatter_nd, opset 18."
+
+
+def test_clip_and_modulo_are_told_apart() -> None:
+    def reason(mode: str) -> str:
+        found = trace("numpy.take", {"a": [1, 2, 3], "indices": [-1, 7]}, {"mode": mode})
+        teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+        return " ".join(line for entry in found.entries() for line in why(teller, entry))
+
+    assert "-1 on axis 0 of size 3 is clipped to 0" in reason("clip")
+    assert "7 on axis 0 of size 3 is 1: an index outside is taken modulo" in reason("wrap")
+    assert "counts from the end" not in reason("wrap")
+
+
+def test_plain_is_one_statement_a_line() -> None:
+    text = explain(duplicates(), ViewOptions(width=40), plain=True)
+    assert isinstance(text, str)
+    assert all(line.endswith(".") for line in text.splitlines())
+    assert (
+        "entry d: indices_0[3], indices_1[3] is (-1, 0); -1 counts from the end and means 3; "
+        "output[3,0] was 1.0, becomes 41.0.\n"
+    ) in text
+
+
+@pytest.mark.parametrize(
+    ("reduction", "expected"),
+    [
+        ("add", "1.0 + 4.0 = 5.0"),
+        ("mul", "1.0 × 4.0 = 4.0"),
+        ("max", "max(1.0, 4.0) = 4.0"),
+        ("min", "min(1.0, 4.0) = 1.0"),
+        ("none", "= 4.0  (was 1.0)"),
+    ],
+)
+def test_arithmetic(reduction: str, expected: str) -> None:
+    inputs = {"data": [1.0], "indices": [[0]], "updates": [4.0]}
+    assert expected in told(trace("onnx.scatter_nd", inputs, {"reduction": reduction}))

@@ -1,0 +1,116 @@
+"""Thousands of drawings: never too wide, nothing lost in silence, no terminal steered."""
+
+from __future__ import annotations
+
+import random
+import re
+from functools import cache
+
+import pytest
+from rich.cells import cell_len
+from views.worlds import every_operator, random_trace
+
+from gscli.frameworks import operators
+from gscli.tracing import Trace
+from gscli.views.explain import explain
+from gscli.views.group import draw_group
+from gscli.views.lines import render
+from gscli.views.options import ViewOptions
+from gscli.views.picture import Picture, picture
+from gscli.views.step import frames
+from gscli.views.subject import subjects
+from gscli.views.tensor import tensor_picture
+
+WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)
+SEEDS = range(30)
+RANDOM_RUNS = 14
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+LABEL = re.compile(r"(?<!\S)([a-zA-Z]+(?:,[a-zA-Z]+)*)(\+\d+)?:(?=\s*[-\d.TFni])")
+
+
+@cache
+def declared() -> tuple[Trace, ...]:
+    return tuple(every_operator(random.Random(4), 4))
+
+
+def some_options(rng: random.Random) -> ViewOptions:
+    return ViewOptions(
+        width=rng.choice(WIDTHS),
+        color=rng.choice(["none", "none", "truecolor", "256", "16"]),
+        palette=rng.choice(["okabe", "mono", "16"]),
+        utf8=rng.random() < 0.7,
+        full=rng.random() < 0.05,
+        rows=rng.choice([None, None, 1, 3, 60]),
+        edge=rng.choice([0, 1, 2, 4]),
+        height=rng.choice([None, 10, 40]),
+        precision=rng.choice([None, None, 0, 2, 9]),
+        limit=rng.choice([None, None, 0, 1, 30]),
+    )
+
+
+def check_text(text: str, options: ViewOptions) -> None:
+    bare = STYLE.sub("", text) if options.color != "none" else text
+    assert text.endswith("\n") or not text
+    for line in bare.split("\n"):
+        assert cell_len(line) <= options.width, (cell_len(line), options.width, line)
+    assert all(character == "\n" or character.isprintable() for character in bare), bare
+    if not options.utf8:
+        assert bare.isascii(), [character for character in bare if not character.isascii()]
+
+
+def check_letters(drawn: Picture, options: ViewOptions) -> None:
+    """Each drawn entry has its letter in every tensor it touches, or is counted as hidden."""
+    for subject in subjects(drawn.trace, drawn.marked):
+        if subject.array.dtype.kind in "UTO" or subject.array.dtype.kind == "c":
+            continue
+        group = draw_group([subject], options, options.width)
+        text = "\n".join(
+            "".join(run for run, _ in line)[: options.width] for line in group.blocks[0].lines[1:]
+        )
+        shown: set[str] = set()
+        counted = 0
+        for letters, more in LABEL.findall(text):
+            shown |= set(letters.split(",")) if "," in letters else {letters, *letters}
+            counted += int(more or 0)
+        labels = {mark.label for mark in subject.marks}
+        missing = len(labels - shown)
+        hidden = dict(group.hidden).get(subject.name, 0)
+        assert missing <= hidden + counted, (labels - shown, hidden, counted, text)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_calls(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(RANDOM_RUNS):
+        trace = random_trace(rng)
+        if trace is None:
+            continue
+        options = some_options(rng)
+        drawn = picture(trace, options)
+        check_text(render(drawn, options), options)
+        check_text(str(render(explain(trace, options, plain=False), options)), options)
+        check_letters(drawn, ViewOptions(width=options.width, color="none", rows=options.rows))
+        tensor = rng.choice(trace.tensors)
+        check_text(render(tensor_picture(tensor.name, tensor.array, options), options), options)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_declared_operator(seed: int) -> None:
+    rng = random.Random(seed)
+    for trace in declared()[seed::8]:
+        options = some_options(rng)
+        check_text(render(picture(trace, options), options), options)
+        check_text(str(render(explain(trace, options, plain=False), options)), options)
+        plain = explain(trace, options, plain=True)
+        assert isinstance(plain, str)
+        assert plain.isascii()
+        assert all(character == "\n" or character.isprintable() for character in plain)
+        steps = frames(trace, options)
+        for number in {0, len(steps) // 2, len(steps) - 1} & set(range(len(steps))):
+            check_text(render(steps[number], options), options)
+
+
+def test_the_fuzz_sees_every_operator() -> None:
+    assert {trace.operator.full_name for trace in declared()} == {
+        operator.full_name for operator in operators()
+    }

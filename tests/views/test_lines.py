@@ -1,0 +1,157 @@
+"""Finished lines: merged, cut, rendered, exported."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.measure import Measurement
+from rich.style import Style
+from rich.text import Text
+from views.scenes import SCENES, sheets
+
+from gscli.tracing import trace
+from gscli.views.lines import Lines, render, terminal, to_svg, wrapped
+from gscli.views.options import ViewOptions
+from gscli.views.palette import PLAIN
+from gscli.views.picture import picture
+from gscli.views.tensor import tensor_picture
+
+BOLD = Style(bold=True)
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def test_neighbours_of_one_style_become_one_run() -> None:
+    drawn = Lines(
+        [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]], ViewOptions()
+    )
+    assert drawn.lines() == [[("ab", BOLD), (" c", PLAIN)]]
+
+
+def test_lines_too_wide_are_cut_with_a_mark() -> None:
+    drawn = Lines([[("日本" * 30, BOLD)]], ViewOptions(width=40))
+    (line,) = drawn.lines()
+    assert cell_len(line[0][0]) == 39
+    assert line[0][0].endswith("…")
+
+
+def test_wide_characters_are_never_halved() -> None:
+    for width in (40, 41):
+        (line,) = Lines([[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)).lines()
+        assert cell_len(line[0][0]) <= width
+
+
+def test_segments_are_few() -> None:
+    options = ViewOptions(width=400)
+    console = Console(width=400, force_terminal=True, color_system="truecolor", _environ={})
+    segments = list(console.render(tensor_picture("t", np.zeros((15, 40)), options)))
+    assert len(segments) <= 3 * 17
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
+def test_colour_changes_no_width(name: str, palette: str) -> None:
+    plain, colored = ViewOptions(color="none"), ViewOptions(palette=palette)  # type: ignore[arg-type]
+    shape = [len(line) for line in render(picture(SCENES[name](), plain), plain).split("\n")]
+    text = STYLE.sub("", render(picture(SCENES[name](), colored), colored))
+    differences = [
+        len(line.rstrip()) - size for line, size in zip(text.split("\n"), shape, strict=True)
+    ]
+    assert set(differences) <= {0, 1}  # the chip of the legend
+
+
+def test_without_colour_there_is_no_escape_character() -> None:
+    options = ViewOptions(color="none")
+    assert "\x1b" not in render(picture(sheets(), options), options)
+
+
+def test_mono_uses_attributes_only() -> None:
+    options = ViewOptions(palette="mono")
+    codes = set(re.findall(r"\x1b\[([0-9;]*)m", render(picture(sheets(), options), options)))
+    assert codes <= {"0", "1", "2", "3", "2;3", "1;7"}
+
+
+def test_terminal_with_256_colours_gets_seven_grounds() -> None:
+    options = ViewOptions(color="256")
+    found = trace("onnx.gather", {"data": np.arange(9), "indices": np.arange(9)})
+    text = render(picture(found, options), options)
+    assert len(set(re.findall(r"48;5;(\d+)", text))) == 7
+    assert "38;2;" not in text
+
+
+def test_measure_is_the_true_width() -> None:
+    console = Console(width=100, _environ={})
+    drawn = picture(sheets(), ViewOptions(width=100))
+    measured = Measurement.get(console, console.options, drawn)
+    widest = max(map(cell_len, render(drawn, ViewOptions(width=100, color="none")).split("\n")))
+    assert measured.maximum == measured.minimum
+    assert measured.maximum == cell_len(
+        max(("".join(text for text, _ in line) for line in drawn.lines()), key=cell_len)
+    )
+    assert widest <= measured.maximum
+
+
+def test_a_narrower_console_is_obeyed() -> None:
+    console = Console(width=50, force_terminal=True, color_system=None, _environ={})
+    lines = console.render_lines(picture(sheets(), ViewOptions(width=100)))
+    assert max(len("".join(one.text for one in line).rstrip()) for line in lines) <= 50
+
+
+def test_a_width_below_forty_is_taken_as_forty() -> None:
+    options = ViewOptions(width=7, color="none")
+    assert max(map(cell_len, render(picture(sheets(), options), options).split("\n"))) <= 40
+
+
+def test_svg_is_well_formed_and_loads_nothing() -> None:
+    options = ViewOptions()
+    svg = to_svg(picture(sheets(), options), options, "a < b & c")
+    ET.fromstring(svg)
+    assert re.findall(r"https?://[^\"]*", svg) == ["http://www.w3.org/2000/svg"]
+    assert "url(http" not in svg
+    assert "@font-face" not in svg
+    assert "monospace" in svg
+    assert "#56b4e9" in svg
+
+
+def test_svg_is_the_same_each_time() -> None:
+    options = ViewOptions()
+    assert to_svg(picture(sheets(), options), options, "t") == to_svg(
+        picture(sheets(), options), options, "t"
+    )
+
+
+def test_svg_is_as_wide_as_the_longest_line() -> None:
+    options = ViewOptions(width=200)
+    found = trace("onnx.gather", {"data": [1, 2], "indices": [0]})
+    svg = to_svg(picture(found, options), options, "t")
+    assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 900
+
+
+def test_foreign_renderables_can_be_rendered_too() -> None:
+    options = ViewOptions(color="16")
+    assert render(Text("hi", style="bold"), options) == "\x1b[1mhi\x1b[0m"
+    ET.fromstring(to_svg(Text("hi"), options, "t"))
+
+
+def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "13")
+    monkeypatch.setenv("TERM", "dumb")
+    options = ViewOptions()
+    assert "\x1b[" in render(picture(sheets(), options), options)
+
+
+def test_wrapping_keeps_ranges_together() -> None:
+    assert wrapped("for i = 0 … 3, j = 0 … 9", 17) == ["for i = 0 … 3,", "j = 0 … 9"]
+    assert wrapped("", 10) == [""]
+
+
+def test_terminal_writes_as_render_does() -> None:
+    options, file = ViewOptions(), StringIO()
+    terminal(options, file).print(picture(sheets(), options), end="")
+    assert file.getvalue() == render(picture(sheets(), options), options)

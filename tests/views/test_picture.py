@@ -1,0 +1,192 @@
+"""What the picture says is what happened."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from views.scenes import SCENES, duplicates
+
+from gscli.boxes import box_size
+from gscli.errors import UsageError
+from gscli.tracing import Trace, trace
+from gscli.views.group import draw_group
+from gscli.views.lines import render
+from gscli.views.options import ViewOptions
+from gscli.views.picture import picture
+from gscli.views.subject import Subject, box_in, subjects
+from gscli.views.tensor import tensor_picture
+
+
+def drawn(found: Trace, **more: object) -> str:
+    options = ViewOptions(**{"color": "none", **more})  # type: ignore[arg-type]
+    return render(picture(found, options), options)
+
+
+def cells_of(subject: Subject, width: int = 400) -> list[list[str]]:
+    """The cells of a two-dimensional tensor as drawn: letters and number."""
+    options = ViewOptions(width=width, color="none")
+    lines = draw_group([subject], options, width).blocks[0].lines[2:]
+    rows = ["".join(text for text, _ in line).partition("│")[2] for line in lines]
+    return [re.split(r"\s+", re.sub(r":\s+", ":", row.strip())) for row in rows]
+
+
+@pytest.mark.parametrize("name", ["negative", "duplicates", "clipped", "window"])
+def test_every_cell_shows_its_value_and_its_entries(name: str) -> None:
+    found = SCENES[name]()
+    entries = found.entries()
+    for subject, tensor in zip(subjects(found, entries), found.tensors, strict=True):
+        if len(tensor.shape) != 2:
+            continue
+        for place, text in np.ndenumerate(np.array(cells_of(subject))):
+            letters, _, number = str(text).rpartition(":")
+            assert float(number.rstrip("↺⊣✗")) == tensor.array[place]
+            expected = [
+                entry.label
+                for entry in entries
+                if (box := box_in(found, tensor, entry)) is not None
+                and all(start <= at < stop for at, (start, stop) in zip(place, box, strict=True))
+            ]
+            assert letters == "".join(expected)
+
+
+def test_marks_are_the_boxes_of_the_trace() -> None:
+    found = duplicates()
+    data = subjects(found, found.entries())[0]
+    assert [mark.label for mark in data.marks] == list("abcdfg")
+    assert [mark.box for mark in data.marks][3] == ((3, 4), (0, 1))
+    assert [mark.alarm for mark in subjects(found, found.entries())[1].marks][4]
+
+
+def test_flat_operators_mark_the_cell_in_the_shape_of_the_input() -> None:
+    found = trace("numpy.take", {"a": np.arange(6).reshape(2, 3), "indices": [4]})
+    assert subjects(found, found.entries())[0].marks[0].box == ((1, 2), (1, 2))
+
+
+def test_more_than_four_entries_on_a_cell_are_counted() -> None:
+    found = trace("onnx.gather", {"data": [7], "indices": [0] * 6})
+    assert "a+5:7" in drawn(found)
+
+
+def test_two_letter_labels_on_one_cell_are_separated() -> None:
+    found = trace("onnx.gather", {"data": np.arange(60), "indices": [*range(54), 52, 53]})
+    assert re.search(r"aa,ac:\s*52", drawn(found, width=200))
+
+
+def test_a_large_number_of_entries_is_said() -> None:
+    found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(5000, np.int64)})
+    text = drawn(found)
+    assert "5,000 entries, 200 drawn, 20 listed: --limit N, gscli explain" in text
+
+
+def test_cells_of_entries_not_drawn_are_not_called_untouched() -> None:
+    few = trace("onnx.gather", {"data": np.zeros((9, 2, 2)), "indices": [0]})
+    many = trace("onnx.gather", {"data": np.zeros((90, 2, 2)), "indices": [0] * 500})
+    assert subjects(few, few.entries())[0].dim_rest
+    assert not subjects(many, many.entries(200))[0].dim_rest
+    assert "planes untouched" not in drawn(many)
+
+
+def test_hidden_cells_are_counted() -> None:
+    data = np.zeros((400, 2))
+    vectors = [[row, 0] for row in range(0, 400, 8)]
+    found = trace("onnx.gather_nd", {"data": data, "indices": vectors})
+    text = " ".join(drawn(found).split())
+    assert "data 30, indices 30, output" in text
+    assert re.search(r"touched cells not shown .*: --rows N, --full, gscli explain", text)
+    assert "not shown" not in drawn(found, full=True)
+
+
+def test_limit_lists_fewer_entries() -> None:
+    text = drawn(duplicates(), limit=2)
+    assert "5 more entries not listed: --limit 7" in text
+    assert "\nc: " not in text
+
+
+@pytest.mark.parametrize(
+    ("show", "titles"),
+    [
+        (("output",), ["output"]),
+        (("data", "output"), ["x", "output"]),
+        (("values", "indices"), ["indices_0", "indices_1", "values"]),
+    ],
+)
+def test_show_picks_tensors(show: tuple[str, ...], titles: list[str]) -> None:
+    text = drawn(duplicates(), show=show)
+    assert re.findall(r"(\w+)  (?:float32|int64) \[", text) == titles
+
+
+def test_show_refuses_unknown_names() -> None:
+    with pytest.raises(UsageError) as refused:
+        drawn(duplicates(), show=("weights\x1b",))
+    assert "x indices_0" in refused.value.valid
+
+
+def test_slice_restricts_data_and_output() -> None:
+    data = np.arange(24).reshape(2, 3, 4)
+    found = trace("onnx.gather", {"data": data, "indices": [0, 1]})
+    text = drawn(found, slice="1,:,::2")
+    assert re.findall(r"(?<!\w)\[\d,:,:\]", text) == ["[1,:,:]", "[1,:,:]"]
+    assert "b:12  b:14" in text
+    assert "not shown" not in text
+
+
+def test_slice_of_another_rank_is_refused() -> None:
+    with pytest.raises(UsageError, match="parts"):
+        drawn(duplicates(), slice="0")
+    with pytest.raises(UsageError, match="parts"):
+        tensor_picture("t", np.zeros((2, 2)), ViewOptions(slice="0,0,0"))
+
+
+def test_a_low_screen_leaves_out_the_data_of_a_scatter() -> None:
+    found = SCENES["sheets"]()
+    assert "data  int64" not in drawn(found, height=24)
+    assert "data not shown" in drawn(found, height=24)
+    assert "data  int64" in drawn(found, height=24, show=("data", "output"))
+    assert "data  int64" in drawn(found, height=200)
+    gathered = trace("onnx.gather", {"data": np.zeros((30, 2)), "indices": [0]})
+    assert "data  float64" in drawn(gathered, height=10)
+
+
+def test_data_and_output_show_the_same_columns() -> None:
+    lines = drawn(SCENES["big"](), width=120).split("\n")
+    headers = [line for line in lines if re.match(r"\s+0\s+⋯", line)]
+    assert len(headers) == 2
+    assert headers[0] == headers[1]
+
+
+def test_only_shown_cells_decide_the_number_format() -> None:
+    data = np.zeros((1000, 3))
+    data[500] = 0.123456
+    found = trace("onnx.gather", {"data": data, "indices": [1]})
+    assert "0.1235" not in drawn(found)
+    assert "0.0000" not in drawn(found)
+
+
+def test_empty_slices_are_not_called_out_of_range() -> None:
+    text = drawn(trace("onnx.gather", {"data": np.zeros((3, 0)), "indices": [1]}))
+    assert "(empty)" in text
+    assert "an empty slice" in text
+    assert "not shown" not in text
+    assert "✗" not in text
+
+
+def test_text_in_attributes_cannot_steer_the_terminal() -> None:
+    found = trace(
+        "tensorflow.gather", {"params": np.array([1, 2]), "indices": np.array([0])}, {"axis": 0}
+    )
+    found.attributes["axis"] = "\x1b[31m"
+    found.__dict__["shown_attributes"] = {"axis": "\x1b[31m\n"}
+    assert "\\x1b[31m\\n" in drawn(found)
+    assert "\x1b" not in drawn(found)
+
+
+def test_boxes_of_every_scene_lie_inside() -> None:
+    for made in SCENES.values():
+        found = made()
+        for subject in subjects(found, found.entries(50)):
+            for mark in subject.marks:
+                assert box_size(mark.box) > 0
+                ends = zip(mark.box, subject.array.shape, strict=True)
+                assert all(0 <= start < stop <= size for (start, stop), size in ends)

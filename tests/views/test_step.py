@@ -1,0 +1,185 @@
+"""One entry at a time: what is lit, what is done, and the keys."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from views.scenes import PLAIN, SCENES, duplicates
+
+from gscli.errors import UsageError
+from gscli.tracing import Trace, trace
+from gscli.views.lines import render, terminal
+from gscli.views.options import ViewOptions
+from gscli.views.progress import subjects_after
+from gscli.views.step import frames, interactive, show_steps
+
+
+def screen(found: Trace, number: int) -> str:
+    return render(frames(found, PLAIN)[number], PLAIN)
+
+
+def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
+    """What `interactive` prints when these keys are pressed, then the input ends."""
+    file = io.StringIO()
+    keys = iter(typed)
+
+    def next_key() -> str:
+        try:
+            return next(keys)
+        except StopIteration:
+            raise EOFError from None
+
+    interactive(found, options, terminal(options, file), next_key)
+    return file.getvalue()
+
+
+def steps_of(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"step (\d+) of", text)]
+
+
+def test_only_the_current_entry_is_lit() -> None:
+    text = screen(duplicates(), 3)
+    letters = set(re.findall(r"(?<![a-z])([a-g]):", text.partition("why")[0]))
+    assert letters == {"d"}
+
+
+def test_done_cells_keep_their_new_value() -> None:
+    text = screen(duplicates(), 3)
+    output = text[text.index("output  float32") :]
+    assert "41.0" in output.splitlines()[2]
+    assert "21.0" in output.splitlines()[4]
+    assert "101" not in text
+
+
+def test_gather_fills_its_output() -> None:
+    found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0, 1]})
+    rows = [screen(found, number).splitlines()[4].split()[-3:] for number in range(3)]
+    assert rows == [["a:30", "·", "·"], ["30", "b:10", "·"], ["30", "10", "c:20"]]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_the_last_frame_holds_the_output(name: str) -> None:
+    found = SCENES[name]()
+    entries = found.entries()
+    if not entries:
+        return
+    output = subjects_after(found, entries, len(entries) - 1)[-1]
+    made = np.array(output.array, object if output.array.dtype.kind == "U" else None)
+    known = np.full(made.shape, not output.blank)
+    for patch in output.patches:
+        place = tuple(slice(start, stop) for start, stop in patch.box)
+        made[place] = patch.values.reshape(made[place].shape)
+        known[place] = True
+    assert known.all()
+    assert (made == found.run.output).all()
+
+
+def test_nothing_moves_from_frame_to_frame() -> None:
+    found = duplicates()
+    layouts = []
+    for number in range(7):
+        text = screen(found, number).partition("\n\na:")[0].partition("why")[0]
+        headers = [line for line in text.splitlines() if re.fullmatch(r"[\s\d]+", line)]
+        layouts.append(headers)
+    assert all(one == layouts[0] for one in layouts)
+
+
+def test_frames_are_made_when_asked_for() -> None:
+    found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(100_000, np.int64)})
+    steps = frames(found, PLAIN)
+    assert len(steps) == 100_000
+    assert "step 301 of 100000" in render(steps[300], PLAIN)
+    with pytest.raises(IndexError):
+        steps[100_000]
+
+
+def test_one_step_by_number(capsys: pytest.CaptureFixture[str]) -> None:
+    show_steps(duplicates(), PLAIN, 3)
+    assert steps_of(capsys.readouterr().out) == [3]
+
+
+@pytest.mark.parametrize("number", [0, 8, -1])
+def test_a_step_that_is_not_there_is_refused(number: int) -> None:
+    with pytest.raises(UsageError) as refused:
+        show_steps(duplicates(), PLAIN, number)
+    assert refused.value.valid == "1 … 7"
+
+
+def test_without_a_terminal_all_frames_follow_each_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show_steps(duplicates(), PLAIN)
+    assert steps_of(capsys.readouterr().out) == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_many_frames_stop_at_the_limit(capsys: pytest.CaptureFixture[str]) -> None:
+    show_steps(duplicates(), ViewOptions(color="none", limit=2))
+    text = capsys.readouterr().out
+    assert steps_of(text) == [1, 2]
+    assert "5 more steps: --limit N, --step N" in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("q", [1]),
+        ("", [1]),
+        ("nn q", [1, 2, 3, 4]),
+        ("npp", [1, 2, 1]),
+        ("nnnnnnnnnn", [1, 2, 3, 4, 5, 6, 7]),
+        ("gd\rq", [1, 4]),
+        ("g5\rp", [1, 5, 4]),
+        ("g12\rg0\rgzz\r", [1]),
+        ("gx\x7fc\r", [1, 3]),
+        ("g3\x1bn", [1, 3, 4]),
+        ("xyz!", [1]),
+    ],
+)
+def test_keys(typed: str, expected: list[int]) -> None:
+    assert steps_of(played(duplicates(), typed)) == expected
+
+
+def test_arrow_keys_arrive_as_one_key() -> None:
+    file, keys = io.StringIO(), iter(["\x1b[C", "\x1b[C", "\x1b[D", "q"])
+    interactive(duplicates(), PLAIN, terminal(PLAIN, file), lambda: next(keys))
+    assert steps_of(file.getvalue()) == [1, 2, 3, 2]
+
+
+def test_all_shows_the_picture_and_why_the_rule() -> None:
+    text = played(duplicates(), "a?")
+    assert "acfg:101.5" in text
+    assert "Legal: -4 … 3 on axis 0" in text
+    assert "every occurrence of a cell counts" in " ".join(text.split())
+
+
+def test_typed_control_characters_are_not_echoed() -> None:
+    assert "\x07" not in played(duplicates(), "g\x07\x1b")
+
+
+def test_the_bar_names_every_key() -> None:
+    bar = " n  next   p  back   g  go to entry   a  all   ?  why   q  quit    1 of 7"
+    assert bar in played(duplicates(), "q")
+
+
+def test_a_terminal_gets_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    pressed: Iterator[str] = iter("nq")
+    out = Screen()
+    monkeypatch.setattr(sys, "stdin", Screen())
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr("typer.getchar", lambda: next(pressed))
+    show_steps(duplicates(), PLAIN)
+    assert steps_of(out.getvalue()) == [1, 2]
+
+
+def test_no_entries_no_frames(capsys: pytest.CaptureFixture[str]) -> None:
+    show_steps(SCENES["nothing"](), PLAIN)
+    assert capsys.readouterr().out == ""
