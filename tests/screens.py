@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shutil import copy, copytree
 from tempfile import TemporaryDirectory
@@ -20,7 +21,9 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as a script, only tests/ is on the path
 
+from gscli.article_tables import table as article_table  # noqa: E402
 from gscli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment  # noqa: E402
+from gscli.operator_table import operator_table  # noqa: E402
 
 MARK = "--- end of screen, status"
 PLAIN = {
@@ -110,12 +113,30 @@ def pictures(place: Path) -> list[Path]:
     return sorted(path for path in place.iterdir() if path.suffix in (".svg", ".html"))
 
 
+GENERATED: dict[str, Callable[[], str]] = {
+    "operators": operator_table,
+    "table1": partial(article_table, 1),
+    "table2": partial(article_table, 2),
+}
+"""What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
+
+
+def generated(markdown: str) -> str:
+    """The text with its generated tables made anew."""
+    for name, make in GENERATED.items():
+        start, end = f"<!-- {name}:start -->\n", f"<!-- {name}:end -->"
+        if start in markdown:
+            before, _, rest = markdown.partition(start)
+            markdown = before + start + make() + end + rest.partition(end)[2]
+    return markdown
+
+
 def update(markdown: Path) -> bool:
     """Write the text's screens and pictures anew; whether the text changed."""
     text = markdown.read_text(encoding="utf-8")
     with TemporaryDirectory() as folder, environment() as variables:
         place = work_folder(markdown, Path(folder))
-        fresh = rewritten(text, replayed(text, place, variables))
+        fresh = generated(rewritten(text, replayed(text, place, variables)))
         if fresh != text:
             markdown.write_text(fresh, encoding="utf-8")
         if markdown != ROOT / "README.md":

@@ -1,4 +1,4 @@
-"""What every declared operator must have: help, examples, a refusal worth reading, an explanation."""
+"""What every declared operator must have: help, examples, a refusal worth reading, a formula."""
 
 from __future__ import annotations
 
