@@ -1,0 +1,116 @@
+"""Recorded cases: reading, judging, reproducing; and the command that does all three."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gscli.cases import difference, judge, parse_case, read_cases, reproduction
+from gscli.errors import CannotRead, ContentRefused
+
+CASE: dict[str, Any] = {
+    "id": "onnx/Gather/13/x/0001",
+    "framework": "onnx",
+    "op": "Gather",
+    "opset": 13,
+    "inputs": {
+        "data": {"dtype": "float32", "shape": [2], "data": [1.5, "nan"]},
+        "indices": {"dtype": "int64", "shape": [1], "data": [1]},
+    },
+    "attrs": {"axis": 0},
+    "expect": "output",
+    "output": {"dtype": "float32", "shape": [1], "data": ["nan"]},
+}
+
+
+def changed(**parts: Any) -> Any:
+    return parse_case(json.dumps({**CASE, **parts}), "here")
+
+
+def verify(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gscli", "verify", *arguments],
+        input=stdin, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_verdicts() -> None:
+    assert judge(changed()).passed
+    wrong = changed(output={"dtype": "float32", "shape": [1], "data": [2]})
+    assert judge(wrong).problem == "output[0] is nan, recorded 2.0"
+    other = changed(output={"dtype": "float64", "shape": [1], "data": [2]})
+    assert judge(other).problem == "dtype is float32, recorded float64"
+    shape = changed(output={"dtype": "float32", "shape": [1, 1], "data": [2]})
+    assert judge(shape).problem == "shape is [1], recorded [1, 1]"
+    assert judge(changed(expect="error")).problem == "answered, the framework refuses"
+    bad = {**CASE["inputs"], "indices": {"dtype": "int64", "shape": [1], "data": [5]}}
+    assert judge(changed(inputs=bad)).problem.startswith("refused, recorded an answer: index out")
+    assert judge(changed(inputs=bad, expect="error")).passed
+    assert judge(changed(inputs=bad, expect="open")).passed
+
+
+@pytest.mark.parametrize(
+    ("dtype", "near", "far"),
+    [("float32", 1 + 5e-7, 1 + 5e-6), ("float64", 1 + 5e-15, 1 + 5e-13), ("int64", 1, 2)],
+)
+def test_tolerances(dtype: str, near: float, far: float) -> None:
+    one = np.array([1], dtype)
+    assert not difference(np.array([near], dtype), one)
+    assert difference(np.array([far], dtype), one)
+    assert not difference(np.array([-0.0]), np.array([0.0]))
+    assert difference(np.array(1), np.array(2)) == "output[] is 1, recorded 2"
+    assert not difference(np.zeros((0, 2)), np.zeros((0, 2)))
+
+
+def test_the_reproducing_command_gives_the_same_answer() -> None:
+    words = shlex.split(reproduction(changed()))
+    assert words[0] == "gscli"
+    done = subprocess.run(
+        [sys.executable, "-m", *words, "--json=output"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
+
+
+def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
+    path = Path(__file__).parent / "vectors" / "jax.jsonl"
+    case = next(case for case in read_cases(str(path)) if case.operator == "stablehlo.scatter")
+    words = shlex.split(reproduction(case))
+    assert "--xla" in words
+    done = subprocess.run(
+        [sys.executable, "-m", *words, "--json=output"], capture_output=True, text=True, check=True
+    )
+    assert case.output is not None
+    assert json.loads(done.stdout)["data"] == case.output.reshape(-1).tolist()
+
+
+def test_lines_that_are_no_cases() -> None:
+    for line in ("{}", "[]", "x", '{"id": 1, "framework": "onnx", "op": "Gather", "inputs": {}}'):
+        with pytest.raises(ContentRefused, match="not a recorded case"):
+            parse_case(line, "cases.jsonl line 1")
+    with pytest.raises(CannotRead):
+        list(read_cases("no-such-file.jsonl"))
+
+
+def test_verify_counts_and_tells(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    wrong = {**CASE, "id": "other", "expect": "error"}
+    file.write_text(json.dumps(CASE) + "\n\n" + json.dumps(wrong) + "\n")
+    done = verify(str(file))
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines[0] == "FAILED other: answered, the framework refuses"
+    assert lines[1].startswith("  gscli onnx gather ") or lines[1].startswith("  gscli gather ")
+    assert lines[2] == "1 passed, 1 failed"
+    assert verify(str(file), "--only", "onnx/").stdout == "1 passed, 0 failed\n"
+    assert verify("-", stdin=json.dumps(CASE)).stdout == "1 passed, 0 failed\n"
+    assert verify(str(file), "-q").stdout == "1 passed, 1 failed\n"
+    unknown = json.dumps({**CASE, "op": "Nothing"})
+    assert verify("-", stdin=unknown).returncode == 1
+    assert "line 1" in verify("-", stdin="x").stderr

@@ -1,0 +1,184 @@
+"""Declarations: what is derived from a signature, and how attributes are judged."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+import pytest
+
+import gscli
+from gscli.declare import Framework, Many, Option, Values
+from gscli.errors import UsageError
+from gscli.families import along_axis
+from gscli.frameworks import find, framework, operators
+from gscli.layout import Layout, Number, Policy, Tensor, gather_layout
+
+TOY = Framework("toy", "Toy", version_word="release")
+
+
+@TOY.operator(versions=(1, 4), until=6, example="'[1]' '[0]'", refused="'[1]' '[1]'")
+def pick_(
+    data: Tensor,
+    indices: Many,
+    axis: Values,
+    extra: Tensor | None = None,
+    *,
+    kind: Annotated[
+        Literal["plain", "fancy"], Option("how", since=4, choices_since={"fancy": 4})
+    ] = "plain",
+    count: int = 2,
+    dims: tuple[int, ...] = (),
+    fill: Number | None = None,
+    strict: bool = False,
+    scale: float = 1.0,
+    name: str | None = None,
+    needed: Annotated[int, Option("must be said")],
+    opset: int | None = None,
+) -> Layout:
+    """Pick things.
+
+    Use another operator from release 7 on
+    """
+    del axis, extra, kind, count, dims, fill, strict, scale, name, needed, opset
+    return gather_layout(data, along_axis(data, indices[0], 0), Policy())
+
+
+def test_inputs_and_attributes_come_from_the_signature() -> None:
+    assert [(i.name, i.kind, i.optional) for i in pick_.inputs] == [
+        ("data", "tensor", False),
+        ("indices", "many", False),
+        ("axis", "values", False),
+        ("extra", "tensor", True),
+    ]
+    kinds = {attribute.name: attribute.kind for attribute in pick_.attributes}
+    assert kinds == {
+        "kind": "choice",
+        "count": "int",
+        "dims": "ints",
+        "fill": "number",
+        "strict": "bool",
+        "scale": "float",
+        "name": "str",
+        "needed": "int",
+        "opset": "int",
+    }
+    assert pick_.command == "pick"
+    assert pick_.full_name == "toy.pick_"
+    assert pick_.summary == "Pick things."
+    assert pick_.command_line == "gscli toy pick"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("kind", "fancy", "fancy"),
+        ("count", "-3", -3),
+        ("dims", "1,2", (1, 2)),
+        ("dims", "[]", ()),
+        ("dims", "", ()),
+        ("fill", "2.5", 2.5),
+        ("fill", "7", 7),
+        ("fill", "true", True),
+        ("fill", "1+2j", 1 + 2j),
+        ("fill", "word", "word"),
+        ("fill", "none", None),
+        ("strict", "yes", True),
+        ("strict", "0", False),
+        ("scale", "0.5", 0.5),
+        ("name", "none", None),
+    ],
+)
+def test_words_of_the_command_line(name: str, text: str, value: object) -> None:
+    attribute = next(item for item in pick_.attributes if item.name == name)
+    assert attribute.parse(text) == value
+    assert type(attribute.parse(text)) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("kind", "plane"), ("kind", 3), ("count", 1.5), ("count", True), ("count", "x"),
+        ("dims", "12"), ("dims", 3), ("fill", [1]), ("strict", 2), ("scale", "1"),
+        ("name", 3), ("name", None.__class__), ("count", None),
+    ],
+)  # fmt: skip
+def test_values_of_the_wrong_type_are_refused(name: str, value: object) -> None:
+    attribute = next(item for item in pick_.attributes if item.name == name)
+    with pytest.raises(UsageError):
+        attribute.convert(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("count", "two"), ("dims", "1,x"), ("strict", "maybe"), ("scale", "much")]
+)
+def test_words_of_the_wrong_kind_are_refused(name: str, text: str) -> None:
+    attribute = next(item for item in pick_.attributes if item.name == name)
+    with pytest.raises(UsageError, match="takes"):
+        attribute.parse(text)
+
+
+def test_near_choices_are_suggested() -> None:
+    with pytest.raises(UsageError) as caught:
+        pick_.convert({"kind": "fanzy", "needed": 1})
+    assert caught.value.hint == "did you mean fancy?"
+    assert caught.value.valid == "plain fancy"
+
+
+def test_other_frameworks_reduction_names_are_translated() -> None:
+    with pytest.raises(UsageError) as caught:
+        gscli.scatter_nd([1], [[0]], [2], reduction="sum")
+    assert caught.value.hint == "did you mean add?"
+
+
+def test_versions() -> None:
+    assert pick_.version(None) == 4
+    assert pick_.version(3) == 1
+    assert pick_.version(6) == 4
+    with pytest.raises(UsageError, match="ended with release 6") as caught:
+        pick_.version(7)
+    assert caught.value.hint == "Use another operator from release 7 on"
+    with pytest.raises(UsageError, match="needs release 1"):
+        pick_.version(0)
+
+
+def test_attributes_and_choices_that_a_version_lacks() -> None:
+    with pytest.raises(UsageError, match="kind needs release 4, this is release 1"):
+        pick_.convert({"kind": "plain", "needed": 1, "opset": 2})
+    with pytest.raises(UsageError) as caught:
+        find("onnx.scatter_nd").convert({"reduction": "max", "opset": 16})
+    assert caught.value.problem == "reduction=max needs opset 18, this is opset 16"
+    assert caught.value.valid == "none add mul"
+
+
+def test_unknown_and_missing_names() -> None:
+    with pytest.raises(UsageError, match="has no attribute 'knd'") as caught:
+        pick_.convert({"knd": "plain", "needed": 1})
+    assert caught.value.hint == "did you mean kind?"
+    with pytest.raises(UsageError, match=r"toy\.pick_ needs needed"):
+        pick_.convert({})
+    with pytest.raises(UsageError, match="has no input 'updates'"):
+        gscli.run("gather", {"data": [1], "indices": [0], "updates": [1]})
+    with pytest.raises(UsageError, match="needs indices"):
+        gscli.run("gather", {"data": [1]})
+
+
+def test_calls_by_position_and_by_name() -> None:
+    assert gscli.gather([1, 2], [1]).tolist() == [2]
+    assert gscli.gather(data=[1, 2], indices=[1]).tolist() == [2]
+    assert gscli.torch.scatter([1, 2], [0], dim=0, value=9).tolist() == [9, 2]
+    assert gscli.jax.at_add([1, 2], (np.array([0, 0]),), [5, 6]).tolist() == [12, 2]
+    with pytest.raises(UsageError, match="takes 2 inputs, got 3"):
+        gscli.gather([1], [0], [2])
+
+
+def test_finding_operators() -> None:
+    assert find("tf.gather") is find("tensorflow.gather")
+    assert find("take").full_name == "numpy.take"
+    assert framework("tf") is framework("tensorflow")
+    assert len({operator.full_name for operator in operators()}) == len(operators()) > 60
+    for wrong in ("onnx.gathr", "nothing", "fortran.gather"):
+        with pytest.raises(UsageError):
+            find(wrong)
+    with pytest.raises(AttributeError):
+        gscli.no_such_thing  # noqa: B018

@@ -1,0 +1,103 @@
+"""Shapes of the four families on every small shape, against formulas written down anew."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from gscli.errors import ShapeRefused
+from gscli.families import (
+    along_axis,
+    broadcast_shapes,
+    elements,
+    flattened,
+    index_tuple,
+    normal_axis,
+    vectors,
+)
+from gscli.layout import Shape, Tensor
+
+SHAPES = [shape for rank in range(4) for shape in product((0, 1, 3), repeat=rank)]
+DATA = [shape for shape in SHAPES if shape]
+
+
+def tensor(name: str, shape: Shape) -> Tensor:
+    return Tensor(name, shape, "int64")
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_along_axis_replaces_one_axis(shape: Shape) -> None:
+    for axis, indices in product(range(len(shape)), [(), (2,), (2, 1)]):
+        found = along_axis(tensor("d", shape), tensor("i", indices), axis)
+        assert found.result_shape == shape[:axis] + indices + shape[axis + 1 :]
+        assert sorted(found.order) == list(range(len(found.order)))
+
+
+def test_along_axis_shares_batches() -> None:
+    found = along_axis(tensor("d", (2, 3, 4)), tensor("i", (2, 5)), 2, 1)
+    assert found.result_shape == (2, 3, 5)
+    assert found.axes[0].entry == 0
+    with pytest.raises(ShapeRefused, match="batch axes differ"):
+        along_axis(tensor("d", (2, 3)), tensor("i", (1, 5)), 1, 1)
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_elements_take_the_shape_of_the_indices(shape: Shape) -> None:
+    for axis in range(len(shape)):
+        longer = tuple(7 if d == axis else size for d, size in enumerate(shape))
+        found = elements(tensor("d", shape), tensor("i", longer), axis)
+        assert found.result_shape == longer
+        assert found.axes[axis].column == 0
+        assert all(one.entry == d for d, one in enumerate(found.axes) if d != axis)
+
+
+def test_elements_off_the_axis() -> None:
+    data = tensor("d", (3, 4))
+    assert elements(data, tensor("i", (2, 4)), 1).result_shape == (2, 4)
+    with pytest.raises(ShapeRefused, match="does not fit"):
+        elements(data, tensor("i", (4, 4)), 1)
+    with pytest.raises(ShapeRefused, match="as many axes"):
+        elements(data, tensor("i", (4,)), 1)
+    stretched = elements(data, tensor("i", (1, 2)), 1, stretch=True)
+    assert stretched.result_shape == (3, 2)
+    assert elements(tensor("d", (1, 4)), tensor("i", (5, 2)), 1, stretch=True).result_shape == (
+        5,
+        2,
+    )
+    with pytest.raises(ShapeRefused):
+        elements(data, tensor("i", (2, 2)), 1, stretch=True)
+
+
+@pytest.mark.parametrize("shape", DATA)
+def test_vectors_name_leading_axes(shape: Shape) -> None:
+    for length in range(len(shape) + 1):
+        found = vectors(tensor("d", shape), tensor("i", (5, length)))
+        assert found.result_shape == (5, *shape[length:])
+        first = vectors(tensor("d", shape), tensor("i", (length, 5)), vector_dim=0)
+        assert first.result_shape == found.result_shape
+        assert first.axes == found.axes
+    with pytest.raises(ShapeRefused, match="longer than data has axes"):
+        vectors(tensor("d", shape), tensor("i", (5, len(shape) + 1)))
+
+
+def test_index_tuples_broadcast() -> None:
+    arrays = [tensor("i", (3, 1)), tensor("j", (2,))]
+    assert index_tuple(tensor("d", (4, 5, 6)), arrays).result_shape == (3, 2, 6)
+    with pytest.raises(ShapeRefused, match="more index arrays"):
+        index_tuple(tensor("d", (4,)), arrays)
+    with pytest.raises(ShapeRefused, match="do not broadcast"):
+        index_tuple(tensor("d", (4, 5)), [tensor("i", (3,)), tensor("j", (2,))])
+
+
+def test_small_parts() -> None:
+    assert flattened(tensor("d", (2, 3)), (5, 1), "i").axes[0].size == 6
+    assert broadcast_shapes([(2, 1), (1, 3), ()], ["a", "b", "c"]) == (2, 3)
+    assert [normal_axis(axis, 3) for axis in range(-3, 3)] == [0, 1, 2, 0, 1, 2]
+    for axis in (-4, 3):
+        with pytest.raises(ShapeRefused) as caught:
+            normal_axis(axis, 3)
+        assert caught.value.valid == "-3 … 2"
+    with pytest.raises(ShapeRefused) as caught:
+        normal_axis(0, 0)
+    assert "none" in caught.value.valid

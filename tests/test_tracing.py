@@ -1,0 +1,138 @@
+"""Traces against the arrays: boxes hold what was moved, replays end where the kernel ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import assert_same
+
+import gscli
+from gscli.boxes import box_size, reshaped
+from gscli.frameworks import operators
+from gscli.rules import example
+from gscli.tracing import Trace, label_of
+
+
+def cut(array: Any, box: tuple[tuple[int, int], ...]) -> Any:
+    return array[tuple(slice(*ends) for ends in box)]
+
+
+@pytest.mark.parametrize("operator", operators(), ids=lambda operator: operator.full_name)
+def test_every_example_is_told_as_it_happened(operator: Any) -> None:
+    probe = example(operator, {})
+    assert probe is not None
+    trace = Trace(probe.run)
+    entries = trace.entries()
+    assert len(entries) == trace.entry_count == probe.run.layout.entry_count
+    output = probe.run.output
+    if trace.kind == "gather":
+        data = trace.tensor("data")
+        assert data is not None
+        for entry in entries:
+            assert entry.result is not None
+            got = cut(output, entry.result).reshape(-1)
+            if entry.target is None:
+                filled = np.asarray(probe.run.layout.fill).astype(output.dtype)
+                assert_same(got, np.full(got.shape, filled))
+            else:
+                assert_same(got, cut(data.array, entry.target).reshape(-1))
+    else:
+        for entry in entries:
+            assert (entry.change is None) == (entry.target is None)
+        _replay_ends_at(trace)
+
+
+def _replay_ends_at(trace: Trace) -> None:
+    """The last change of each cell is what output holds (mean divides at the very end)."""
+    if trace.reduction == "mean":
+        return
+    final: dict[tuple[int, ...], Any] = {}
+    for entry in trace.entries():
+        if entry.target is not None and entry.change is not None:
+            places = np.argwhere(np.ones([stop - start for start, stop in entry.target]))
+            starts = np.array([start for start, _ in entry.target], np.int64)
+            for place, value in zip(places, entry.change.new.tolist(), strict=True):
+                final[tuple((place + starts).tolist())] = value
+    for place, value in final.items():
+        assert trace.run.output[place] == np.asarray(value).astype(trace.run.output.dtype)
+
+
+def test_adjustments_say_what_a_number_became() -> None:
+    wrapped = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1, 0]}).entries()
+    assert [entry.status for entry in wrapped] == ["wrap", "ok"]
+    assert wrapped[0].adjustments[0].words() == "-1 on axis 0 of size 3 is 2"
+    clipped = gscli.trace("numpy.take", {"a": [1, 2], "indices": [9]}, {"mode": "clip"}).entries()
+    assert clipped[0].status == "clip"
+    assert clipped[0].adjustments[0].words() == "9 on axis 0 of size 2 is clipped to 1"
+    skipped = gscli.trace(
+        "tensorflow.gather", {"params": [1, 2], "indices": [9]}, {"device": "gpu"}
+    ).entries()
+    assert skipped[0].status == "skip"
+    assert skipped[0].adjustments[0].words() == "9 on axis 0 of size 2 is outside"
+
+
+def test_duplicates_are_grouped_in_order() -> None:
+    trace = gscli.trace(
+        "scatter_nd",
+        {"data": [0] * 5, "indices": [[3], [1], [3], [0], [1], [3]], "updates": [1, 2, 3, 4, 5, 6]},
+    )
+    assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2)
+    assert trace.duplicates(1) == ([(0, 2, 5)], 2)
+    assert trace.entries()[5].change is not None
+    assert trace.entries()[5].change.again == 0  # type: ignore[union-attr]
+
+
+def test_means_count_their_terms() -> None:
+    trace = gscli.trace(
+        "torch.scatter_reduce",
+        {"input": [10.0, 1.0], "index": [0, 0], "src": [2.0, 4.0]},
+        {"dim": 0, "reduce": "mean", "include_self": False},
+    )
+    changes = [entry.change for entry in trace.entries()]
+    assert [(c.fresh, c.terms, c.new.tolist()) for c in changes if c] == [
+        (True, 1, [2.0]),
+        (False, 2, [6.0]),
+    ]
+
+
+def test_the_document() -> None:
+    trace = gscli.trace(
+        "scatter_nd",
+        {"data": [1.0, 2.0], "indices": [[-1]], "updates": [9.0]},
+        {"reduction": "add"},
+    )
+    document = trace.to_dict()
+    assert document["schema"] == "gscli/1"
+    assert document["op"] == "scatter_nd"
+    assert document["opset"] == 18
+    assert document["attrs"] == {"reduction": "add"}
+    assert document["output"] == {"dtype": "float64", "shape": [2], "data": [1.0, 11.0]}
+    entry = document["entries"][0]  # type: ignore[index]
+    assert entry["index"] == [-1]
+    assert entry["cell"] == [1]
+    assert (entry["status"], entry["old"], entry["new"]) == ("wrap", 2.0, 11.0)
+    assert trace.shown_attributes == {"reduction": "add"}
+
+
+def test_slices_have_ranges_in_the_document() -> None:
+    document = gscli.trace("gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).to_dict()
+    assert document["entries"][0]["cell"] == [1, [0, 2]]  # type: ignore[index]
+
+
+def test_labels_never_repeat() -> None:
+    labels = [label_of(number) for number in range(60 * 60)]
+    assert len(set(labels)) == len(labels)
+    assert all(label.isalpha() and label.isascii() for label in labels)
+
+
+def test_boxes_survive_reshapes() -> None:
+    array = np.arange(24).reshape(2, 3, 4)
+    for place in np.ndindex(2, 3, 4):
+        box = tuple((at, at + 1) for at in place)
+        for shape in [(24,), (6, 4), (2, 12), (1, 2, 3, 4), (2, 3, 4, 1)]:
+            after = reshaped(box, array.shape, shape)
+            assert box_size(after) == 1
+            assert cut(array.reshape(shape), after).reshape(-1)[0] == array[place]
+    assert reshaped(((0, 1), (0, 3), (0, 4)), (2, 3, 4), (2, 12)) == ((0, 1), (0, 12))
