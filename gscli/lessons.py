@@ -154,7 +154,10 @@ def shell_environment() -> Iterator[dict[str, str]]:
 
 def run(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
     """Run commands in one shell, each shown before its screen; the last exit status."""
-    script = "".join(f"printf '$ %s\\n' {_quoted(text)}\n{text}\n" for text in commands)
+    script = "".join(
+        f"status=$?; printf '$ %s\\n' {_quoted(text)}; (exit $status)\n{text}\n"
+        for text in commands
+    )
     return subprocess.run(["sh", "-c", script], cwd=place, env=environment, check=False).returncode  # noqa: S603, S607  the lessons' own commands
 
 

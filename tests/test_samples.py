@@ -148,14 +148,21 @@ def test_files_are_written_and_never_overwritten(
         lessons.copy(ALL[0], target)
 
 
+@pytest.mark.parametrize("name", ["first-look", "opsets"])
 def test_running_a_lesson_shows_its_commands_and_screens(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    assert guarded(["samples", "first-look", "--run", "-o", str(tmp_path)]) == 0
-    exchange = ALL[0].exchanges[0]
-    printed = "".join(line.rstrip() + "\n" for line in capfd.readouterr().out.splitlines())
-    assert printed == f"# {ALL[0].title}\n$ {exchange.command}\n{exchange.screen}"
+    lesson = lessons.lesson(name)
+    assert guarded(["samples", name, "--run", "-o", str(tmp_path)]) == 0
+    printed = capfd.readouterr()
+    shown = [line.rstrip() for line in printed.out.splitlines() + printed.err.splitlines()]
+    told = [
+        line
+        for exchange in lesson.exchanges
+        for line in (f"$ {exchange.command}\n{exchange.screen}").splitlines()
+    ]
+    assert sorted(shown) == sorted([f"# {lesson.title}", *told])
 
 
 def test_sessions_keep_long_commands_together() -> None:
