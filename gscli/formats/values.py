@@ -71,8 +71,7 @@ def infer(values: list[Any], place: Place, limit: int) -> NDArray[Any]:
         return of_type(values, np.dtype("str"), place, limit)
     if kinds <= {int, float}:
         return of_type(values, np.dtype("float64"), place, limit)
-    _refuse_mixture(values, place)
-    raise AssertionError  # pragma: no cover -- the line above always raises
+    raise _mixture(values, place)
 
 
 def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -> NDArray[Any]:
@@ -92,27 +91,26 @@ def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -
 
 
 def _all_of(values: list[Any], kinds: set[type], dtype: np.dtype[Any], place: Place) -> list[Any]:
-    if not set(map(type, values)) <= kinds:
-        for number, value in enumerate(values):
-            if type(value) not in kinds:
-                raise ContentRefused(
-                    f"{kind_of(value)} among {dtype_label(dtype)} values", where=place(number)
-                )
-    return values
+    """The values themselves, if each is of one of these kinds."""
+    if set(map(type, values)) <= kinds:
+        return values
+    number = next(n for n, value in enumerate(values) if type(value) not in kinds)
+    raise ContentRefused(
+        f"{kind_of(values[number])} among {dtype_label(dtype)} values", where=place(number)
+    )
 
 
-def _refuse_mixture(values: list[Any], place: Place) -> None:
+def _mixture(values: list[Any], place: Place) -> ContentRefused:
     """Name the first value that is not of the first one's kind (or of no kind gscli takes)."""
     first = type(values[0])
     allowed = {int, float} if first in {int, float} else {first} & {bool, str}
-    for number, value in enumerate(values):
-        if type(value) not in allowed:
-            before = f", but the values before are {kind_of(values[0])}" if number else ""
-            raise ContentRefused(
-                f"{kind_of(value)} cannot stand here",
-                where=place(number) + before,
-                valid="numbers, or true and false, or text; not a mixture",
-            )
+    number = next(n for n, value in enumerate(values) if type(value) not in allowed)
+    before = f", but the values before are {kind_of(values[0])}" if number else ""
+    return ContentRefused(
+        f"{kind_of(values[number])} cannot stand here",
+        where=place(number) + before,
+        valid="numbers, or true and false, or text; not a mixture",
+    )
 
 
 def _whole(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[Any]:
@@ -150,13 +148,13 @@ def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
     wide = _float64(values, place)
     with np.errstate(all="ignore"):
-        narrow = wide.astype(dtype)
-        back = wide if narrow is wide else narrow.astype(np.float64)
+        narrow = wide.astype(dtype, copy=False)
+        back = narrow.astype(np.float64, copy=False)
     lost = (np.isfinite(wide) != np.isfinite(back)) | (np.isnan(wide) != np.isnan(back))
     if lost.any():
         number = int(np.argmax(lost))
         raise ContentRefused(
-            f"{values[number]} does not fit {dtype_label(dtype)}", where=place(number)
+            f"{wide[number]!s} does not fit {dtype_label(dtype)}", where=place(number)
         )
     if narrow is not wide:
         _check_whole_kept(values, back, dtype, place)

@@ -183,6 +183,16 @@ class TestStreams:
             with pytest.raises(BrokenPipeError):
                 file.write(b"new")
 
+    def test_an_open_descriptor_is_written_into(self, capfd: pytest.CaptureFixture[str]) -> None:
+        receive, send = os.pipe()
+        put(f"/dev/fd/{send}")
+        os.close(send)
+        assert os.read(receive, 100) == b"new"
+        os.close(receive)
+        put("/dev/stdout", b"out")
+        put("/dev/stderr", b"err")
+        assert capfd.readouterr() == ("out", "err")
+
     @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
     def test_standard_output_by_name_goes_on_where_it_is(self, name: str, tmp_path: Path) -> None:
         """`>>` and a header written before: opening the name anew would begin at byte 0."""

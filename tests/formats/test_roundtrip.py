@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
@@ -27,12 +28,15 @@ REPEATABLE = settings(
 @st.composite
 def any_array(draw: st.DrawFn) -> np.ndarray:
     """An array of any type, from any bits, in any order and layout."""
-    name = draw(st.sampled_from([*NUMPY_NAMES, *SMALL_NAMES]))
+    name = draw(st.sampled_from([*NUMPY_NAMES, *SMALL_NAMES, "S3"]))
     shape = draw(arrays_of.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
     if name == "str":
         text = st.text(max_size=3).filter(lambda word: not word.endswith("\0"))
         array = np.array(draw(st.lists(text, min_size=1, max_size=1)) * int(np.prod(shape)), "U3")
         array = array.reshape(shape)
+    elif name == "S3":
+        word = draw(st.binary(max_size=3)).rstrip(b"\0")
+        array = np.full(shape, word, "S3")
     else:
         dtype = dtype_named(name)
         size = int(np.prod(shape)) * dtype.itemsize
@@ -121,7 +125,7 @@ def test_an_exact_cast_keeps_every_value(array: np.ndarray, name: str) -> None:
     except GscliError:
         return
     assert cast.shape == array.shape
-    if array.dtype.kind == "U":
+    if array.dtype.kind in "US":
         assert np.array_equal(cast, array)
         return
     for old, new in zip(array.reshape(-1), cast.reshape(-1), strict=True):
@@ -134,6 +138,15 @@ def python_value(value: np.generic) -> complex | int | float:
     if value.dtype.kind in "biufc":
         return value.item()
     return float(value) if "float" in value.dtype.name else int(value)
+
+
+def test_documents_made_in_python_are_limited_too() -> None:
+    deep: object = 1
+    for _ in range(65):
+        deep = [deep]
+    for data in (deep, [1, [2]], None):
+        with pytest.raises(GscliError):
+            load_json({"data": data})
 
 
 def test_the_cast_accepts_what_is_exact() -> None:

@@ -177,16 +177,19 @@ def _directories() -> Iterator[Case]:
     for method in (1, 6, 9, 12, 14, 93, 98, 99, 65_535):
         yield _case(f"method_{method}", by_hand(method=method), ContentRefused, "method")
     yield _case("method_differs", by_hand(local_method=0), ContentRefused)
-    overlapping = _overlapping()
-    yield _case("overlapping", overlapping, ContentRefused, "overlap", member="b")
+    yield _case("overlapping", _second_at(0), ContentRefused, "overlap", member="b")
+    for offset in (2**31, len(whole) + 40, len(whole) - 30):
+        beyond = _second_at(offset)
+        yield _case(f"second_at_{offset}", beyond, ContentRefused, "outside", member="b")
 
 
-def _overlapping() -> bytes:
-    """Two names for one packed body, the way quoted bombs multiply."""
+def _second_at(offset: int) -> bytes:
+    """A second name whose body is said to be elsewhere: at 0, bombs multiply that way."""
     whole = by_hand()
     start = whole.index(b"PK\x01\x02")
     entry = whole[start:-22]
     second = entry.replace(b"a.npy", b"b.npy")
+    second = second[:42] + struct.pack("<L", offset) + second[46:]
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, 2 * len(entry), start, 0)
     return whole[:start] + entry + second + end
 
