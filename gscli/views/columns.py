@@ -42,11 +42,15 @@ def fitting(window: Window, measures: Measures, pen: Pen, room: int, lines: int)
     chunks = _split(window, range(count), measures.alike(), pen, room)
     if len(chunks) <= lines and window.all_columns:
         return chunks
-    for kept in range(count, 0, -1):
+    fits, low, high = chunks, 1, count
+    while low <= high:
+        kept = (low + high) // 2
         chunks = _split(window, sorted(order[:kept]), measures, pen, room)
-        if len(chunks) <= lines:
-            break
-    return chunks
+        if len(chunks) <= lines or kept == 1:
+            fits, low = chunks, kept + 1
+        else:
+            high = kept - 1
+    return fits
 
 
 def _split(
