@@ -114,10 +114,17 @@ def test_the_shapes_of_the_large_openvino_example() -> None:
     assert operator.layout(tensors, {}).output_shape == data
 
 
-def test_the_list_names_every_lesson(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("width", [40, 64, 80, 120])
+def test_the_list_names_every_lesson(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     assert guarded(["samples"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [lesson.name for lesson in ALL]
+    text = capsys.readouterr().out
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert [line.split()[0] for line in lines if line[0].isdigit()] == [one.name for one in ALL]
+    assert all(lesson.title in " ".join(text.split()) for lesson in ALL)
 
 
 @pytest.mark.parametrize("name", ["00", "first-look", "00-first-look"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gscli.cli import tool
+from gscli.terminal import screen
 
 if TYPE_CHECKING:
     from gscli.lessons import Lesson
+
+NARROWEST_TITLE = 24
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -57,8 +61,15 @@ def _print(chosen: list[Lesson], *, whole: bool) -> None:
     if whole:
         sys.stdout.write(chosen[0].text)
         return
-    width = max(len(found.name) for found in chosen)
-    sys.stdout.writelines(f"{found.name:{width}}  {found.title}\n" for found in chosen)
+    names = max(len(found.name) for found in chosen) + 2
+    width = screen(sys.stdout).width
+    hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
+    for found in chosen:
+        lines = textwrap.wrap(found.title, width - len(hang))
+        if len(hang) < names:
+            sys.stdout.write(found.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
+        else:
+            sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
 
 
 def _run(places: list[tuple[Lesson, Path]]) -> int:
