@@ -28,6 +28,15 @@ from gscli.views.page_words import Speaker, count_words
 
 LESSON = "Gather and scatter, step by step"
 
+SCRIPTS = (
+    "page_parts.js",
+    "page_curves.js",
+    "page_grid.js",
+    "page_example.js",
+    "page_quiz.js",
+    "page.js",
+)
+
 
 def page(
     traces: Sequence[Trace | Mapping[str, object]],
@@ -167,8 +176,15 @@ def _shown(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _script() -> str:
+    """The scripts as one function, so that the page has no names of its own."""
+    return "\n".join(['(function () {\n"use strict";', *map(_asset, SCRIPTS), "}());"])
+
+
 def _asset(name: str) -> str:
-    return files("gscli.views").joinpath(name).read_text(encoding="utf-8").strip()
+    """A file of this package without its indentation, a tenth of a small page."""
+    text = files("gscli.views").joinpath(name).read_text(encoding="utf-8")
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
 
 
 def _hash(text: str) -> str:
@@ -177,7 +193,7 @@ def _hash(text: str) -> str:
 
 def _document(title: str, sections: Sequence[Section], *, own: bool) -> str:
     """The page around the sections. `own`: the title stands above them, as a heading of its own."""
-    style, script = f"\n{_asset('page.css')}\n", f"\n{_asset('page.js')}\n"
+    style, script = f"\n{_asset('page.css')}\n", f"\n{_script()}\n"
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"

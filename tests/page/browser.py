@@ -115,6 +115,10 @@ class Browser:
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height,
                       deviceScaleFactor=1, mobile=False)  # fmt: skip
 
+    def close(self) -> None:
+        """End the browser, and wait until it has."""
+        _send(self._base, None, "DELETE")
+
     def _actions(self, source: dict[str, Any]) -> None:
         self._post("actions", {"actions": [source]})
 
@@ -138,7 +142,10 @@ def browser(folder: Path) -> Iterator[Browser]:
         }
         body = {"capabilities": {"alwaysMatch": capabilities}}
         window = Browser(server, _send(f"{server}/session", body)["sessionId"])
-        yield window
+        try:
+            yield window
+        finally:
+            window.close()
     finally:
         os.killpg(driver.pid, signal.SIGTERM)
         driver.wait(PATIENCE)
@@ -156,9 +163,9 @@ def _port(driver: subprocess.Popen[str]) -> int:
     raise AssertionError("chromedriver did not start")
 
 
-def _send(url: str, body: dict[str, Any]) -> Any:
-    data = json.dumps(body).encode()
-    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+def _send(url: str, body: dict[str, Any] | None, method: str = "POST") -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)["value"]
