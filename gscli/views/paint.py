@@ -54,30 +54,38 @@ class Painter:
         count = len(window.columns)
         names = [cells(str(one)) if self.sheet.rank else 0 for one in window.columns]
         found = Measures(names, [0] * count)
-        self._measure(found, self.texts, self.marked, self.how)
+        self._measure_texts(found, self.texts)
+        self._measure_marks(found, self.texts, self.marked)
+        self._measure_signs(found, self.how)
         if unlit is not None:
-            # In a step a cell carries one letter at a time.
             texts = [self._numbers.texts(one, self.signs) for one in self.sheet.reserved]
+            self._measure_texts(found, texts)
             for mark in unlit.marks:
-                self._measure(found, texts, self.sheet.marked([mark]), {})
-            self._measure(found, texts, {}, self.sheet.how(unlit.signs))
+                # In a step a cell carries one letter at a time.
+                self._measure_marks(found, texts, self.sheet.marked([mark]))
+            self._measure_signs(found, self.sheet.how(unlit.signs))
         return found
 
-    def _measure(
-        self,
-        found: Measures,
-        texts: Sequence[Sequence[str]],
-        marked: Mapping[Place, Sequence[Mark]],
-        how: Mapping[Place, How],
-    ) -> None:
+    @staticmethod
+    def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
         count = len(found.widths)
         for one in texts:
             sizes = list(map(len, one)) if _narrow(one) else list(map(cells, one))
             for column in range(count):
                 found.widths[column] = max(found.widths[column], *sizes[column::count])
+
+    def _measure_marks(
+        self,
+        found: Measures,
+        texts: Sequence[Sequence[str]],
+        marked: Mapping[Place, Sequence[Mark]],
+    ) -> None:
+        count = len(found.widths)
         for (plane, row, column), marks in marked.items():
             size = cells(self.pen.label(marks)) + cells(texts[plane][row * count + column])
             found.widths[column] = max(found.widths[column], size)
+
+    def _measure_signs(self, found: Measures, how: Mapping[Place, How]) -> None:
         for (_, _, column), sign in how.items():
             found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
 
@@ -169,14 +177,11 @@ class Painter:
                 head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
                 yield [(head, dim), *self.pen.dots(columns)]
             texts = self.texts[plane][row * count : (row + 1) * count]
-            marked, how = (
-                self._marked_rows.get((plane, row), {}),
-                self._how_rows.get((plane, row), {}),
-            )
+            marked = self._marked_rows.get((plane, row), {})
+            how = self._how_rows.get((plane, row), {})
             if not every:
                 texts = [texts[place] for place, _ in chunk]
-                marked = _chosen(marked, chunk)
-                how = _chosen(how, chunk)
+                marked, how = _chosen(marked, chunk), _chosen(how, chunk)
             line = self.pen.row(texts, ruling, marked, how)
             yield [(self._heads[row], dim), *line] if self._heads else line
             before = at

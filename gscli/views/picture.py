@@ -71,12 +71,12 @@ class Picture(Drawn):
     def draw(self, width: int) -> list[Line]:
         """Title, tensors, legend, and what is not shown."""
         lines = self._draw(width, self.options.show)
-        if self._too_high(lines):
-            rest = tuple(one.role for one in self.trace.tensors if one.role != "data")
-            lines = self._draw(width, rest)
-            lines += _notes(["data not shown, output has the same shape: --show data,output"],
-                            width, palette_of(self.options), signs_of(self.options))  # fmt: skip
-        return lines
+        data = self.trace.tensor("data")
+        if data is None or not self._too_high(lines):
+            return lines
+        rest = [one.name for one in self.trace.tensors if one.role != "data"]
+        note = f"{data.name} not shown: --show {','.join([data.name, *rest])}"
+        return self._draw(width, rest, [note])
 
     def _too_high(self, lines: Sequence[Line]) -> bool:
         """Whether data should go: after a scatter, output shows the same cells."""
@@ -85,7 +85,9 @@ class Picture(Drawn):
             return False
         return self.trace.kind == "scatter" and len(lines) >= options.height
 
-    def _draw(self, width: int, show: Sequence[str] | None) -> list[Line]:
+    def _draw(
+        self, width: int, show: Sequence[str] | None, notes: Sequence[str] = ()
+    ) -> list[Line]:
         palette, signs = palette_of(self.options), signs_of(self.options)
         group = draw_group(
             subjects(self.trace, self.marked, show), self.options, width, self._arithmetic()
@@ -95,7 +97,7 @@ class Picture(Drawn):
         teller = Teller(self.trace, group.numbers, signs)
         told = legend([teller.statement(entry) for entry in self.told], width, palette, signs)
         lines += [[], *told] if told else []
-        return lines + _notes(self._not_shown(group), width, palette, signs)
+        return lines + _notes([*notes, *self._not_shown(group)], width, palette, signs)
 
     def _arithmetic(self) -> list[Array]:
         """Values between old and new that only the legend shows."""
@@ -127,7 +129,7 @@ def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") 
     """`scatter-nd   reduction=add`, continued below where the attributes are many."""
     palette, signs = palette_of(options), signs_of(options)
     shown = [
-        signs.text(f"{key}={_compact(value)}", width)
+        signs.text(f"{key}={_compact(value)}", width - 3)
         for key, value in trace.shown_attributes.items()
     ]
     lines: list[Line] = [[(trace.operator.command_line.removeprefix("gscli "), palette.bold)]]

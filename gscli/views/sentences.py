@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.boxes import box_size
 from gscli.tracing import Adjustment, Entry, Trace, label_of
-from gscli.views.statements import Teller, at, mean_so_far
+from gscli.views.statements import Teller, at, mean_so_far, passed_over
 
 _PAST = {"add": "is added", "sub": "is subtracted", "mul": "is multiplied in"}
 
@@ -23,14 +23,16 @@ def sentence(teller: Teller, entry: Entry) -> str:
     """
     place, vector = teller.source(entry)
     parts = [f"entry {entry.label}: {place} is {vector}"]
-    parts += [_reason(one) for one in entry.adjustments]
+    parts += [_reason(one, over=passed_over(teller.trace, entry)) for one in entry.adjustments]
     if teller.moves_nothing:
         return "; ".join([*parts, "its slice is empty"]) + "."
     told = _gathered if teller.trace.kind == "gather" else _scattered
     return "; ".join([*parts, *told(teller, entry)]) + "."
 
 
-def _reason(one: Adjustment) -> str:
+def _reason(one: Adjustment, *, over: bool) -> str:
+    if one.how == "skipped" and over:
+        return f"{one.written} is below zero, which skips the entry"
     if one.how == "skipped":
         return f"{one.written} is out of range on axis {one.axis} of size {one.size}"
     if one.how == "clipped":
@@ -45,7 +47,7 @@ def _gathered(teller: Teller, entry: Entry) -> list[str]:
     if entry.target is None:
         return [f"nothing is read, {result} gets the fill value {_fill(teller)}"]
     told = f"{teller.target_cell(entry)} is read into {result}"
-    if box_size(entry.target) == 1 and entry.result is not None:
+    if entry.result is not None and box_size(entry.target) == box_size(entry.result) == 1:
         return [f"{told}, the value is {teller.value(at(teller.trace.run.output, entry.result))}"]
     return [f"{told}, {teller.slice_size(entry.target)}"]
 

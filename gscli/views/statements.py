@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gscli.boxes import Box, box_size
-from gscli.layout import Shape
+from gscli.layout import Negative, Shape
 from gscli.plan import Array
 from gscli.replay import Change
 from gscli.tracing import Entry, Trace, label_of
@@ -84,23 +84,6 @@ class Teller:
         vector = ", ".join(map(str, entry.vector))
         return ", ".join(places), vector if alone else f"({vector})"
 
-    def cell(self, name: str, box: Box, shape: Shape) -> str:
-        """A cell or slice: `output[2,:,:]`.
-
-        >>> teller = Teller.__new__(Teller)
-        >>> teller.cell("output", ((2, 3), (0, 4), (1, 3)), (5, 4, 4))
-        'output[2,:,1:3]'
-        """
-        if not box:
-            return name
-        parts = [
-            ":" if (start, stop) == (0, size) and size != 1
-            else str(start) if stop == start + 1
-            else f"{start}:{stop}"
-            for (start, stop), size in zip(box, shape, strict=True)
-        ]  # fmt: skip
-        return f"{name}[{','.join(parts)}]"
-
     def value(self, value: object) -> str:
         """One number in the picture's format."""
         return self.numbers.text(value, self.signs)
@@ -117,7 +100,7 @@ class Teller:
         assert entry.target is not None
         layout = self.trace.layout
         name = layout.data if self.trace.kind == "gather" and layout.data else "output"
-        return self.cell(name, entry.target, layout.data_shape)
+        return cell_text(name, entry.target, layout.data_shape)
 
     def result_cell(self, entry: Entry) -> str:
         """The cell of output that gather wrote, or of updates that scatter took."""
@@ -125,10 +108,10 @@ class Teller:
         if entry.result is None:
             return self.value(layout.updates.value) if layout.updates else ""
         if self.trace.kind == "gather":
-            return self.cell("output", entry.result, layout.output_shape)
+            return cell_text("output", entry.result, layout.output_shape)
         updates = self.trace.tensor("updates")
         assert updates is not None
-        return self.cell(updates.name, entry.result, updates.shape)
+        return cell_text(updates.name, entry.result, updates.shape)
 
     def _gathered(self, entry: Entry) -> tuple[str, str, list[str]]:
         arrow, result = self.signs.arrow, self.result_cell(entry)
@@ -136,10 +119,10 @@ class Teller:
             return f"{arrow} an empty slice", "", []
         if entry.target is None:
             fill = np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype)
-            return self.skipped, f"{arrow} {result} = {self.value(fill)}", ["fill"]
+            return self.skipped(entry), f"{arrow} {result} = {self.value(fill)}", ["fill"]
         assert entry.result is not None
         target = f"{arrow} {self.target_cell(entry)}"
-        if box_size(entry.target) == 1:
+        if box_size(entry.target) == box_size(entry.result) == 1:
             value = at(self.trace.run.output, entry.result)
             return target, f"{arrow} {result} = {self.value(value)}", []
         return target, f"{arrow} {result}", []
@@ -149,16 +132,16 @@ class Teller:
         """Whether slices have no cells, because an axis of data is empty."""
         return self.trace.layout.window_size == 0
 
-    @property
-    def skipped(self) -> str:
+    def skipped(self, entry: Entry) -> str:
         """What stands where a live entry has its target."""
-        return f"{self.signs.skipped} out of range"
+        why = "below zero" if passed_over(self.trace, entry) else "out of range"
+        return f"{self.signs.skipped} {why}"
 
     def _scattered(self, entry: Entry) -> tuple[str, str, list[str]]:
         if self.moves_nothing:
             return f"{self.signs.arrow} an empty slice", "", []
         if entry.target is None:
-            return self.skipped, self._unused(entry), []
+            return self.skipped(entry), self._unused(entry), []
         change = entry.change
         target = f"{self.signs.arrow} {self.target_cell(entry)}"
         notes = [] if change is None or change.again is None else [self.again(change.again)]
@@ -221,6 +204,30 @@ def mean_so_far(change: Change) -> Array:
     with np.errstate(all="ignore"):
         whole = change.new.dtype.kind in "iu"
         return np.asarray(change.new // change.terms if whole else change.new / change.terms)
+
+
+def cell_text(name: str, box: Box, shape: Shape) -> str:
+    """A cell or slice of a tensor.
+
+    >>> cell_text("output", ((2, 3), (0, 4), (1, 3)), (5, 4, 4))
+    'output[2,:,1:3]'
+    """
+    if not box:
+        return name
+    parts = [
+        ":" if (start, stop) == (0, size) and size != 1
+        else str(start) if stop == start + 1
+        else f"{start}:{stop}"
+        for (start, stop), size in zip(box, shape, strict=True)
+    ]  # fmt: skip
+    return f"{name}[{','.join(parts)}]"
+
+
+def passed_over(trace: Trace, entry: Entry) -> bool:
+    """Whether an index below zero is this operator's way to skip an entry."""
+    return trace.layout.policy.negative is Negative.SKIP and any(
+        one.how == "skipped" and one.written < 0 for one in entry.adjustments
+    )
 
 
 def at(array: Array, box: Box) -> Array:

@@ -235,3 +235,12 @@ def test_plain_is_one_statement_a_line() -> None:
 def test_arithmetic(reduction: str, expected: str) -> None:
     inputs = {"data": [1.0], "indices": [[0]], "updates": [4.0]}
     assert expected in told(trace("onnx.scatter_nd", inputs, {"reduction": reduction}))
+
+
+def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
+    inputs = {"data": np.array([1, 2]), "segment_ids": np.array([-1, 0])}
+    found = trace("tensorflow.unsorted_segment_sum", inputs, {"num_segments": 2})
+    assert "✗ below zero" in told(found)
+    assert "-1 is below zero, which skips the entry" in str(explain(found, PLAIN, plain=True))
+    teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+    assert "an index below zero skips its entry" in why(teller, found.entries()[0])[1]

@@ -142,7 +142,7 @@ def test_slice_of_another_rank_is_refused() -> None:
 def test_a_low_screen_leaves_out_the_data_of_a_scatter() -> None:
     found = SCENES["sheets"]()
     assert "data  int64" not in drawn(found, height=24)
-    assert "data not shown" in drawn(found, height=24)
+    assert "data not shown: --show data,indices,updates,output" in drawn(found, height=24)
     assert "data  int64" in drawn(found, height=24, show=("data", "output"))
     assert "data  int64" in drawn(found, height=200)
     gathered = trace("onnx.gather", {"data": np.zeros((30, 2)), "indices": [0]})
