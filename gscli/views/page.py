@@ -14,17 +14,17 @@ from html import escape
 from importlib.resources import files
 
 from gscli.declare import Framework
+from gscli.documents import trace_of
 from gscli.errors import UsageError
 from gscli.text import safe
 from gscli.tracing import Entry, Trace
 from gscli.views.formula import Formula
 from gscli.views.options import ViewOptions
-from gscli.views.page_documents import trace_of
 from gscli.views.page_replay import replayed
 from gscli.views.page_sheets import Scene
 from gscli.views.page_table import chip_class, sheet_html
 from gscli.views.page_text import text_version
-from gscli.views.page_words import Speaker, count_words
+from gscli.views.page_words import Speaker
 
 LESSON = "Gather and scatter, step by step"
 
@@ -127,7 +127,7 @@ class Section:
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
             f'<ol class="entries" aria-label="entries">{items}</ol>'
-            f'<p class="counts">{escape(count_words(self._scene.trace))}</p>'
+            f'<p class="counts">{escape(self._speaker.counts)}</p>'
             f'<details class="text"><summary>As text</summary>{self._text()}</details>'
         )
 

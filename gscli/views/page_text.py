@@ -8,7 +8,7 @@ from gscli.arrays import dtype_name
 from gscli.tracing import label_of
 from gscli.views.page_sheets import Cell, Scene, Sheet
 from gscli.views.page_table import left_out
-from gscli.views.page_words import Speaker, count_words, shape_words
+from gscli.views.page_words import Speaker, shape_words
 
 
 def text_version(scene: Scene, speaker: Speaker) -> str:
@@ -18,7 +18,7 @@ def text_version(scene: Scene, speaker: Speaker) -> str:
         f"{label_of(number)}: {speaker.sentence(entry)}"
         for number, entry in enumerate(scene.entries)
     ]
-    return "\n".join([*lines, count_words(scene.trace)])
+    return "\n".join([*lines, speaker.counts])
 
 
 def _tensor(sheet: Sheet) -> Iterator[str]:

@@ -7,6 +7,7 @@ the signs of the tables, and the numbers of small slices written out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from gscli.boxes import Box, box_size
 from gscli.plan import Array
 from gscli.replay import Change
-from gscli.tracing import Adjustment, Entry, How, Trace, label_of
+from gscli.tracing import Adjustment, Entry, How, label_of
 from gscli.views.counts import counts
 from gscli.views.page_sheets import SIGNS, Scene
 from gscli.views.statements import Teller
@@ -64,6 +65,29 @@ class Speaker:
         if self._trace.kind == "gather":
             return self._read(entry, index, moved)
         return self._written(entry, index, moved)
+
+    @cached_property
+    def counts(self) -> str:
+        """Cells touched, entries dropped, cells hit more than once, and what that leaves open."""
+        trace = self._trace
+        found = counts(trace)
+        told = [f"{_counted(trace.entry_count, 'entry', 'entries')}"]
+        if found is None:
+            return told[0]
+        if found.entries < trace.entry_count:
+            told = [f"of the first {found.entries:,} of {trace.entry_count:,} entries"]
+        cells = _counted(prod(trace.layout.data_shape), "cell", "cells")
+        told.append(
+            f"{found.touched:,} of {cells} {'read' if trace.kind == 'gather' else 'written'}"
+        )
+        if found.twice:
+            told.append(f"{_counted(found.twice, 'cell', 'cells')} more than once")
+        if found.skipped:
+            what = "out of range and filled" if trace.kind == "gather" else "dropped"
+            told.append(f"{_counted(found.skipped, 'entry', 'entries')} {what}")
+        left_open = trace.layout.open_order if found.twice else ""
+        note = f" {left_open}; here the last one stays." if left_open else ""
+        return f"{', '.join(told)}.{note}"
 
     def _skipped(self, entry: Entry, index: str) -> Sentence:
         outside = [item.words() for item in entry.adjustments if item.how == "skipped"]
@@ -166,26 +190,6 @@ def shape_words(shape: tuple[int, ...]) -> str:
     ('[4×3]', 'one number')
     """
     return f"[{'×'.join(map(str, shape))}]" if shape else "one number"
-
-
-def count_words(trace: Trace) -> str:
-    """Cells touched, entries dropped, cells hit more than once, and what that leaves open."""
-    found = counts(trace)
-    told = [f"{_counted(trace.entry_count, 'entry', 'entries')}"]
-    if found is None:
-        return told[0]
-    if found.entries < trace.entry_count:
-        told = [f"of the first {found.entries:,} of {trace.entry_count:,} entries"]
-    cells = _counted(prod(trace.layout.data_shape), "cell", "cells")
-    told.append(f"{found.touched:,} of {cells} {'read' if trace.kind == 'gather' else 'written'}")
-    if found.twice:
-        told.append(f"{_counted(found.twice, 'cell', 'cells')} more than once")
-    if found.skipped:
-        what = "out of range and filled" if trace.kind == "gather" else "dropped"
-        told.append(f"{_counted(found.skipped, 'entry', 'entries')} {what}")
-    left_open = trace.layout.open_order if found.twice else ""
-    note = f" {left_open}; here the last one stays." if left_open else ""
-    return f"{', '.join(told)}.{note}"
 
 
 def _counted(count: int, one: str, many: str) -> str:
