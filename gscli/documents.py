@@ -85,7 +85,17 @@ def _array(name: str, described: object) -> object:
 def _value(attribute: Attribute, value: object) -> object:
     """An attribute's value as `plain` wrote it: words for nan and inf, pairs for complex."""
     if isinstance(value, list) and attribute.kind == "number":
-        return complex(*(float(part) for part in value))
+        return _complex(attribute, value)
     if isinstance(value, str) and attribute.kind in ("number", "float", "int"):
         return attribute.parse(value)
     return value
+
+
+def _complex(attribute: Attribute, pair: list[object]) -> complex:
+    try:
+        real, imaginary = (float(str(part)) for part in pair)
+    except ValueError:
+        raise ContentRefused(
+            f"{attribute.name} is no number", where=safe(str(pair), 60), valid="[real, imaginary]"
+        ) from None
+    return complex(real, imaginary)

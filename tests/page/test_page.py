@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from base64 import b64encode
 from collections import Counter
+from contextlib import suppress
 from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
@@ -314,6 +316,26 @@ def test_documents_that_cannot_be_replayed_are_refused(
     document = json.loads(json.dumps(gathered().to_dict())) | change
     with pytest.raises(GscliError, match=problem):
         page_from_documents([document])
+
+
+JUNK = (None, True, -1, 2**70, 1.5, "", "nan", "\x00<", [], [[1], 2], [1, "x"], {}, {"data": [1]})
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_damaged_document_is_refused_or_shown(name: str) -> None:
+    text = json.dumps(EXAMPLES[name]().to_dict())
+    chance = random.Random(name)
+    for _ in range(150):
+        document = json.loads(text)
+        node: Any = document
+        while True:
+            key = chance.choice(list(node) if isinstance(node, dict) else range(len(node)))
+            if not isinstance(node[key], (dict, list)) or not node[key] or chance.random() < 0.3:
+                break
+            node = node[key]
+        node[key] = chance.choice(JUNK)
+        with suppress(GscliError):
+            assert "</html>" in page_from_documents([document])
 
 
 def test_a_large_input_is_not_in_the_document() -> None:
