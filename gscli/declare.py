@@ -20,15 +20,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from operator import index
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
+from gscli.attributes import Attribute, Option, declared_attribute
 from gscli.concepts import Comparison
 from gscli.errors import UsageError
-from gscli.layout import Layout, Number, Tensor
+from gscli.layout import Layout, Tensor
 
 if TYPE_CHECKING:
     import numpy as np
+
+__all__ = [
+    "Attribute", "Framework", "Input", "Largest", "Many", "Operator", "Option", "Values",
+    "numbered",
+]  # fmt: skip
 
 Values: TypeAlias = Annotated[Tensor, "values"]
 """An input whose numbers decide shapes: the layout may look at `tensor.values`."""
@@ -40,17 +45,7 @@ Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """What an annotation adds to an attribute: help, and what versions brought.
-
-    `shell_default`: the default of the command line where it must differ from the recorded one.
-    """
-
-    help: str
-    since: int | None = None
-    choices_since: Mapping[str, int] = field(default_factory=dict)
-    shell_default: object = None
+InputKind: TypeAlias = Literal["tensor", "values", "largest", "many"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,48 +53,8 @@ class Input:
     """One input tensor of an operator, in the framework's order and under its name."""
 
     name: str
-    kind: Literal["tensor", "values", "largest", "many"]
+    kind: InputKind
     optional: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """One attribute: its type in words the command line understands, choices, default, help."""
-
-    name: str
-    kind: Literal["int", "float", "bool", "str", "choice", "ints", "number"]
-    default: object
-    optional: bool
-    choices: tuple[str, ...]
-    option: Option
-
-    @property
-    def required(self) -> bool:
-        """True when the framework has no default for it."""
-        return self.default is inspect.Parameter.empty
-
-    def convert(self, value: object) -> object:
-        """Bring a Python value to the declared type; UsageError names the legal ones."""
-        if value is None and self.optional:
-            return None
-        try:
-            return _CONVERSIONS[self.kind](self, value)
-        except (TypeError, ValueError):
-            raise UsageError(
-                f"{self.name} takes {_KIND_WORDS[self.kind]}",
-                where=f"{self.name} = {value!r}"[:200],
-            ) from None
-
-    def parse(self, text: str) -> object:
-        """The value that a word of the command line stands for."""
-        if self.optional and text.lower() == "none":
-            return None
-        try:
-            return self.convert(_PARSERS[self.kind](text))
-        except ValueError:
-            raise UsageError(
-                f"{self.name} takes {_KIND_WORDS[self.kind]}", where=f"--{self.name} {text}"[:200]
-            ) from None
 
 
 @dataclass(frozen=True)
@@ -172,7 +127,7 @@ class Operator:
     def attributes(self) -> tuple[Attribute, ...]:
         """Attributes in declared order; `opset` where the operator has versions."""
         return tuple(
-            _attribute(parameter)
+            declared_attribute(parameter)
             for parameter in self._parameters
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         )
@@ -251,6 +206,7 @@ class Operator:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
         values = self.convert(attrs)
         layout = self.function(*self._arguments(tensors), **values)
+        # Nobody else holds the new layout yet, so that setting this is not a change.
         object.__setattr__(layout, "attributes", tuple(values.items()))
         return layout
 
@@ -285,8 +241,12 @@ class Operator:
         )
 
     def __call__(self, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
-        """Run on arrays (anything `numpy.asarray` takes), inputs by position or name."""
-        from gscli.execute import call  # noqa: PLC0415  numpy is loaded only when something runs
+        """Run on arrays (anything `numpy.asarray` takes), inputs by position or name.
+
+        The one place where a declaration looks up to what runs it: an operator is a function to
+        its callers, and loads numpy only when it is called.
+        """
+        from gscli.execute import call  # noqa: PLC0415
 
         return call(self, inputs, attrs)
 
@@ -345,140 +305,7 @@ def numbered(name: str, given: Iterable[str]) -> list[str]:
 
 
 def _input(parameter: inspect.Parameter) -> Input:
-    kinds = getattr(parameter.annotation, "__metadata__", ())
-    kind = next((kind for kind in ("values", "largest", "many") if kind in kinds), "tensor")
+    marks = getattr(parameter.annotation, "__metadata__", ())
+    kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
     optional = parameter.default is not inspect.Parameter.empty
-    return Input(parameter.name, kind, optional)  # type: ignore[arg-type]  # one of the three
-
-
-def _attribute(parameter: inspect.Parameter) -> Attribute:
-    annotation, option = parameter.annotation, Option("")
-    if get_origin(annotation) is Annotated:
-        annotation, *metadata = get_args(annotation)
-        option = next(item for item in metadata if isinstance(item, Option))
-    if annotation == Number or annotation == (Number | None):
-        return Attribute(
-            parameter.name, "number", parameter.default, parameter.default is None, (), option
-        )
-    members = [m for m in get_args(annotation) if m is not type(None)]
-    optional = type(None) in get_args(annotation)
-    if optional and get_origin(annotation) is not Literal:
-        annotation = members[0]
-    choices: tuple[str, ...] = ()
-    if get_origin(annotation) is Literal:
-        choices, kind = tuple(map(str, get_args(annotation))), "choice"
-    elif get_origin(annotation) is tuple:
-        kind = "ints"
-    else:
-        kind = annotation.__name__
-    return Attribute(parameter.name, kind, parameter.default, optional, choices, option)  # type: ignore[arg-type]  # the annotations in use are these kinds
-
-
-def _to_int(_: Attribute, value: object) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return index(value)  # type: ignore[arg-type]  # TypeError is wanted
-
-
-def _to_bool(_: Attribute, value: object) -> bool:
-    if value in (0, 1):
-        return bool(value)
-    raise TypeError
-
-
-def _to_float(_: Attribute, value: object) -> float:
-    if isinstance(value, (str, bool)):
-        raise TypeError
-    return float(value)  # type: ignore[arg-type]
-
-
-def _to_str(_: Attribute, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise TypeError
-
-
-def _to_choice(attribute: Attribute, value: object) -> str:
-    if isinstance(value, str) and value in attribute.choices:
-        return value
-    word = str(value).lower()
-    near = get_close_matches(word, attribute.choices, 1, 0.5)
-    meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in attribute.choices]
-    raise UsageError(
-        f"unknown {attribute.name}: {value!r}"[:200],
-        where=f"{attribute.name} = {value!r}"[:200],
-        valid=" ".join(choice or "''" for choice in attribute.choices),
-        hint=f"did you mean {meant[0]}?" if meant else "",
-    )
-
-
-def _to_ints(_: Attribute, value: object) -> tuple[int, ...]:
-    if isinstance(value, str):
-        raise TypeError
-    return tuple(index(item) for item in value)  # type: ignore[attr-defined]
-
-
-def _to_number(_: Attribute, value: object) -> object:
-    item = value.item() if hasattr(value, "item") else value
-    if isinstance(item, (bool, int, float, complex, str)):
-        return item
-    raise TypeError
-
-
-_CONVERSIONS: dict[str, Callable[[Attribute, object], object]] = {
-    "int": _to_int,
-    "bool": _to_bool,
-    "float": _to_float,
-    "str": _to_str,
-    "choice": _to_choice,
-    "ints": _to_ints,
-    "number": _to_number,
-}
-_KIND_WORDS = {
-    "int": "a whole number",
-    "bool": "true or false",
-    "float": "a number",
-    "str": "a word",
-    "choice": "one of its choices",
-    "ints": "whole numbers, separated by commas",
-    "number": "one number or word",
-}
-# What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.
-_SYNONYMS = {
-    "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min",
-    "add": "sum", "mul": "prod", "max": "amax", "min": "amin",
-}  # fmt: skip
-
-
-def _parse_bool(text: str) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if text.lower() not in words:
-        raise ValueError(text)
-    return words[text.lower()]
-
-
-def _parse_ints(text: str) -> list[int]:
-    inner = text.strip().removeprefix("[").removesuffix("]")
-    return [int(part) for part in inner.split(",")] if inner.strip() else []
-
-
-def _parse_number(text: str) -> Number:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    for kind in (int, float, complex):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-_PARSERS: dict[str, Callable[[str], object]] = {
-    "int": int,
-    "bool": _parse_bool,
-    "float": float,
-    "str": str,
-    "choice": str,
-    "ints": _parse_ints,
-    "number": _parse_number,
-}
+    return Input(parameter.name, kind, optional)

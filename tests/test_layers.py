@@ -12,14 +12,15 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "gscli"
 LIGHT = (
     "errors", "text", "layout", "boxes", "dtypes", "families", "checks", "dimension_numbers",
-    "declare", "frameworks",
-    "messages", "terminal", "options", "cli", "guard", "commands", "__init__", "__main__",
+    "attributes", "concepts", "declare", "frameworks",
+    "messages", "terminal", "options", "words", "cli", "guard", "commands", "__init__", "__main__",
 )  # fmt: skip
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 FORBIDDEN = {
     "errors": {"layout", "families", "declare", "frameworks", "plan", "kernel"},
     "layout": {"families", "declare", "frameworks", "plan", "kernel", "tracing"},
     "families": {"declare", "frameworks", "plan", "kernel", "tracing"},
+    "attributes": {"declare", "frameworks", "plan", "kernel", "tracing", "views", "app"},
     "declare": {"frameworks", "plan", "kernel", "tracing", "views", "app"},
     "frameworks": {"plan", "kernel", "tracing", "views", "app", "files"},
     "plan": {"declare", "frameworks", "kernel", "tracing", "views", "files", "app"},
