@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from gscli.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
@@ -16,11 +17,11 @@ from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values
 from gscli.formats.jsontext import MEMORY_LIMIT, finite_float
 from gscli.formats.request import Arrays, Member, Output, Read, Request
-from gscli.formats.values import SPECIAL_FLOATS, infer, of_type
+from gscli.formats.values import EXACT_IN_FLOAT64, SPECIAL_FLOATS, infer, of_type
 from gscli.text import safe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
-CELL_BYTES = 48
+CELL_BYTES = 64
 """Memory a value takes while its table is read."""
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
@@ -35,14 +36,16 @@ def read(content: Content, request: Request) -> Read:
     values: list[Any] = []
     lines: list[int] = []
     width = 0
-    for line, cells in _rows(_text(content, request.suffix), request.suffix, name):
+    text = _text(content, request.suffix)
+    plain = text.isascii() and "_" not in text
+    for line, cells in _rows(text, request.suffix, name):
         width = width or len(cells)
         if len(cells) != width:
             raise ContentRefused(
                 f"{name} is not a rectangular table",
                 where=f"{name} line {line}: {len(cells)} cells, the first row has {width}",
             )
-        values += cells if as_text else [_value(cell, f"{name} line {line}") for cell in cells]
+        values += cells if as_text else _row(cells, f"{name} line {line}", plain=plain)
         lines.append(line)
     if not lines:
         raise ContentRefused(f"{name} is empty", where=name)
@@ -117,13 +120,31 @@ def _rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
+def _row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
+    """The values of a row; at once where Python reads numbers as a table means them.
+
+    In `plain` text there is nothing that only Python takes for a digit. A float from 2^53 on may
+    have been an integer that is not exact, or too large.
+    """
+    if plain:
+        with suppress(ValueError):
+            return list(map(int, cells))
+        with suppress(ValueError):
+            numbers = list(map(float, cells))
+            if all(abs(number) < EXACT_IN_FLOAT64 for number in numbers):
+                return numbers
+    return [_value(cell, where) for cell in cells]
+
+
 def _value(cell: str, where: str) -> int | float | bool | str:
     """The value a cell stands for: a number, true or false, or text."""
-    if _WHOLE.fullmatch(cell) or _FRACTION.fullmatch(cell):
-        try:
-            return int(cell) if _WHOLE.fullmatch(cell) else finite_float(cell)
-        except ValueError as error:  # more digits than Python converts, or beyond all floats
-            raise ContentRefused("a number is too large", where=where) from error
+    try:
+        if _WHOLE.fullmatch(cell):
+            return int(cell)
+        if _FRACTION.fullmatch(cell):
+            return finite_float(cell)
+    except ValueError as error:  # more digits than Python converts, or beyond all floats
+        raise ContentRefused("a number is too large", where=where) from error
     if not cell:
         raise ContentRefused("a cell is empty", where=where)
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))

@@ -20,7 +20,7 @@ from gscli.text import safe
 
 DEPTH_LIMIT = 64
 
-MEMORY_LIMIT = 256 << 20
+MEMORY_LIMIT = 160 << 20
 """Bytes Python objects of one text may take, estimated from its punctuation."""
 
 _BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))

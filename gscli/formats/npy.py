@@ -10,6 +10,7 @@ import io
 import math
 import re
 import struct
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -264,9 +265,11 @@ def _numpy_header(text: str, offset: int, name: str) -> Header:
         plain = plain[: opaque.start(1)] + f"|V{size}" + plain[opaque.end(1) :]
     encoded = plain.encode("ascii")
     try:
-        shape, fortran, dtype = numpy_format.read_array_header_2_0(
-            io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy warns where it had to guess
+            shape, fortran, dtype = numpy_format.read_array_header_2_0(
+                io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
+            )
     except Exception as error:  # strange types make NumPy raise many kinds
         raise _bad_header(name, "NumPy cannot read it") from error
     if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:

@@ -56,7 +56,7 @@ BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
 """Types of which several share a byte, the first in its lowest bits."""
 
 _FIELDS = {field for _, field in TYPES.values()}
-_FIELD_TYPES = {
+_FIELD_TYPES: dict[str, type[np.generic]] = {
     "float_data": np.float32,
     "double_data": np.float64,
     "int32_data": np.int32,
@@ -134,31 +134,28 @@ def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN4
     if tensor.data_type not in TYPES:
         raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
     label, field = TYPES[tensor.data_type]
-    shape = tuple(tensor.dims)
-    if len(shape) > RANK_LIMIT or min(shape, default=0) < 0:
-        raise ContentRefused(f"dimensions {safe(str(shape), 60)} name no shape", where=where)
-    if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16:
-        raise ContentRefused(f"dimensions {safe(str(shape), 60)} are too large", where=where)
+    dtype, shape = dtype_named(label), _shape(tensor, where)
     count = math.prod(shape)
-    check_limit(count * dtype_named(label).itemsize, limit, where, "the tensor")
+    check_limit(count * dtype.itemsize, limit, where, "the tensor")
     used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
-    if (
-        len(used) > 1
-        or not set(used) <= {field, "raw_data"}
-        or (label == "str" and "raw_data" in used)
-    ):
+    if len(used) > 1 or not set(used) <= ({field} if label == "str" else {field, "raw_data"}):
         raise ContentRefused(f"{label} values in {' and '.join(used)}", where=where, valid=field)
     if label == "str":
-        return _text(tensor.string_data, count, where, limit).reshape(shape)
-    dtype = dtype_named(label)
-    if used == ["raw_data"]:
+        flat = _text(tensor.string_data, count, where, limit)
+    elif used == ["raw_data"]:
         flat = _from_raw(tensor.raw_data, dtype, count, where)
     else:
-        flat = _from_field(
-            np.array(getattr(tensor, field), _FIELD_TYPES[field]), dtype, count, where
-        )
+        flat = _from_field(getattr(tensor, field), _FIELD_TYPES[field], dtype, count, where)
     check_values(flat, where)
     return flat.reshape(shape)
+
+
+def _shape(tensor: Any, where: str) -> tuple[int, ...]:  # noqa: ANN401 -- onnx is untyped
+    shape = tuple(tensor.dims)
+    too_large = math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
+    if len(shape) > RANK_LIMIT or min(shape, default=0) < 0 or too_large:
+        raise ContentRefused(f"dimensions {safe(str(shape), 60)} name no shape", where=where)
+    return shape
 
 
 def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> NDArray[Any]:
@@ -170,16 +167,19 @@ def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> NDArr
     return native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
 
 
-def _from_field(stored: NDArray[Any], dtype: np.dtype[Any], count: int, where: str) -> NDArray[Any]:
+def _from_field(
+    values: Any,  # noqa: ANN401 -- a repeated field
+    wide: type[np.generic],
+    dtype: np.dtype[Any],
+    count: int,
+    where: str,
+) -> NDArray[Any]:
     """Values from a field whose numbers are wider than the type: each must fit."""
-    if dtype.kind == "c":
-        _check_count(stored.size, 2 * count, "values", where)
+    parts = 2 * count if dtype.kind == "c" else -(-count * BITS.get(dtype.name, 8) // 8)
+    _check_count(len(values), parts, "values", where)
+    stored: NDArray[Any] = np.fromiter(values, wide, parts)
+    if dtype.kind == "c" or stored.dtype == dtype:
         return stored.view(dtype)
-    if stored.dtype == dtype:
-        _check_count(stored.size, count, "values", where)
-        return stored
-    bits = BITS.get(dtype.name, 8)
-    _check_count(stored.size, -(-count * bits // 8), "values", where)
     # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
     patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
     low, high = (0, 1) if dtype.kind == "b" else whole_range(patterns)

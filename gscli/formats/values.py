@@ -34,6 +34,8 @@ SPECIAL_FLOATS = {
 _WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
 """As many digits as 64 bits can need."""
 
+CHECKED_AT_ONCE = 1 << 16
+
 EXACT_IN_FLOAT64 = 1 << 53
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _UINT64_MAX = (1 << 64) - 1
@@ -180,13 +182,16 @@ def _check_whole_kept(
     values: list[Any], kept: NDArray[Any], dtype: np.dtype[Any], place: Place
 ) -> None:
     """A number written without a fraction means exactly itself."""
-    for number, (value, result) in enumerate(zip(values, kept.tolist(), strict=True)):
-        if isinstance(value, int) and value != result:
-            raise ContentRefused(
-                f"{_digits(value)} is not exact in {dtype_label(dtype)}",
-                where=place(number),
-                hint=f"{_digits(value)}.0 stands for the nearest {dtype_label(dtype)}",
-            )
+    for start in range(0, len(values), CHECKED_AT_ONCE):
+        results = kept[start : start + CHECKED_AT_ONCE].tolist()
+        for number, result in enumerate(results, start):
+            value = values[number]
+            if isinstance(value, int) and value != result:
+                raise ContentRefused(
+                    f"{_digits(value)} is not exact in {dtype_label(dtype)}",
+                    where=place(number),
+                    hint=f"{_digits(value)}.0 stands for the nearest {dtype_label(dtype)}",
+                )
 
 
 def _as_float(value: object, number: int, place: Place) -> object:

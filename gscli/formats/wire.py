@@ -11,8 +11,12 @@ from typing import Any
 from gscli.errors import LimitRefused
 
 FIELD_LIMIT = 500_000
+PACKED_LIMIT = 16 << 20
+"""Bytes of packed whole numbers: each byte can become one of eight."""
 
 _VARINT, _EIGHT, _LENGTH, _FOUR = 0, 1, 2, 5
+_WHOLE_NUMBERS = {1, 2, 3, 4}
+"""CPPTYPE_INT32 to CPPTYPE_UINT64 of a field's descriptor."""
 _FIXED = {_EIGHT: 8, _FOUR: 4}
 _MORE = 0x80
 _VARINT_BYTES = 10
@@ -21,24 +25,20 @@ _VARINT_BYTES = 10
 def check_fields(data: bytes, descriptor: Any, name: str) -> None:  # noqa: ANN401 -- protobuf is untyped
     """Refuse a message of too many fields; one that makes no sense is left to the parser."""
     waiting = [(0, len(data), descriptor)]
-    count = 0
+    count = packed = 0
     while waiting:
         position, end, message = waiting.pop()
         fields = message.fields_by_number
         while position < end:
             count += 1
-            if count > FIELD_LIMIT:
-                raise LimitRefused(
-                    f"{name} holds too many values",
-                    where=f"{name}: more than {FIELD_LIMIT:,} fields",
-                    hint="save the array as .npy",
-                )
             key, position = _varint(data, position)
             wire_type, field = key & 7, fields.get(key >> 3)
             if wire_type == _LENGTH:
                 length, position = _varint(data, position)
                 if field is not None and field.message_type is not None:
                     waiting.append((position, min(position + length, end), field.message_type))
+                elif field is not None and field.cpp_type in _WHOLE_NUMBERS:
+                    packed += length
                 position += length
             elif wire_type == _VARINT:
                 _, position = _varint(data, position)
@@ -46,6 +46,12 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:  # noqa: ANN4
                 position += _FIXED[wire_type]
             else:
                 return
+            if count > FIELD_LIMIT or packed > PACKED_LIMIT:
+                raise LimitRefused(
+                    f"{name} holds too many values outside of raw data",
+                    where=f"{name}: more than {FIELD_LIMIT:,} fields or {PACKED_LIMIT:,} bytes",
+                    hint="onnx.numpy_helper.from_array writes raw data",
+                )
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:

@@ -227,6 +227,8 @@ def _tensors() -> Iterator[Case]:
     segment.segment.begin = 1
     yield case("segment", segment.SerializeToString(), says="segment")
     yield case("many_fields", lambda: b"\x32\x00" * 600_000, LimitRefused, "too many")
+    packed = b"\x3a\x81\x80\x80\x08" + b"\1" * ((16 << 20) + 1)
+    yield case("packed_numbers", lambda: packed, LimitRefused, "raw data")
     yield case("many_externals", lambda: b"\x6a\x00" * 600_000, LimitRefused, "too many")
     yield case("deep", b"\x6a" * 200 + b"\x00", E)
     yield case("group", b"\x0b" * 500, E)

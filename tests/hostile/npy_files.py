@@ -157,6 +157,7 @@ def _headers() -> Iterator[Case]:
         "backslash": PLAIN.replace(",", ",\\\n"),
         "tabs_and_form_feed": PLAIN + "\f\x0b\x1f",
         "escape": header(descr="'\x1b[31m'"),
+        "python_2_odd": "\n " + header(),
     }
     for name, source in sources.items():
         yield _case(f"header_{name}", npy(source, version=(2, 0)), ContentRefused)
