@@ -16,7 +16,7 @@ from gscli.errors import LimitRefused, UsageError
 from gscli.frameworks import find
 from gscli.layout import Layout, Tensor
 from gscli.masks import without_masks
-from gscli.plan import Plan, resolve
+from gscli.plan import Plan
 
 Array = NDArray[Any]
 
@@ -95,7 +95,7 @@ def execute(
     arrays, _ = without_masks(operator, tensors)
     layout = layout_of(operator, arrays, attrs)
     shape_limit(layout, arrays, max_bytes)
-    plan = resolve(layout, arrays)
+    plan = Plan(layout, arrays)
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
         data = data.reshape(layout.data_shape)

@@ -47,6 +47,11 @@ class Form:
         """Cells that one address moves together: they are neighbours in data and in the result."""
         return 1 if self.kind == "elements" else self.result[3]
 
+    @property
+    def shares_entries(self) -> bool:
+        """Whether several outer positions take the same entries."""
+        return self.kind == "slices" and self.result[1] != 1
+
 
 def recognized(addressing: Addressing) -> Form:
     """The form that addresses these axes with the least work."""

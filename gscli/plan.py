@@ -194,6 +194,15 @@ class Plan:
         """Position of each entry in the entry grid, one array per grid axis."""
         return positions(first, last, self.layout.addressing.entries)
 
+    def judge(self) -> None:
+        """Raise IndexRefused if any index is outside its legal range."""
+        if not self._legal:
+            raise index_refused(self, *self.findings(SHOWN_FINDINGS))
+
+    @cached_property
+    def _legal(self) -> bool:
+        return all(self.tame) or not self.findings(0)[1]
+
     def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.
 
@@ -263,9 +272,7 @@ def resolve(layout: Layout, inputs: Mapping[str, Array]) -> Plan:
     `inputs`: arrays by argument name, of the shapes and dtypes that the layout was made from.
     """
     plan = Plan(layout, inputs)
-    found, total = plan.findings(SHOWN_FINDINGS)
-    if total:
-        raise index_refused(plan, found, total)
+    plan.judge()
     return plan
 
 

@@ -83,7 +83,7 @@ def _reduce_groups(
     limit = max(GROUP_BYTES // (run * rows.itemsize), 2)
     order = stable_order(addresses, len(rows))
     ordered = addresses.take(order)
-    starts = np.concatenate(([0], np.flatnonzero(np.diff(ordered)) + 1))
+    starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
     times = np.diff(starts, append=addresses.size)
 
     def work(group: Indices) -> None:
@@ -106,7 +106,8 @@ def _reduce_groups(
 def _groups(times: Indices, limit: int) -> Iterator[Indices]:
     """Numbers of equal value together, few enough that their rows and updates stay near."""
     order = stable_order(times, int(times.max()) + 1)
-    edges = np.flatnonzero(np.diff(times[order])) + 1
+    ordered = times[order]
+    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     for group in np.split(order, edges):
         size = max(limit // (int(times[group[0]]) + 1), 1)
         for first in range(0, group.size, size):

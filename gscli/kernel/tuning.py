@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gscli.plan import BLOCK
+from gscli.plan import BLOCK, Array
 
 Lane = TypeVar("Lane")
 
@@ -31,6 +31,14 @@ class Tuning:
     sorted_block: int = 1 << 20
     threads: int = field(default_factory=lambda: min(2, _processors()))
     parallel_bytes: int = 4 << 20
+
+    def threads_for(self, moved: Array) -> int:
+        """How many threads a job deserves that reads or writes all of `moved`.
+
+        One for small jobs, and for objects, whose counts of references need the lock.
+        """
+        small = moved.nbytes < self.parallel_bytes or moved.dtype.kind in "OT"
+        return 1 if small else self.threads
 
 
 DEFAULT = Tuning()

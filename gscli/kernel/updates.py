@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gscli.arrays import dtype_named
 from gscli.kernel.reductions import comparable
+from gscli.kernel.rows import as_items
 from gscli.kernel.walks import Region, Walk
 from gscli.layout import Layout
 from gscli.plan import Array, Plan
@@ -21,10 +23,23 @@ class Updates:
         if form.order != tuple(range(view.ndim)):
             view = view.transpose(form.order)
         self.view = view.reshape(*route.grid, form.run)
+        ready = self.view.dtype == dtype and self.view.flags.c_contiguous and not self._scale
+        self._items = as_items(self.view, form.run) if ready else None
+
+    @property
+    def _scale(self) -> bool:
+        return self.layout.updates is not None and self.layout.updates.scale is not None
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
         return comparable(self.layout, scaled(self.layout, self.view[region], self.dtype))
+
+    def items(self, region: Region) -> Array:
+        """The rows of one region in the working dtype, as items that move in one piece."""
+        if self._items is not None:
+            return self._items[region]
+        values = np.ascontiguousarray(self.values(region), self.dtype)
+        return as_items(values, self.layout.form.run)
 
 
 def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
@@ -36,3 +51,14 @@ def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         values = updates.astype(dtype) if cast else updates
         return values if scale is None else values * np.asarray(scale).astype(dtype)
+
+
+def updates_of(plan: Plan, first: int, last: int) -> Array:
+    """The updates of some entries as (entries, window), in the working dtype and scaled."""
+    layout = plan.layout
+    rows = plan.updates()
+    grid = plan.grid(first, last)
+    chosen = rows[grid] if grid else rows[None]
+    name = layout.accumulate or layout.dtype
+    dtype = np.dtype(object) if name == "str" else dtype_named(name)
+    return scaled(layout, chosen.reshape(last - first, layout.window_size), dtype)

@@ -13,11 +13,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gscli.forms import Form
+from gscli.forms import Form, cells
 from gscli.plan import Flags, Indices, Plan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]
+
+LONG_ROW = 8
+"""Cells per row from which writing it costs more than finding out whether it is needed."""
 
 LONG_VECTOR = 1024
 """Entries per batch from which a step of its own is cheaper than addresses over several."""
@@ -34,6 +37,12 @@ class Step(NamedTuple):
     addresses: Indices
     live: Flags | None
     region: Region
+
+    @property
+    def live_addresses(self) -> Indices:
+        """The addresses of the entries that are live, one after the other."""
+        found: Indices = self.addresses if self.live is None else self.addresses[self.live]
+        return found.reshape(-1)
 
 
 class Walk(ABC):
@@ -57,19 +66,24 @@ def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> W
         return Cells(plan, form, block, ordered=ordered)
     if form.kind == "elements":
         return Elements(plan, form, block, ordered=ordered)
-    if form.result[1] == 1:
-        return Slices(plan, form, block, ordered=ordered)
+    if not form.shares_entries:
+        return Slices(plan, form, block, ordered=ordered, last_only=last_only)
     return Shared(plan, form, block, last_only=last_only)
 
 
 class Slices(Walk):
     """Each batch has its own entries, and nothing lies between the batches and the rows."""
 
-    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
-        self.plan, self.block, self.factors = plan, block, form.steps
+    def __init__(
+        self, plan: Plan, form: Form, block: int, *, ordered: bool, last_only: bool
+    ) -> None:
+        self.plan, self.factors = plan, form.steps
         batches, _, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches, self.entries)
+        # Where rows are repeated for sure and not small, the earlier writers are worth finding.
+        self.last_only = last_only and form.run >= LONG_ROW and self.entries > self.rows
+        self.block = max(block, self.rows) if self.last_only else block
         if batches > 1 and self.entries < LONG_VECTOR:
             group = max(block // max(self.entries, 1), 1)
             self.lanes = [(*few, 0, self.entries) for few in _ranges(0, batches, group)]
@@ -87,7 +101,11 @@ class Slices(Walk):
         for first, last in _ranges(begin, end, self.block):
             offset = batch * self.entries
             addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
-            yield Step(base, addresses, live, (batch, slice(first, last)))
+            kept = last_writers(addresses, live, self.rows) if self.last_only else None
+            if kept is None:
+                yield Step(base, addresses, live, (batch, slice(first, last)))
+            else:
+                yield Step(base, addresses[kept], None, (batch, kept + first))
 
     def _several(self, base: slice, batch: int, stop: int) -> Step:
         addresses, live = self.plan.rows(batch * self.entries, stop * self.entries, self.factors)
@@ -233,6 +251,17 @@ class Cells(Walk):
 def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:
     size = max(size, 1)
     return [(first, min(first + size, end)) for first in range(begin, end, size)]
+
+
+def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:
+    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
+
+    What traces replay; cells that do not exist have an address of no meaning.
+    """
+    form = cells(plan.layout.addressing)
+    addresses, inside = Cells(plan, form, last - first, ordered=True).addresses(first, last)
+    flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
+    return flat, None if inside is None else np.repeat(inside, form.run, axis=1)
 
 
 def last_writers(addresses: Indices, live: Flags | None, rows: int) -> Indices | None:

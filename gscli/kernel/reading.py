@@ -1,0 +1,80 @@
+"""Gather: read the addressed rows, block by block, into a new array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gscli.kernel.rows import as_items
+from gscli.kernel.tuning import DEFAULT, Tuning, for_each
+from gscli.kernel.walks import Lane, walk
+from gscli.layout import Layout
+from gscli.plan import Array, Plan
+
+
+def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
+    """Read the cells of `data` that the plan addresses; skipped entries read the layout's fill.
+
+    Returns a new array of the layout's output shape and data's dtype. Raises IndexRefused.
+    """
+    plan.judge()
+    form = plan.layout.form
+    result = np.empty(form.result, data.dtype)
+    if data.size == 0:
+        result.fill(plan.layout.fill)
+    elif result.size:
+        rows = np.ascontiguousarray(data).reshape(-1, form.run)
+        read = _read_shared if form.shares_entries else _read
+        read(plan, rows, result, tuning)
+    return arranged(plan.layout, result)
+
+
+def _read(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
+    """Any form: one `take` for each step of the walk."""
+    run = rows.shape[1]
+    source = as_items(rows, run)
+    route = walk(plan, tuning.block, ordered=False)
+    cells = result.reshape(*route.grid, run)
+    target = as_items(cells, run)
+
+    def read(lane: Lane) -> None:
+        for step in route.steps(lane):
+            part = target[step.region]
+            if part.flags.c_contiguous:
+                source[step.base].take(step.addresses, axis=0, out=part, mode="clip")
+            else:
+                target[step.region] = source[step.base].take(step.addresses, axis=0, mode="clip")
+            if step.live is not None:
+                cells[step.region][~step.live] = plan.layout.fill
+
+    for_each(route.lanes, read, tuning.threads_for(result))
+
+
+def _read_shared(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
+    """Slices whose outer positions share their entries: one `take` along the axis."""
+    form, run = plan.layout.form, rows.shape[1]
+    batches, outer, count, _ = form.data
+    entries = form.result[2]
+    source = as_items(rows.reshape(batches, outer, count, run), run)
+    target = as_items(result, run)
+    middle = outer // 2
+    for batch in range(len(result)):
+        numbers, live = plan.rows(batch * entries, (batch + 1) * entries, form.steps)
+
+        def read(part: slice, batch: int = batch, numbers: Array = numbers) -> None:
+            out = target[batch, part]
+            source[batch, part].take(numbers, axis=1, out=out, mode="clip")
+
+        halves = [slice(0, middle), slice(middle, None)]
+        for_each(halves, read, tuning.threads_for(result[batch]))
+        if live is not None:
+            result[batch][:, ~live] = plan.layout.fill
+
+
+def arranged(layout: Layout, result: Array) -> Array:
+    """The canonical result with its axes in the operator's order."""
+    order, wanted = layout.form.order, layout.addressing.order
+    if order != wanted:
+        both = layout.addressing.entries + layout.addressing.window
+        full = result.reshape([both[axis] for axis in order])
+        result = np.ascontiguousarray(full.transpose([order.index(axis) for axis in wanted]))
+    return result.reshape(layout.output_shape)

@@ -1,0 +1,193 @@
+"""Scatter: copy data, then write or combine the updates, every cell in entry order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gscli.arrays import dtype_named
+from gscli.kernel.reductions import REDUCTIONS, converted, divided
+from gscli.kernel.rows import as_items, reduce_rows
+from gscli.kernel.tuning import DEFAULT, Tuning, for_each
+from gscli.kernel.updates import Updates
+from gscli.kernel.walks import Lane, Step, Walk, walk
+from gscli.layout import Beyond, Layout, Narrow, Negative
+from gscli.plan import Array, Indices, Plan
+
+
+def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Array:
+    """A copy of `data` (or the fill) with the plan's updates written in entry order.
+
+    Returns a new array of the layout's output shape. Raises IndexRefused.
+    """
+    layout = plan.layout
+    direct = _judged_by_numpy(plan)
+    if not direct:
+        plan.judge()
+    target = Target(layout, _base(layout, data, tuning))
+    if layout.entry_count and layout.window_size and target.work.size:
+        if direct:
+            _one_by_one(plan, target, tuning)
+        elif layout.reduction == "none":
+            _write(plan, target, tuning)
+        else:
+            _reduce(plan, target, tuning)
+    return target.finished()
+
+
+class Target:
+    """The cells that a scatter writes: in their working type, as rows of those that move together.
+
+    A reduction is started by counting the updates of each row where the rule needs it, and
+    finished by dividing means and converting to the data's type.
+    """
+
+    def __init__(self, layout: Layout, output: Array) -> None:
+        self.layout, self.dtype = layout, output.dtype
+        wide = layout.accumulate
+        self.work = output if wide is None else output.astype(dtype_named(wide))
+        self.rule = REDUCTIONS.get(layout.reduction)
+        counted = layout.reduction == "mean" or not layout.include_self
+        self.counts = np.zeros(len(self.rows), np.int64) if counted and self.rule else None
+
+    @property
+    def rows(self) -> Array:
+        """All cells as (rows, run)."""
+        run = self.layout.form.run
+        return self.work.reshape(self.work.size // max(run, 1), run)
+
+    def count(self, base: slice, addresses: Indices) -> None:
+        """Note that these rows will be updated, before the first one is."""
+        if self.counts is not None:
+            np.add.at(self.counts[base], addresses, 1)
+
+    def start(self) -> None:
+        """Where data does not take part, touched rows begin with the reduction's identity."""
+        if self.counts is not None and self.rule is not None and not self.layout.include_self:
+            identity = np.asarray(self.rule.identity(self.work.dtype)).astype(self.work.dtype)
+            self.rows[self.counts > 0] = identity
+
+    def reduce(self, base: slice, addresses: Indices, values: Array, tuning: Tuning) -> None:
+        """Combine updates (m, run) with the rows at `addresses` (m,) of `base`, one by one."""
+        assert self.rule is not None
+        ufunc = self.rule.for_types(self.work.dtype, values.dtype)
+        with np.errstate(all="ignore"):
+            reduce_rows(self.rows[base], addresses, values, ufunc, tuning)
+
+    def finished(self) -> Array:
+        """The output in its own type."""
+        if self.counts is not None and self.layout.reduction == "mean":
+            if self.work.dtype != self.dtype:  # whole sums with fractional means, wide halves
+                with np.errstate(all="ignore"):
+                    self.work = self.work.astype(self.dtype)
+            touched = self.counts > 0
+            terms = self.counts[touched, None] + int(self.layout.include_self)
+            with np.errstate(all="ignore"):
+                self.rows[touched] = divided(self.rows[touched], terms)
+        if self.layout.dtype == "str":
+            return self.work.astype(np.str_)
+        return converted(self.work, self.dtype)
+
+
+def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
+    """What is written into; strings become objects, whose length no dtype cuts."""
+    if data is None:
+        dtype: Any = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
+        if isinstance(layout.fill, int) and layout.fill == 0:
+            return np.zeros(layout.output_shape, dtype)  # pages come zeroed and only when touched
+        return np.full(layout.output_shape, layout.fill, dtype)
+    if layout.dtype == "str":
+        return data.astype(object, order="C")
+    if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
+        return np.array(data, order="C", copy=True)
+    copy = np.empty(data.shape, data.dtype)
+    source, target = np.asarray(data).reshape(-1), copy.reshape(-1)
+    middle = data.size // 2
+
+    def fill(half: slice) -> None:
+        target[half] = source[half]
+
+    for_each([slice(0, middle), slice(middle, None)], fill, tuning.threads)
+    return copy
+
+
+def _judged_by_numpy(plan: Plan) -> bool:
+    """Single cells of one axis, of which NumPy's own loops refuse and wrap what the policy does.
+
+    They look at every index anyway, so that a pass before them would only cost time. What they
+    had written before they met a bad index is thrown away with the output.
+    """
+    layout, policy = plan.layout, plan.layout.policy
+    form = layout.form
+    return (
+        form.kind == "slices"
+        and form.run == form.data[0] == form.data[1] == 1
+        and form.steps == (1,)
+        and form.data[2] > 0
+        and policy.negative is Negative.FROM_END
+        and policy.beyond is Beyond.RAISE
+        and policy.narrow is Narrow.NEVER
+        and layout.include_self
+        and layout.reduction != "mean"
+        and plan.raw(0, 0, 0).dtype == np.int64
+    )
+
+
+def _one_by_one(plan: Plan, target: Target, tuning: Tuning) -> None:
+    """Addresses are the indices as written."""
+    route = walk(plan, tuning.block, ordered=True)
+    updates, cells = Updates(plan, route, target.work.dtype), target.rows.reshape(-1)
+    try:
+        for first in range(0, plan.layout.entry_count, tuning.block):
+            last = min(first + tuning.block, plan.layout.entry_count)
+            addresses = plan.raw(0, first, last)
+            values = updates.values((0, slice(first, last)))
+            if target.rule is None:
+                cells[addresses] = values.reshape(-1)
+            else:
+                target.reduce(slice(None), addresses, values, tuning)
+    except IndexError:
+        plan.judge()
+        raise
+
+
+def _write(plan: Plan, target: Target, tuning: Tuning) -> None:
+    """Row-major order, the last writer wins."""
+    run = plan.layout.form.run
+    rows = as_items(target.rows, run)
+    route = walk(plan, tuning.block, ordered=True, last_only=True)
+    updates = Updates(plan, route, target.work.dtype)
+
+    def write(lane: Lane) -> None:
+        for step in route.steps(lane):
+            items = updates.items(step.region)
+            if step.live is None:
+                items = items.reshape(step.addresses.size, *rows.shape[1:])
+                rows[step.base][step.addresses.reshape(-1)] = items
+            else:
+                rows[step.base][step.addresses[step.live]] = items[step.live]
+
+    for_each(route.lanes, write, tuning.threads_for(target.work))
+
+
+def _reduce(plan: Plan, target: Target, tuning: Tuning) -> None:
+    """Apply the reduction one update at a time, each rounded to the working dtype."""
+    run = plan.layout.form.run
+    route = walk(plan, tuning.block if run == 1 else tuning.sorted_block, ordered=True)
+    updates = Updates(plan, route, target.work.dtype)
+    if target.counts is not None:
+        for step in _steps(route):
+            target.count(step.base, step.live_addresses)
+        target.start()
+    for step in _steps(route):
+        values = updates.values(step.region)
+        if step.live is not None:
+            values = values[step.live]
+        target.reduce(step.base, step.live_addresses, values.reshape(-1, run), tuning)
+
+
+def _steps(route: Walk) -> Iterator[Step]:
+    for lane in route.lanes:
+        yield from route.steps(lane)
