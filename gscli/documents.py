@@ -6,10 +6,10 @@ believed; its output must be what the call gives, or the document is refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from gscli.arrays import plain
-from gscli.declare import Attribute
+from gscli.declare import Operator
 from gscli.errors import ContentRefused
 from gscli.formats.jsonarray import load_json
 from gscli.frameworks import find
@@ -38,13 +38,7 @@ def trace_of(document: Mapping[str, object]) -> Trace:
     inputs = {
         safe(key, 60): _array(key, described) for key, described in _table(document, "inputs")
     }
-    known = {attribute.name: attribute for attribute in operator.attributes}
-    # A default is left out: some versions refuse an attribute that came later, whatever it says.
-    attrs = {
-        key: _value(known[key], value) if key in known else value
-        for key, value in _table(document, "attrs")
-        if key not in known or value != plain(known[key].default)
-    }
+    attrs = dict(_attributes(operator, _table(document, "attrs")))
     if "opset" in document:
         attrs["opset"] = document["opset"]
     found = trace(name, inputs, attrs)
@@ -82,20 +76,30 @@ def _array(name: str, described: object) -> object:
     return load_json(described, safe(name, 60))
 
 
-def _value(attribute: Attribute, value: object) -> object:
-    """An attribute's value as `plain` wrote it: words for nan and inf, pairs for complex."""
-    if isinstance(value, list) and attribute.kind == "number":
-        return _complex(attribute, value)
-    if isinstance(value, str) and attribute.kind in ("number", "float", "int"):
-        return attribute.parse(value)
-    return value
+def _attributes(
+    operator: Operator, written: list[tuple[str, object]]
+) -> Iterator[tuple[str, object]]:
+    """The attributes that were given, values back from words for nan and pairs for complex."""
+    known = {attribute.name: attribute for attribute in operator.attributes}
+    for name, value in written:
+        attribute = known.get(name)
+        if attribute is None:
+            yield name, value
+        # A default is left out: old versions refuse later attributes, whatever they say.
+        elif value != plain(attribute.default):
+            if isinstance(value, list) and attribute.kind == "number":
+                yield name, _complex(name, value)
+            elif isinstance(value, str) and attribute.kind in ("number", "float", "int"):
+                yield name, attribute.parse(value)
+            else:
+                yield name, value
 
 
-def _complex(attribute: Attribute, pair: list[object]) -> complex:
+def _complex(name: str, pair: list[object]) -> complex:
     try:
         real, imaginary = (float(str(part)) for part in pair)
     except ValueError:
         raise ContentRefused(
-            f"{attribute.name} is no number", where=safe(str(pair), 60), valid="[real, imaginary]"
+            f"{name} is no number", where=safe(str(pair), 60), valid="[real, imaginary]"
         ) from None
     return complex(real, imaginary)
