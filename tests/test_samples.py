@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,11 @@ def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
     shutil.copytree(ALL[0].folder, package / "samples" / ALL[0].name)
     assert lessons.folder() == package / "samples"
     assert [lesson.name for lesson in lessons.lessons()] == [ALL[0].name]
+
+
+def test_the_wheel_carries_the_lessons() -> None:
+    project = tomllib.loads(
+        (lessons.folder().parent / "pyproject.toml").read_text(encoding="utf-8")
+    )
+    wheel = project["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"]["samples"] == "gscli/samples"
