@@ -265,13 +265,13 @@ def test_dark_still_and_printed(show: Any) -> None:
     window = show(added(), gathered())
     ground = "return getComputedStyle(document.body).backgroundColor"
     light = window.run(ground)
+    moving = "return getComputedStyle(document.querySelector('td[data-e]')).transitionDuration"
+    assert window.run(moving) == "0.12s"
     features = [{"name": "prefers-color-scheme", "value": "dark"},
                 {"name": "prefers-reduced-motion", "value": "reduce"}]  # fmt: skip
     window.devtools("Emulation.setEmulatedMedia", features=features)
     assert window.run(ground) != light
-    window.hover(".updates td[data-e='2']")
-    moving = "return getComputedStyle(document.querySelector('svg .over')).animationName"
-    assert window.run(moving) == "none"
+    assert window.run(moving) == "0s"
     window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
     shown = "return [...document.querySelectorAll({})].map(e => getComputedStyle(e).display)"
     assert set(window.run(shown.format("'.controls, .say, nav, .stage svg'"))) == {"none"}
