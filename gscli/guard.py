@@ -11,8 +11,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from gscli.errors import CannotWrite, ExitCode, GscliError, LimitRefused, UsageError
+from gscli.words import asks_for_json
 
 _SIGNALS = 128
 
@@ -45,48 +47,62 @@ def guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every wa
             LimitRefused(problem, hint="use .npy files and -o, which are streamed"), arguments
         )
     except Exception as error:
-        if "--debug" in arguments:
+        if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise
         return _tell(_bug(error), arguments)
     return code
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from gscli.cli import command_line  # noqa: PLC0415  typer takes 50 ms; after the streams
+    from gscli.cli import command_line  # noqa: PLC0415  after the streams are mended
 
     try:
         return command_line(list(arguments))
     except Exception as error:
-        # The parser's own exceptions are private to typer; these two members mark them.
-        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-            raise _usage(error) from None
+        # The parser's own exceptions are private to typer; two members mark them.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stdout.write(error.ctx.get_help() + "\n")  # type: ignore[attr-defined]  # private
+            return ExitCode.USAGE
         if type(error).__name__ == "Abort":
             raise KeyboardInterrupt from None
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            raise _usage(error) from None
         raise
 
 
-def _usage(error: object) -> UsageError:
-    message = str(error.format_message()).rstrip(".")  # type: ignore[attr-defined]  # checked by the caller
-    context = getattr(error, "ctx", None)
-    path = getattr(context, "command_path", "gscli")
-    problem, _, hint = message.partition(" Did you mean ")
+def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
+    """The parser's refusal in our form: lower case, near names and a way on."""
+    path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
+    option = getattr(error, "option_name", None)
+    possibilities = getattr(error, "possibilities", None)
+    if option is None or possibilities is None:
+        problem = str(error.format_message()).rstrip(". ")
+        if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
+            return UsageError(
+                f"{option} looks like an option",
+                hint=f"inputs that begin with - stand behind --: {path} … -- {option}",
+            )
+        return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+    from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
+
+    near = get_close_matches(option, possibilities, 3, 0.7)
     return UsageError(
-        problem.rstrip(". ")[:1].lower() + problem.rstrip(". ")[1:],
-        hint=f"did you mean {hint.rstrip('?')}?" if hint else f"{path} --help",
+        f"no such option: {option}"[:200],
+        hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",
     )
 
 
 def _tell(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr, as JSON when the run was asked for JSON."""
     try:
-        if any(word == "--json" or word.startswith("--json=") for word in arguments):
+        if asks_for_json(arguments):
             text = json.dumps({"error": error.to_dict()}) + "\n"
         else:
             from gscli.messages import error_text  # noqa: PLC0415
             from gscli.terminal import standard_error  # noqa: PLC0415
 
             screen = standard_error(arguments)
-            text = error_text(error, color=screen.color, width=screen.width)
+            text = error_text(error, color=screen.color, width=screen.width, utf8=screen.utf8)
         sys.stderr.write(text)
         sys.stderr.flush()
     except OSError:

@@ -7,6 +7,9 @@ from typing import Literal
 
 from gscli.terminal import ColorChoice
 
+Heading = Literal["Result", "Picture", "Screen"]
+"""The headings under which help lists the shared options."""
+
 
 @dataclass(frozen=True)
 class Shared:
@@ -20,6 +23,7 @@ class Shared:
     metavar: str = ""
     choices: tuple[str, ...] = ()
     environment: str = ""
+    heading: Heading = "Result"
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,6 @@ class Settings:
     format: str | None = None
     json: str | None = None
     strict: bool = False
-    in_place: bool = False
     max_bytes: str | None = None
     dtype: str | None = None
     show: str | None = None
@@ -53,40 +56,72 @@ class Settings:
     debug: bool = False
     extra: dict[str, object] = field(default_factory=dict)
 
+    @property
+    def saves(self) -> bool:
+        """The result itself is written, to a file or as data to stdout."""
+        return self.output is not None or self.format is not None
+
+    @property
+    def draws(self) -> bool:
+        """A picture goes to stdout: nothing else does, and `-o` is quiet unless one is asked for.
+
+        >>> Settings().draws, Settings(output="a.npy").draws, Settings(output="a", full=True).draws
+        (True, False, True)
+        """
+        asked = self.full or any((self.show, self.slice, self.step))
+        elsewhere = self.output == "-" or "-" in (self.svg, self.html)
+        if self.quiet or self.json is not None or elsewhere:
+            return False
+        return not self.saves or (asked and self.output is not None)
+
 
 SHARED: tuple[Shared, ...] = (
-    Shared("output", ("-o", "--output"), str, None, "write the result to FILE; - is stdout", "FILE"),
+    Shared("output", ("-o", "--output"), str, None,
+           "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE"),
     Shared("format", ("-f", "--format"), str, None, "format of the result", "NAME",
            ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")),
-    Shared("json", ("--json",), str, None, "print one JSON document; --json=output only the result",
-           "PART", ("document", "output")),
+    Shared("json", ("--json",), str, None,
+           "print one JSON document, errors too; --json=output only the result", "",
+           ("document", "output")),
     Shared("strict", ("--strict",), bool, False,
            "refuse what is only warned about: open duplicates, widened indices"),
-    Shared("in_place", ("--in-place",), bool, False, "patch the data file (.npy) itself"),
+    Shared("dtype", ("--dtype",), str, None,
+           "element type of data and updates, converted without loss", "NAME"),
     Shared("max_bytes", ("--max-bytes",), str, None,
            "limit for inputs built in memory and for the result (default 1G)", "SIZE", (),
            "GSCLI_MAX_BYTES"),
-    Shared("dtype", ("--dtype",), str, None, "element type of data that does not carry one", "NAME"),
-    Shared("show", ("--show",), str, None, "tensors to draw: data,indices,updates,output", "LIST"),
-    Shared("full", ("--full",), bool, False, "draw every cell, however many"),
-    Shared("rows", ("--rows",), int, None, "rows to draw of a large tensor", "N"),
-    Shared("edge", ("--edge",), int, 1, "rows and columns to draw at the edges", "N"),
-    Shared("slice", ("--slice",), str, None, "draw a part only, e.g. 0,:,::2", "TEXT"),
-    Shared("precision", ("--precision",), int, None, "digits after the point", "N"),
-    Shared("limit", ("--limit",), int, None, "entries to list", "N"),
-    Shared("step", ("--step",), str, None, "one entry at a time; N shows that step, all every one",
-           "N"),
-    Shared("svg", ("--svg",), str, None, "also save the picture as SVG", "FILE"),
-    Shared("html", ("--html",), str, None, "also save an interactive page", "FILE"),
-    Shared("quiz", ("--quiz",), bool, False, "the page hides the output and asks for it"),
-    Shared("plain", ("--plain",), bool, False, "plain sentences instead of a picture", "", (),
-           "GSCLI_PLAIN"),
-    Shared("quiet", ("-q", "--quiet"), bool, False, "print no picture"),
-    Shared("verbose", ("-v", "--verbose"), bool, False, "also shapes, dtypes and time"),
-    Shared("color", ("--color",), str, "auto", "auto, always or never", "WHEN",
-           ("auto", "always", "never"), "GSCLI_COLOR"),
-    Shared("palette", ("--palette",), str, "okabe", "okabe, mono or 16", "NAME",
-           ("okabe", "mono", "16"), "GSCLI_PALETTE"),
-    Shared("width", ("--width",), int, None, "columns to draw in", "N", (), "GSCLI_WIDTH"),
-    Shared("debug", ("--debug",), bool, False, "show the traceback of a bug"),
+    Shared("show", ("--show",), str, None, "tensors to draw: data,indices,updates,output", "LIST",
+           (), "", "Picture"),
+    Shared("full", ("--full",), bool, False, "draw every cell, however many", "", (), "",
+           "Picture"),
+    Shared("rows", ("--rows",), int, None, "rows to draw of a large tensor", "N", (), "",
+           "Picture"),
+    Shared("edge", ("--edge",), int, 1, "rows and columns to draw at the edges", "N", (), "",
+           "Picture"),
+    Shared("slice", ("--slice",), str, None, "draw a part only, e.g. 0,:,::2", "TEXT", (), "",
+           "Picture"),
+    Shared("precision", ("--precision",), int, None, "digits after the point", "N", (), "",
+           "Picture"),
+    Shared("limit", ("--limit",), int, None, "entries to list", "N", (), "", "Picture"),
+    Shared("step", ("--step",), str, None, "one entry at a time; N shows only that step", "[N]",
+           (), "", "Picture"),
+    Shared("svg", ("--svg",), str, None, "also save the picture as SVG", "FILE", (), "", "Picture"),
+    Shared("html", ("--html",), str, None, "also save an interactive page", "FILE", (), "",
+           "Picture"),
+    Shared("quiz", ("--quiz",), bool, False, "the page hides the output and asks for it", "", (),
+           "", "Picture"),
+    Shared("plain", ("--plain",), bool, False, "plain sentences in place of a picture", "", (),
+           "GSCLI_PLAIN", "Screen"),
+    Shared("quiet", ("-q", "--quiet"), bool, False, "print no picture", "", (), "GSCLI_QUIET",
+           "Screen"),
+    Shared("verbose", ("-v", "--verbose"), bool, False, "also shapes, dtypes and time on stderr",
+           "", (), "GSCLI_VERBOSE", "Screen"),
+    Shared("color", ("--color",), str, "auto", "colour in the picture", "WHEN",
+           ("auto", "always", "never"), "GSCLI_COLOR", "Screen"),
+    Shared("palette", ("--palette",), str, "okabe", "colours of the entries", "NAME",
+           ("okabe", "mono", "16"), "GSCLI_PALETTE", "Screen"),
+    Shared("width", ("--width",), int, None, "columns to draw in", "N", (), "GSCLI_WIDTH",
+           "Screen"),
+    Shared("debug", ("--debug",), bool, False, "show the traceback of a bug", "", (),
+           "GSCLI_DEBUG", "Screen"),
 )  # fmt: skip

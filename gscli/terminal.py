@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO, Literal, TypeAlias
 
+from gscli.words import value_of
+
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 PIPE_WIDTH = 120
@@ -34,8 +36,8 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
     if is_terminal:
         size = shutil.get_terminal_size((80, 24))
         columns, height = size.columns, size.lines
-    elif os.environ.get("COLUMNS", "").isdigit():
-        columns = int(os.environ["COLUMNS"])
+    elif os.environ.get("COLUMNS", "").isdecimal():
+        columns = int(os.environ["COLUMNS"]) or PIPE_WIDTH
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Screen(
         _wants_color(color, is_terminal),
@@ -48,13 +50,16 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
 
 
 def standard_error(arguments: Sequence[str]) -> Screen:
-    """Stderr, before options are parsed: `--color` is looked up in the words themselves."""
-    chosen: ColorChoice = "auto"
-    for word, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        value = following if word == "--color" else word.removeprefix("--color=")
-        if word.startswith("--color") and value in ("always", "never"):
-            chosen = "always" if value == "always" else "never"
-    return screen(sys.stderr, chosen)
+    """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
+    words = {
+        name: value_of(f"--{name}", arguments) or os.environ.get(f"GSCLI_{name.upper()}", "")
+        for name in ("color", "width")
+    }
+    choice: ColorChoice = "auto"
+    if words["color"] in ("always", "never"):
+        choice = "always" if words["color"] == "always" else "never"
+    width = words["width"]
+    return screen(sys.stderr, choice, int(width) if width.isdecimal() else None)
 
 
 def _is_terminal(stream: IO[str]) -> bool:

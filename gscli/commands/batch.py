@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import tool
+from gscli.cli.building import tool
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private

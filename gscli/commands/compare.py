@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import HELP_NAMES, LazyGroup, OperatorCommand, application, shared_options
+from gscli.cli.building import HELP_NAMES, Command, application, shared_options
+from gscli.cli.groups import LazyGroup
 from gscli.concepts import CONCEPTS, Concept, ConceptName
 from gscli.options import Settings
 
@@ -28,7 +29,7 @@ class ConceptGroup(LazyGroup):
         """The command of one concept."""
         concept = next(known for known in CONCEPTS if known == name)
         inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
-        command = type("Command", (OperatorCommand,), {"inputs": inputs})
+        command = type("Command", (Command,), {"inputs": inputs})
         app = application()
         app.command(name, cls=command, context_settings=HELP_NAMES, help=_help(concept))(
             _function(concept)
@@ -71,7 +72,7 @@ def _function(name: ConceptName) -> Callable[..., int]:
     concept = CONCEPTS[name]
 
     def run(words: list[str] | None = None, **options: Any) -> int:  # noqa: ANN401
-        from gscli.app import compare_concept  # noqa: PLC0415
+        from gscli.app.comparing import compare_concept  # noqa: PLC0415
 
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         chosen = options.pop("only") or ""

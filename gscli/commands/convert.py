@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import tool
+from gscli.cli.building import tool
 from gscli.options import Settings
 
 
@@ -30,7 +30,7 @@ def convert(
     ] = None,
 ) -> int:
     """Copy a tensor from one format to another, without losing a value unless --cast is given."""
-    from gscli.showing import convert_file  # noqa: PLC0415
+    from gscli.app.showing import convert_file  # noqa: PLC0415
 
     settings = Settings(dtype=dtype, format=format_, max_bytes=max_bytes)
     return convert_file(source, target, settings, cast=cast)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gscli.cli import tree
+from gscli.cli.groups import tree
 from gscli.declare import Operator
 from gscli.options import Settings
 
@@ -17,6 +17,6 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 def _explain(
     operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
 ) -> int:
-    from gscli.app import explain_operator  # noqa: PLC0415
+    from gscli.app.operators import explain_operator  # noqa: PLC0415
 
     return explain_operator(operator, words, attrs, settings)

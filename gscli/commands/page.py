@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import tool
+from gscli.cli.building import tool
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -26,6 +26,6 @@ def page(
 
     Record a run with `gscli OPERATOR … --json > RUN.json`. The page needs no server and no network.
     """
-    from gscli.app import write_page  # noqa: PLC0415
+    from gscli.app.pages import write_page  # noqa: PLC0415
 
     return write_page(runs, output, title, quiz=quiz)

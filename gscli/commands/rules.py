@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import tool
+from gscli.cli.building import tool
 from gscli.declare import Operator
 from gscli.errors import UsageError
 from gscli.frameworks import framework, operators
@@ -55,7 +55,7 @@ def rules(
 
 
 def _draw(found: Any, width: int | None, color: str) -> None:  # noqa: ANN401  rules are heavy
-    from gscli.app import view_options  # noqa: PLC0415
+    from gscli.app.drawing import view_options  # noqa: PLC0415
     from gscli.options import Settings  # noqa: PLC0415
     from gscli.views.lines import render  # noqa: PLC0415
     from gscli.views.rules import RulesView  # noqa: PLC0415

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gscli.cli import tool
+from gscli.cli.building import tool
 from gscli.terminal import screen
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli import shared_options, tool
+from gscli.cli.building import shared_options, tool
 from gscli.options import Settings
 
 DRAWING = (
@@ -38,7 +38,7 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
         A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
         them; so does a file that holds only one.
         """
-        from gscli.showing import show_files  # noqa: PLC0415
+        from gscli.app.showing import show_files  # noqa: PLC0415
 
         return show_files(files, Settings(**options), statistics_only=stat)
 

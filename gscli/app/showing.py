@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gscli import files
-from gscli.app import save_text, view_options
+from gscli.app.drawing import save_text, view_options
 from gscli.arrays import dtype_named
 from gscli.errors import DtypeRefused
 from gscli.families import show_shape

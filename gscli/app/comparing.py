@@ -1,0 +1,56 @@
+"""`gscli compare CONCEPT …`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+from gscli.app.drawing import save_text, view_options
+from gscli.compare import Comparing, compare, document
+from gscli.concepts import ConceptName
+from gscli.errors import UsageError
+from gscli.inputs import concept_inputs
+from gscli.options import Settings
+
+REDUCTION_NAMES = ("none", "add", "sub", "mul", "max", "min", "mean")
+
+
+def compare_concept(
+    name: ConceptName,
+    words: list[str],
+    arguments: Mapping[str, object],
+    only: list[str],
+    settings: Settings,
+) -> int:
+    """Every rule set's answer; exit status 1 when they differ."""
+    reduction = str(arguments["reduction"] or "none")
+    if reduction not in REDUCTION_NAMES:
+        raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
+    inputs = concept_inputs(name, words, settings)
+    axis, batch_dims = arguments["axis"], arguments["batch_dims"]
+    comparing = compare(
+        name,
+        inputs,
+        axis=axis if isinstance(axis, int) else None,
+        batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
+        reduction=reduction,
+        only=only,
+    )
+    if settings.json is not None:
+        sys.stdout.write(json.dumps(document(comparing)) + "\n")
+    _draw_comparison(comparing, settings)
+    return int(not comparing.agree)
+
+
+def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
+    from gscli.views.compare import comparison  # noqa: PLC0415
+    from gscli.views.lines import render, to_svg  # noqa: PLC0415
+
+    if settings.svg is not None:
+        options = view_options(settings, colored=True)
+        title = f"gscli compare {comparing.concept}"
+        save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
+    if settings.json is None and not settings.quiet:
+        options = view_options(settings)
+        sys.stdout.write(render(comparison(comparing, options), options))

@@ -1,0 +1,120 @@
+"""`gscli OPERATOR …`, `gscli explain OPERATOR …` and `gscli check OPERATOR …`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import suppress
+
+from gscli import files
+from gscli.app.call import parsed_attributes, traced
+from gscli.app.drawing import drawn, drawn_files, explained, save_text, show_steps
+from gscli.app.notices import warn
+from gscli.checking import Remark, remarks
+from gscli.declare import Operator
+from gscli.errors import GscliError, UsageError
+from gscli.inputs import loaded_inputs, settle_types
+from gscli.options import Settings
+from gscli.tracing import Trace
+
+BINARY = ("npy", "npz", "safetensors", "h5", "pb")
+
+
+def run_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Run, warn, write what was asked for, draw the picture.
+
+    Everything is drawn before the first byte is written, so that a refused picture writes nothing.
+    """
+    began = time.perf_counter()
+    _check_requests(settings)
+    trace, inputs = traced(operator, words, texts, settings)
+    warn(trace, inputs, settings)
+    pictures = _drawn_files(trace, settings)
+    on_screen = settings.draws and settings.step is None
+    shown = drawn(trace, settings) if on_screen else ""
+    if settings.saves:
+        files.save(settings.output or "-", trace.run.output, format=settings.format)
+    _print_document(trace, settings)
+    for path, text in pictures.items():
+        save_text(path, text)
+    if settings.draws and settings.step is not None:
+        show_steps(trace, settings)
+    sys.stdout.write(shown)
+    if settings.verbose:
+        _tell_more(trace, time.perf_counter() - began)
+    return 0
+
+
+def explain_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """The formula and a line per entry."""
+    _check_requests(settings)
+    trace, inputs = traced(operator, words, texts, settings)
+    warn(trace, inputs, settings)
+    pictures = _drawn_files(trace, settings)
+    _print_document(trace, settings)
+    for path, text in pictures.items():
+        save_text(path, text)
+    if settings.json is None and not settings.quiet:
+        sys.stdout.write(explained(trace, settings))
+    return 0
+
+
+def check_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Every remark; exit status 1 when there is one."""
+    attrs = parsed_attributes(operator, texts)
+    inputs = loaded_inputs(operator, words, settings)
+    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+        settle_types(operator, inputs, attrs, strict=False)
+    widened = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found = [*widened, *remarks(operator, inputs.arrays, attrs)]
+    if settings.json is not None:
+        sys.stdout.write(json.dumps({"findings": [one.to_dict() for one in found]}) + "\n")
+    elif not settings.quiet:
+        sys.stdout.writelines(one.text() + "\n" for one in found)
+        sys.stdout.write(f"{len(found)} finding{'s' * (len(found) != 1)}\n")
+    return int(bool(found))
+
+
+def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
+    return drawn_files(trace, settings) if settings.svg or settings.html else {}
+
+
+def _print_document(trace: Trace, settings: Settings) -> None:
+    if settings.json == "output":
+        sys.stdout.write(json.dumps(files.dump_json(trace.run.output)) + "\n")
+    elif settings.json is not None:
+        sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
+
+
+def _check_requests(settings: Settings) -> None:
+    """Two results that both want stdout, and bytes that a terminal would choke on."""
+    to_stdout = [
+        name
+        for name, wanted in (
+            ("the result", settings.saves and settings.output in (None, "-")),
+            ("--json", settings.json is not None),
+            ("--svg -", settings.svg == "-"),
+            ("--html -", settings.html == "-"),
+        )
+        if wanted
+    ]
+    if len(to_stdout) > 1:
+        raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
+    form = settings.format or "npy"
+    if to_stdout == ["the result"] and form in BINARY and sys.stdout.isatty():
+        raise UsageError(
+            f"refusing to write binary .{form} to the terminal", hint=f"-o out.{form}, or --json"
+        )
+
+
+def _tell_more(trace: Trace, seconds: float) -> None:
+    for tensor in trace.tensors:
+        sys.stderr.write(f"{tensor.name} {tensor.dtype} {list(tensor.shape)}\n")
+    sys.stderr.write(f"{trace.entry_count} entries, {seconds * 1000:.1f} ms\n")

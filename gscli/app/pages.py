@@ -1,0 +1,36 @@
+"""`gscli page RUN.json…`: one teaching page from recorded runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gscli.app.drawing import save_text
+from gscli.documents import trace_of
+from gscli.errors import ContentRefused, GscliError
+from gscli.formats.content import TEXT_LIMIT, open_content
+from gscli.formats.jsontext import parse_json
+from gscli.text import safe
+from gscli.tracing import Trace
+from gscli.views.page import page
+
+
+def write_page(paths: Sequence[str], output: str, title: str | None, *, quiz: bool) -> int:
+    """Read the documents, write the page; nothing is written unless all of them can be shown."""
+    save_text(output, page([_trace(path) for path in paths], title=title, quiz=quiz))
+    return 0
+
+
+def _trace(path: str) -> Trace:
+    with open_content(path, TEXT_LIMIT) as content:
+        document = parse_json(content.whole(TEXT_LIMIT, "the text"), path).value
+    if not isinstance(document, dict):
+        raise ContentRefused(
+            "not a recorded run",
+            where=safe(path),
+            hint="record one with gscli OPERATOR … --json",
+        )
+    try:
+        return trace_of(document)
+    except GscliError as error:
+        error.where = f"{safe(path)}: {error.where}" if error.where else safe(path)
+        raise

@@ -1,0 +1,161 @@
+"""Typer with the project's settings, and its parameters from what gscli declares."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from gscli.errors import UsageError
+from gscli.options import SHARED, Shared
+
+HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+class Command(TyperCommand):
+    """A command whose help lists options under headings, its own before the shared ones."""
+
+    inputs: tuple[str, ...] = ()
+    """Inputs in the usage line, under the framework's own names."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  typer's private context
+        if self.inputs:
+            return [*self.inputs, "[OPTIONS]"]
+        return list(super().collect_usage_pieces(ctx))
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        headings: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
+                heading = getattr(parameter, "rich_help_panel", None) or kind
+                headings.setdefault(heading, []).append(record)
+        helping = headings.get("Options", [])[-1:]
+        if len(headings) > 1 and helping and headings["Options"] == helping:
+            del headings["Options"]  # a heading for --help alone
+            next(reversed(headings.values())).extend(helping)
+        for heading, rows in headings.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  typer's own keywords
+    """A Typer with the project's settings: plain help, no boxed tracebacks."""
+    return typer.Typer(
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=HELP_NAMES,
+        **{"add_completion": False, **settings},
+    )
+
+
+def tool(function: Callable[..., int], name: str, **settings: Any) -> Any:  # noqa: ANN401
+    """A single tool command as typer builds it; the function's docstring is its help."""
+    app = application()
+    app.command(name, **{"cls": Command, "context_settings": HELP_NAMES, **settings})(function)
+    return typer.main.get_command(app)
+
+
+def signed(
+    function: Callable[..., int], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., int]:
+    """`function` with the signature that typer reads."""
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    function.__annotations__ = {found.name: found.annotation for found in parameters}
+    return function
+
+
+def option(name: str, kind: Any, declared: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401  annotations are values here
+    """A keyword-only parameter with typer's `declared` option in its annotation."""
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
+    )
+
+
+def words_parameter() -> inspect.Parameter:
+    """Every positional word; which input it is, is decided when all are known."""
+    argument = typer.Argument(hidden=True, autocompletion=_files)
+    return inspect.Parameter(
+        "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
+        annotation=Annotated[list[str] | None, argument],
+    )  # fmt: skip
+
+
+def _files(incomplete: str) -> list[str]:
+    from gscli.cli.completion import files_for  # noqa: PLC0415  only when a shell asks
+
+    return files_for(incomplete)
+
+
+def shared_options(*names: str) -> list[inspect.Parameter]:
+    """Parameters of some shared options, for tools that take them too."""
+    return [shared_parameter(shared) for shared in SHARED if shared.name in names]
+
+
+def shared_parameter(shared: Shared) -> inspect.Parameter:
+    """The parameter of a shared option."""
+    choices = shared.choices
+    declared = typer.Option(
+        *shared.flags,
+        help=shared_help(shared),
+        metavar=shared.metavar or ("" if shared.name == "json" else None),
+        show_default=False,
+        envvar=shared.environment or None,
+        show_envvar=bool(shared.environment),
+        autocompletion=(lambda: list(choices)) if choices else None,
+        parser=_parser(shared),
+        rich_help_panel=shared.heading,
+    )
+    kind: Any = bool if shared.kind is bool else shared.kind | None
+    return option(shared.name, kind, declared, shared.default)
+
+
+def shared_help(shared: Shared) -> str:
+    """Help of a shared option, its choices behind it."""
+    if not shared.choices or shared.name == "json":
+        return shared.help
+    default = f" (default {shared.default})" if shared.default is not None else ""
+    return f"{shared.help}: {' '.join(shared.choices)}{default}"
+
+
+def _parser(shared: Shared) -> Callable[[str], Any] | None:
+    if shared.kind is int:
+        return lambda text: _whole_number(shared.name, text)
+    if shared.choices:
+        return lambda text: chosen(shared.name, text, shared.choices)
+    return None
+
+
+def _whole_number(name: str, value: str | int) -> int:
+    text = str(value)  # the parser converts defaults too
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):  # noqa: PLR2004  of digits
+        raise UsageError(
+            f"{name} takes a whole number", where=f"--{name} {text}"[:100], valid="0, 1, 2, …"
+        )
+    return int(text)
+
+
+def chosen(name: str, text: str, choices: Sequence[str]) -> str:
+    """`text` where it is one of the choices; UsageError with the nearest one.
+
+    >>> chosen("color", "never", ("auto", "never"))
+    'never'
+    """
+    if text in choices:
+        return text
+    near = get_close_matches(text.lower(), choices, 1, 0.5)
+    raise UsageError(
+        f"unknown {name}: {text!r}"[:200],
+        valid=" ".join(choices),
+        hint=f"did you mean {near[0]}?" if near else "",
+    )
+
+
+def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
+    """Up to three known names near a wrong one, the nearest first."""
+    yield from get_close_matches(name, known, 3, 0.5)

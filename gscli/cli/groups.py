@@ -1,0 +1,137 @@
+"""Groups of commands that know names and summaries, and build a command when it is named."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from gscli.cli.building import application, close_names
+from gscli.cli.operators import Action, operator_command
+from gscli.declare import Operator
+from gscli.errors import UsageError
+from gscli.frameworks import ALIASES, BARE, NAMES, framework
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are needed."""
+
+    def summaries(self) -> dict[str, str]:
+        """Command name -> one-line help."""
+        return {}
+
+    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+        """The command called `name`."""
+        raise NotImplementedError
+
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Titles and rows of the command list in help."""
+        yield "Commands", list(self.summaries().items())
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002
+        return list(self.summaries())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        names = self.summaries()
+        known = ALIASES.get(cmd_name, cmd_name)
+        if known in names:
+            return self.build(known)
+        if ctx.resilient_parsing:
+            return None
+        near = " or ".join(close_names(cmd_name, [*names, *self._aliases(names)]))
+        raise UsageError(
+            f"no such command {cmd_name!r}"[:200],
+            hint=f"did you mean {near}?" if near else f"{ctx.command_path} --help",
+        )
+
+    @staticmethod
+    def _aliases(names: dict[str, str]) -> list[str]:
+        return [alias for alias, name in ALIASES.items() if name in names]
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        for title, rows in self.sections():
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+
+class FrameworkGroup(LazyGroup):
+    """The operators of one framework under one action."""
+
+    framework_name = "onnx"
+    path = ""
+    action: Action
+
+    def summaries(self) -> dict[str, str]:
+        return {name: operator.summary for name, operator in self._operators().items()}
+
+    def build(self, name: str) -> Any:  # noqa: ANN401
+        return operator_command(self._operators()[name], type(self).action, self.path)
+
+    def _operators(self) -> dict[str, Operator]:
+        found = framework(self.framework_name).operators.values()
+        return {operator.command: operator for operator in found}
+
+
+class TreeGroup(LazyGroup):
+    """Bare operators and frameworks under one action: what explain and check offer."""
+
+    path = ""
+    action: Action
+
+    def bare(self) -> dict[str, Operator]:
+        """The top-level operators."""
+        return {
+            operator.command: operator
+            for name in BARE
+            for operator in framework(name).operators.values()
+            if operator.bare
+        }
+
+    def summaries(self) -> dict[str, str]:
+        return {
+            **{name: operator.summary for name, operator in self.bare().items()},
+            **{name: f"{TITLES[name]} operators under their own names." for name in NAMES},
+        }
+
+    def build(self, name: str) -> Any:  # noqa: ANN401
+        if name in NAMES:
+            return framework_group(name, type(self).action, self.path)
+        return operator_command(self.bare()[name], type(self).action, self.path)
+
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        rows = TreeGroup.summaries(self)
+        yield "Operators (ONNX rules)", [row for row in rows.items() if row[0] in self.bare()]
+        yield "Frameworks", [row for row in rows.items() if row[0] in NAMES]
+
+
+TITLES = {
+    "onnx": "ONNX", "openvino": "OpenVINO", "numpy": "NumPy", "tensorflow": "TensorFlow",
+    "mxnet": "MXNet", "caffe2": "Caffe2", "torch": "PyTorch", "jax": "JAX",
+    "stablehlo": "StableHLO",
+}  # fmt: skip
+"""`Framework.title`, without importing nine modules for a list of commands."""
+
+
+def tree(action: Action, name: str, help_text: str) -> Any:  # noqa: ANN401
+    """A group with every operator under another action (explain, check)."""
+    attributes = {"action": staticmethod(action), "path": f"gscli {name}"}
+    return group(type("Tree", (TreeGroup,), attributes), name, help_text)
+
+
+def framework_group(name: str, action: Action, path: str) -> Any:  # noqa: ANN401
+    """The operators of a framework as a group."""
+    attributes = {"action": staticmethod(action), "framework_name": name, "path": path}
+    doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
+    help_text = doc.replace("\n\n", "\n\n\b\n")
+    return group(type("Operators", (FrameworkGroup,), attributes), name, help_text)
+
+
+def group(kind: type[LazyGroup], name: str, help_text: str) -> Any:  # noqa: ANN401
+    """A group of the class `kind`; named alone it prints its help and leaves with status 2."""
+    app = application(cls=kind, name=name, help=help_text, no_args_is_help=True)
+    app.callback()(lambda: None)
+    return typer.main.get_command(app)

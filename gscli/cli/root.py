@@ -1,0 +1,118 @@
+"""`gscli` itself: operators, frameworks, tools."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import typer
+
+import gscli
+from gscli.cli.building import application, option, shared_parameter, signed
+from gscli.cli.groups import TreeGroup
+from gscli.declare import Operator
+from gscli.options import SHARED, Settings
+
+TOOLS: dict[str, str] = {
+    "compare": "The same inputs under every framework's rules, side by side.",
+    "rules": "What each operator does with negative, bad and duplicate indices.",
+    "explain": "The formula and one line per entry, in words.",
+    "check": "Every finding about some inputs, not only the first.",
+    "verify": "Run recorded cases and compare with their answers.",
+    "run": "Run ONNX node-test folders and compare with their outputs.",
+    "batch": "Run one job per line of a JSON Lines file.",
+    "show": "List what a file holds, or print a tensor.",
+    "convert": "Copy a tensor from one format to another.",
+    "page": "Put several recorded runs into one teaching page.",
+    "samples": "List, write or run the lessons that come with gscli.",
+    "help": "Topics: exit-codes, inputs, colors and more; man prints the manual page.",
+}
+"""Commands besides the operators; each is `build()` of gscli.commands.NAME."""
+
+SUMMARY = "The laboratory for gather and scatter: exact rules of every framework, in a picture."
+
+HELP = f"""{SUMMARY}
+
+Inputs are files (.npy .npz .json .csv .pb .onnx .safetensors .h5, FILE::NAME), - for stdin,
+inline JSON '[[0],[2]]', or arange:3x4 and zeros:4x3:float32.
+
+\b
+Examples:
+  gscli scatter-nd '[1,2,3,4]' '[[3],[1]]' '[9,8]'
+  gscli compare gather '[10,20,30]' '[0,-1,7]'
+"""
+
+
+class RootGroup(TreeGroup):
+    """Everything."""
+
+    path = "gscli"
+
+    @staticmethod
+    def action(
+        operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
+    ) -> int:
+        """Run the operator and show what it did."""
+        from gscli.app.operators import run_operator  # noqa: PLC0415  numpy, when something runs
+
+        return run_operator(operator, words, attrs, settings)
+
+    def summaries(self) -> dict[str, str]:
+        return {**super().summaries(), **TOOLS}
+
+    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+        if name in TOOLS:
+            return import_module(f"gscli.commands.{name}").build()
+        return super().build(name)
+
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        yield from super().sections()
+        yield "Tools", list(TOOLS.items())
+
+
+def root_command() -> Any:  # noqa: ANN401
+    """The command that holds all others."""
+    app = application(cls=RootGroup, add_completion=True, help=HELP, no_args_is_help=True)
+    app.callback()(signed(_defaults, _root_parameters()))
+    return typer.main.get_command(app)
+
+
+DEFAULTS = tuple(shared for shared in SHARED if shared.heading == "Screen")
+"""Options that may also stand before the command; they become the defaults of this run."""
+
+
+def _root_parameters() -> list[inspect.Parameter]:
+    context = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    version = typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
+    return [
+        inspect.Parameter("context", context, annotation=typer.Context),
+        *(shared_parameter(shared) for shared in DEFAULTS),
+        option("version", bool, version, default=False),
+    ]
+
+
+def _defaults(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
+    """Options before the command stand in for their GSCLI_ variables while the command runs."""
+    kept = dict(os.environ)
+    for shared in DEFAULTS:
+        if options[shared.name] != shared.default:
+            os.environ[shared.environment] = str(options[shared.name])
+
+    def restore() -> None:
+        for shared in DEFAULTS:
+            os.environ.pop(shared.environment, None)
+            if shared.environment in kept:
+                os.environ[shared.environment] = kept[shared.environment]
+
+    context.call_on_close(restore)
+    return 0
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"gscli {gscli.__version__}\n")
+        raise typer.Exit
