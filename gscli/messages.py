@@ -50,7 +50,8 @@ def _text(word: str, style: str, error: GscliError, color: bool, width: int, utf
     lines += _block("  --> ", error.where, _DIM, "", color, width)
     bar = _styled("   |  ", _DIM, color)
     for line in _details(error, width - 6):
-        lines.append((bar + line).rstrip())
+        pad, caret, reason = _split_caret(line)
+        lines.append((bar + pad + _styled(caret, style, color) + reason).rstrip())
     lines += _block("  help: ", error.hint, _CYAN, "", color, width)
     text = "\n".join(lines) + "\n"
     if utf8:
@@ -95,6 +96,19 @@ def _details(error: GscliError, width: int) -> list[str]:
         pointed = number + 1 < len(details) and details[number + 1].lstrip().startswith("^")
         lines += _fitted(line, details[number + 1] if pointed else "", width)
     return lines
+
+
+def _split_caret(line: str) -> tuple[str, str, str]:
+    """Blanks, carets and what follows; a line that points at nothing follows nothing.
+
+    >>> _split_caret("   ^^ here"), _split_caret("x^2")
+    (('   ', '^^', ' here'), ('', '', 'x^2'))
+    """
+    rest = line.lstrip(" ")
+    reason = rest.lstrip("^")
+    if rest == reason:
+        return "", "", line
+    return line[: len(line) - len(rest)], rest[: len(rest) - len(reason)], reason
 
 
 def _is_caret(line: str) -> bool:

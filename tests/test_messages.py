@@ -125,3 +125,10 @@ def test_messages_need_neither_numpy_nor_rich() -> None:
     code = "import sys, gscli.messages; print([m for m in ('numpy', 'rich') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_carets_are_coloured_like_the_word() -> None:
+    assert "\x1b[1;31m^\x1b[0m axis 0" in error_text(OUT_OF_RANGE, color=True, width=80)
+    assert "\x1b[1;31m^" not in error_text(
+        UsageError("p", details=("x ^ y",)), color=True, width=80
+    )
