@@ -191,29 +191,14 @@ def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
 
 FRAMEWORK.compare(
     gather,
-    Comparison(
-        "gather",
-        "Caffe2 Gather",
-        ("DATA", "INDICES"),
-        lambda call: {"axis": call.axis or 0} if call.plain else None,
-    ),
-    Comparison("take", "Caffe2 Gather", ("DATA", "INDICES"), lambda call: {"axis": call.axis or 0}),
+    Comparison("gather", "Caffe2 Gather", ("DATA", "INDICES"), axis="axis"),
+    Comparison("take", "Caffe2 Gather", ("DATA", "INDICES"), axis="axis"),
 )
 FRAMEWORK.compare(
     scatter,
-    Comparison(
-        "scatter-elements",
-        "Caffe2 Scatter",
-        ("DATA", "INDICES", "UPDATES"),
-        lambda call: {"axis": call.axis or 0} if call.plain else None,
-    ),
+    Comparison("scatter-elements", "Caffe2 Scatter", ("DATA", "INDICES", "UPDATES"), axis="axis"),
 )
 FRAMEWORK.compare(
     scatter_assign,
-    Comparison(
-        "scatter-update",
-        "Caffe2 ScatterAssign",
-        ("DATA", "INDICES", "SLICES"),
-        lambda call: {} if call.axis == 0 else None,
-    ),
+    Comparison("scatter-update", "Caffe2 ScatterAssign", ("DATA", "INDICES", "SLICES")),
 )

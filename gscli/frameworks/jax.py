@@ -7,9 +7,7 @@ of XLA on a CPU. 64-bit types are on.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.frameworks.jax_at import (
     at_add,
     at_get,
@@ -57,49 +55,32 @@ __all__ = [
 ]
 
 
-def _take(mode: str) -> Callable[[Call], Attrs]:
-    return lambda call: {"axis": call.axis, "mode": mode} if call.plain else None
-
-
 for _mode in ("fill", "clip", "wrap"):
     FRAMEWORK.compare(
         take,
-        Comparison("gather", f"JAX take ({_mode})", ("a", "indices"), _take(_mode)),
-        Comparison("take", f"JAX take ({_mode})", ("a", "indices"), _take(_mode)),
+        *(
+            Comparison(
+                concept, f"JAX take ({_mode})", ("a", "indices"), {"mode": _mode}, axis="axis"
+            )
+            for concept in ("gather", "take")
+        ),
     )
-for _along_mode in ("fill", "clip"):
+for _mode in ("fill", "clip"):
     FRAMEWORK.compare(
         take_along_axis,
         Comparison(
             "gather-elements",
-            f"JAX take_along_axis ({_along_mode})",
+            f"JAX take_along_axis ({_mode})",
             ("arr", "indices"),
-            lambda call, mode=_along_mode: {"axis": call.axis, "mode": mode},  # type: ignore[misc]  # the default binds the loop variable
+            {"mode": _mode},
+            axis="axis",
         ),
     )
 FRAMEWORK.compare(
     at_get,
-    Comparison(
-        "gather",
-        "JAX x[i]",
-        ("x", "indices"),
-        lambda call: {} if call.plain and call.axis == 0 else None,
-        vectors="one",
-    ),
-    Comparison(
-        "gather-nd",
-        "JAX x[i, j]",
-        ("x", "indices"),
-        lambda call: {} if call.plain else None,
-        vectors="tuple",
-    ),
+    Comparison("gather", "JAX x[i]", ("x", "indices"), vectors="one"),
+    Comparison("gather-nd", "JAX x[i, j]", ("x", "indices"), vectors="tuple"),
 )
-
-
-def _reducing(reduction: str) -> Callable[[Call], Attrs]:
-    return lambda call: {} if call.reduction == reduction else None
-
-
 for _reduction, _operator in (
     ("none", at_set),
     ("add", at_add),
@@ -114,17 +95,10 @@ for _reduction, _operator in (
             "scatter-nd",
             f"JAX {_operator.name}",
             ("x", "indices", "values"),
-            _reducing(_reduction),
+            reductions={_reduction: _operator.name},
             vectors="tuple",
         ),
     )
 FRAMEWORK.compare(
-    at_set,
-    Comparison(
-        "scatter-update",
-        "JAX at.set",
-        ("x", "indices", "values"),
-        lambda call: {} if call.plain and call.axis == 0 else None,
-        vectors="one",
-    ),
+    at_set, Comparison("scatter-update", "JAX at.set", ("x", "indices", "values"), vectors="one")
 )

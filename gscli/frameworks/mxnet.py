@@ -12,11 +12,10 @@ the index and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.checks import allow, at_least_rank, exact_shape
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.declare import Framework, Option
 from gscli.errors import ShapeRefused
 from gscli.families import (
@@ -244,25 +243,21 @@ def _legacy(*tensors: Tensor) -> None:
             )
 
 
-def _mode(mode: str) -> Callable[[Call], Attrs]:
-    def attrs(call: Call) -> Attrs:
-        given = {} if call.axis is None else {"axis": call.axis}
-        return {**given, "mode": mode} if call.plain else None
-
-    return attrs
-
-
-for _name in ("clip", "wrap", "raise"):
-    FRAMEWORK.compare(
-        take,
-        Comparison("gather", f"MXNet take ({_name})", ("a", "indices"), _mode(_name)),
-        Comparison("take", f"MXNet take ({_name})", ("a", "indices"), _mode(_name)),
-    )
-    FRAMEWORK.compare(
-        np_take,
-        Comparison("gather", f"MXNet np.take ({_name})", ("a", "indices"), _mode(_name)),
-        Comparison("take", f"MXNet np.take ({_name})", ("a", "indices"), _mode(_name)),
-    )
+for _mode in MODES:
+    for _operator in (take, np_take):
+        FRAMEWORK.compare(
+            _operator,
+            *(
+                Comparison(
+                    concept,
+                    f"MXNet {_operator.name} ({_mode})",
+                    ("a", "indices"),
+                    {"mode": _mode},
+                    axis="axis",
+                )
+                for concept in ("gather", "take")
+            ),
+        )
 for _release in ("1.6", "1.9"):
     FRAMEWORK.compare(
         gather_nd,
@@ -270,7 +265,7 @@ for _release in ("1.6", "1.9"):
             "gather-nd",
             f"MXNet {_release} gather_nd",
             ("data", "indices"),
-            lambda call, release=_release: {"release": release} if call.plain else None,  # type: ignore[misc]  # the default binds the loop variable
+            {"release": _release},
             vectors="first",
         ),
     )
@@ -280,7 +275,7 @@ FRAMEWORK.compare(
         "scatter-nd",
         "MXNet scatter_nd (on zeros)",
         ("", "indices", "data"),
-        lambda call: {"shape": call.data.shape} if call.plain else None,
+        special=lambda call: {"shape": call.data.shape} if call.plain else None,
         vectors="first",
         from_zeros=True,
     ),

@@ -10,12 +10,11 @@ complex values never go into real arrays (NumPy warns and drops the imaginary pa
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
 from gscli.checks import allow, index_types
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.declare import Framework, Many, Option
 from gscli.errors import DtypeRefused, ShapeRefused
 from gscli.families import (
@@ -253,46 +252,32 @@ def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction)
     return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
 
 
-def _mode(mode: str) -> Callable[[Call], Attrs]:
-    return lambda call: {"axis": call.axis, "mode": mode} if call.plain else None
-
-
-for _name in ("raise", "wrap", "clip"):
+for _mode in POLICIES:
     FRAMEWORK.compare(
         take,
-        Comparison("gather", f"NumPy take ({_name})", ("a", "indices"), _mode(_name)),
-        Comparison("take", f"NumPy take ({_name})", ("a", "indices"), _mode(_name)),
+        *(
+            Comparison(
+                concept, f"NumPy take ({_mode})", ("a", "indices"), {"mode": _mode}, axis="axis"
+            )
+            for concept in ("gather", "take")
+        ),
     )
 FRAMEWORK.compare(
     take_along_axis,
-    Comparison(
-        "gather-elements",
-        "NumPy take_along_axis",
-        ("arr", "indices"),
-        lambda call: {"axis": call.axis},
-    ),
+    Comparison("gather-elements", "NumPy take_along_axis", ("arr", "indices"), axis="axis"),
 )
 FRAMEWORK.compare(
     put_along_axis,
     Comparison(
-        "scatter-elements",
-        "NumPy put_along_axis",
-        ("arr", "indices", "values"),
-        lambda call: {"axis": call.axis} if call.plain else None,
+        "scatter-elements", "NumPy put_along_axis", ("arr", "indices", "values"), axis="axis"
     ),
 )
-
-
-def _only(reduction: str) -> Callable[[Call], Attrs]:
-    return lambda call: {} if call.reduction == reduction else None
-
-
-for _operator, _reduction in (
-    (add_at, "add"),
-    (subtract_at, "sub"),
-    (multiply_at, "mul"),
-    (maximum_at, "max"),
-    (minimum_at, "min"),
+for _reduction, _operator in (
+    ("add", add_at),
+    ("sub", subtract_at),
+    ("mul", multiply_at),
+    ("max", maximum_at),
+    ("min", minimum_at),
 ):
     FRAMEWORK.compare(
         _operator,
@@ -300,7 +285,7 @@ for _operator, _reduction in (
             "scatter-nd",
             f"NumPy {_operator.name}",
             ("a", "indices", "b"),
-            _only(_reduction),
+            reductions={_reduction: _operator.name},
             vectors="tuple",
         ),
     )

@@ -15,7 +15,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
 from gscli.checks import allow, exact_shape, index_types, reduction_has_meaning, same_type
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.declare import Framework, Option
 from gscli.errors import ShapeRefused
 from gscli.families import along_axis, described, elements, normal_axis, show_shape, vectors
@@ -257,41 +257,35 @@ def _vector_hint(data: Tensor, indices: Tensor) -> str:
     )
 
 
-def _axis(call: Call) -> Attrs:
-    """Attributes of the operators along an axis."""
-    return {"axis": call.axis or 0} if call.plain else None
+_READ = ("data", "indices")
+_WRITTEN = ("data", "indices", "updates")
+_REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
 
-
-def _reduced(call: Call, **attrs: object) -> Attrs:
-    """Attributes of the scatters; ONNX has no other reduction than these."""
-    if call.reduction not in ("none", "add", "mul", "max", "min"):
-        return None
-    return attrs if call.reduction == "none" else {**attrs, "reduction": call.reduction}
-
-
-_SCATTER = ("data", "indices", "updates")
-
-FRAMEWORK.compare(gather, Comparison("gather", "ONNX Gather-13", ("data", "indices"), _axis))
+FRAMEWORK.compare(gather, Comparison("gather", "ONNX Gather-13", _READ, axis="axis"))
 FRAMEWORK.compare(
-    gather_elements,
-    Comparison("gather-elements", "ONNX GatherElements-13", ("data", "indices"), _axis),
+    gather_elements, Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")
 )
 FRAMEWORK.compare(
-    gather_nd,
-    Comparison(
-        "gather-nd",
-        "ONNX GatherND-13",
-        ("data", "indices"),
-        lambda call: {"batch_dims": call.batch_dims},
-    ),
+    gather_nd, Comparison("gather-nd", "ONNX GatherND-13", _READ, batch_dims="batch_dims")
 )
 FRAMEWORK.compare(
     scatter_elements,
     Comparison(
         "scatter-elements",
         "ONNX ScatterElements-18",
-        _SCATTER,
-        lambda call: _reduced(call, axis=call.axis or 0),
+        _WRITTEN,
+        axis="axis",
+        reduction="reduction",
+        reductions=_REDUCTIONS,
     ),
 )
-FRAMEWORK.compare(scatter_nd, Comparison("scatter-nd", "ONNX ScatterND-18", _SCATTER, _reduced))
+FRAMEWORK.compare(
+    scatter_nd,
+    Comparison(
+        "scatter-nd",
+        "ONNX ScatterND-18",
+        _WRITTEN,
+        reduction="reduction",
+        reductions=_REDUCTIONS,
+    ),
+)

@@ -11,9 +11,7 @@ plugin ignores it). int64 stays int64 and float64 stays float64; the plugin narr
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.frameworks.openvino_gather import gather, gather_elements, gather_nd
 from gscli.frameworks.openvino_rules import FRAMEWORK
 from gscli.frameworks.openvino_scatter import (
@@ -32,67 +30,49 @@ __all__ = [
     "scatter_update",
 ]
 
-_REDUCTIONS = {
-    "none": "none", "add": "sum", "sub": "sub", "mul": "prod", "max": "max", "min": "min",
-    "mean": "mean",
-}  # fmt: skip
 
+_READ = ("data", "indices")
+_WRITTEN = ("data", "indices", "updates")
+_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
 
-def _batched(opset: int) -> Callable[[Call], Attrs]:
-    return lambda call: {"batch_dims": call.batch_dims, "opset": opset}
-
-
-def _reduced(call: Call, without: str) -> Attrs:
-    name = _REDUCTIONS.get(call.reduction, without)
-    return None if name == without else {"reduction": name}
-
-
-FRAMEWORK.compare(
-    gather,
-    *(
+for _opset in (8, 7):
+    FRAMEWORK.compare(
+        gather,
         Comparison(
             "gather",
-            f"OpenVINO Gather-{opset}",
-            ("data", "indices"),
-            _batched(opset),
+            f"OpenVINO Gather-{_opset}",
+            _READ,
+            {"opset": _opset},
+            batch_dims="batch_dims",
             axis_input="axis",
-        )
-        for opset in (8, 7)
-    ),
-)
+        ),
+    )
+for _opset in (8, 5):
+    FRAMEWORK.compare(
+        gather_nd,
+        Comparison(
+            "gather-nd",
+            f"OpenVINO GatherND-{_opset}",
+            _READ,
+            {"opset": _opset},
+            batch_dims="batch_dims",
+        ),
+    )
 FRAMEWORK.compare(
-    gather_elements,
-    Comparison(
-        "gather-elements",
-        "OpenVINO GatherElements-6",
-        ("data", "indices"),
-        lambda call: {"axis": call.axis or 0},
-    ),
-)
-FRAMEWORK.compare(
-    gather_nd,
-    *(
-        Comparison("gather-nd", f"OpenVINO GatherND-{opset}", ("data", "indices"), _batched(opset))
-        for opset in (8, 5)
-    ),
+    gather_elements, Comparison("gather-elements", "OpenVINO GatherElements-6", _READ, axis="axis")
 )
 FRAMEWORK.compare(
     scatter_update,
-    Comparison(
-        "scatter-update",
-        "OpenVINO ScatterUpdate-3",
-        ("data", "indices", "updates"),
-        lambda _: {},
-        axis_input="axis",
-    ),
+    Comparison("scatter-update", "OpenVINO ScatterUpdate-3", _WRITTEN, axis_input="axis"),
 )
 FRAMEWORK.compare(
     scatter_elements_update,
     Comparison(
         "scatter-elements",
         "OpenVINO ScatterElementsUpdate-12",
-        ("data", "indices", "updates"),
-        lambda call: _reduced(call, "sub"),
+        _WRITTEN,
+        reduction="reduction",
+        reductions={**_REDUCTIONS, "mean": "mean"},
         axis_input="axis",
     ),
 )
@@ -101,7 +81,8 @@ FRAMEWORK.compare(
     Comparison(
         "scatter-nd",
         "OpenVINO ScatterNDUpdate-15",
-        ("data", "indices", "updates"),
-        lambda call: _reduced(call, "mean"),
+        _WRITTEN,
+        reduction="reduction",
+        reductions={**_REDUCTIONS, "sub": "sub"},
     ),
 )

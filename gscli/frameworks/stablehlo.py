@@ -251,13 +251,13 @@ _WRITTEN = ("inputs", "scatter_indices", "updates")
 
 FRAMEWORK.compare(
     gather,
-    Comparison("gather", "StableHLO gather", _READ, _gather_along),
-    Comparison("gather-elements", "StableHLO gather", _READ, _gather_elements),
-    Comparison("gather-nd", "StableHLO gather", _READ, _gather_vectors),
+    Comparison("gather", "StableHLO gather", _READ, special=_gather_along),
+    Comparison("gather-elements", "StableHLO gather", _READ, special=_gather_elements),
+    Comparison("gather-nd", "StableHLO gather", _READ, special=_gather_vectors),
 )
 FRAMEWORK.compare(
     scatter,
-    Comparison("scatter-elements", "StableHLO scatter", _WRITTEN, _scatter_elements),
-    Comparison("scatter-nd", "StableHLO scatter", _WRITTEN, _scatter_vectors),
-    Comparison("scatter-update", "StableHLO scatter", _WRITTEN, _scatter_along),
+    Comparison("scatter-elements", "StableHLO scatter", _WRITTEN, special=_scatter_elements),
+    Comparison("scatter-nd", "StableHLO scatter", _WRITTEN, special=_scatter_vectors),
+    Comparison("scatter-update", "StableHLO scatter", _WRITTEN, special=_scatter_along),
 )

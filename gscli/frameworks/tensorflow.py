@@ -14,9 +14,7 @@ Which types have a GPU kernel is not modelled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from gscli.concepts import Attrs, Call, Comparison
+from gscli.concepts import Comparison
 from gscli.frameworks.tensorflow_gather import gather, gather_nd
 from gscli.frameworks.tensorflow_rules import FRAMEWORK
 from gscli.frameworks.tensorflow_scatter import (
@@ -64,27 +62,30 @@ _SCATTERS = (
 )
 
 
-def _along_axis(device: str) -> Callable[[Call], Attrs]:
-    return lambda call: {"axis": call.axis, "batch_dims": call.batch_dims, "device": device}
-
-
-def _batched(device: str) -> Callable[[Call], Attrs]:
-    return lambda call: {"batch_dims": call.batch_dims, "device": device}
-
-
-def _only(reduction: str, device: str) -> Callable[[Call], Attrs]:
-    return lambda call: {"device": device} if call.reduction == reduction else None
-
-
 for _device, _title in DEVICES:
     FRAMEWORK.compare(
         gather,
-        Comparison("gather", f"TF gather {_title}", ("params", "indices"), _along_axis(_device)),
-        Comparison("take", f"TF gather {_title}", ("params", "indices"), _along_axis(_device)),
+        *(
+            Comparison(
+                concept,
+                f"TF gather {_title}",
+                ("params", "indices"),
+                {"device": _device},
+                axis="axis",
+                batch_dims="batch_dims",
+            )
+            for concept in ("gather", "take")
+        ),
     )
     FRAMEWORK.compare(
         gather_nd,
-        Comparison("gather-nd", f"TF gather_nd {_title}", ("params", "indices"), _batched(_device)),
+        Comparison(
+            "gather-nd",
+            f"TF gather_nd {_title}",
+            ("params", "indices"),
+            {"device": _device},
+            batch_dims="batch_dims",
+        ),
     )
     for _reduction, _operator in _SCATTERS:
         FRAMEWORK.compare(
@@ -93,7 +94,8 @@ for _device, _title in DEVICES:
                 "scatter-nd",
                 f"TF {_operator.name} {_title}",
                 ("tensor", "indices", "updates"),
-                _only(_reduction, _device),
+                {"device": _device},
+                reductions={_reduction: _operator.name},
             ),
         )
     FRAMEWORK.compare(
@@ -102,9 +104,8 @@ for _device, _title in DEVICES:
             "scatter-nd",
             f"TF scatter_nd {_title} (on zeros)",
             ("", "indices", "updates"),
-            lambda call, device=_device: (  # type: ignore[misc]  # the default binds the loop variable
-                {"device": device} if call.reduction in ("none", "add") else None
-            ),
+            {"device": _device},
+            reductions={"none": scatter_nd.name, "add": scatter_nd.name},
             from_zeros=True,
             shape_input="shape",
         ),

@@ -37,60 +37,50 @@ __all__ = [
     "take_along_dim",
 ]
 
+
+_READ = ("input", "index")
 _REDUCTIONS = {"add": "sum", "mul": "prod", "max": "amax", "min": "amin", "mean": "mean"}
 
 
-def _dim(call: Call) -> Attrs:
-    return {"dim": call.axis or 0} if call.plain else None
-
-
 def _list_on_dim(call: Call) -> Attrs:
-    return _dim(call) if call.indices.rank <= 1 else None
+    return {"dim": call.axis} if call.plain and call.indices.rank <= 1 else None
 
 
-def _reduced(call: Call) -> Attrs:
-    name = _REDUCTIONS.get(call.reduction)
-    return None if name is None else {"dim": call.axis or 0, "reduce": name}
-
-
-def _put(call: Call) -> Attrs:
-    if call.reduction not in ("none", "add"):
-        return None
-    return {"accumulate": call.reduction == "add"}
-
-
-FRAMEWORK.compare(gather, Comparison("gather-elements", "PyTorch gather", ("input", "index"), _dim))
+FRAMEWORK.compare(gather, Comparison("gather-elements", "PyTorch gather", _READ, axis="dim"))
 FRAMEWORK.compare(
     take_along_dim,
-    Comparison("gather-elements", "PyTorch take_along_dim", ("input", "indices"), _dim),
+    Comparison("gather-elements", "PyTorch take_along_dim", ("input", "indices"), axis="dim"),
 )
 FRAMEWORK.compare(
-    index_select,
-    Comparison("gather", "PyTorch index_select", ("input", "index"), _list_on_dim),
+    index_select, Comparison("gather", "PyTorch index_select", _READ, special=_list_on_dim)
 )
+FRAMEWORK.compare(take, Comparison("take", "PyTorch take", _READ))
 FRAMEWORK.compare(
-    take,
-    Comparison(
-        "take",
-        "PyTorch take",
-        ("input", "index"),
-        lambda call: {} if call.axis is None else None,
-    ),
-)
-FRAMEWORK.compare(
-    scatter, Comparison("scatter-elements", "PyTorch scatter", ("input", "index", "src"), _dim)
+    scatter, Comparison("scatter-elements", "PyTorch scatter", (*_READ, "src"), axis="dim")
 )
 FRAMEWORK.compare(
     scatter_reduce,
-    Comparison("scatter-elements", "PyTorch scatter_reduce", ("input", "index", "src"), _reduced),
+    Comparison(
+        "scatter-elements",
+        "PyTorch scatter_reduce",
+        (*_READ, "src"),
+        axis="dim",
+        reduction="reduce",
+        reductions=_REDUCTIONS,
+    ),
 )
 FRAMEWORK.compare(
     index_copy,
-    Comparison("scatter-update", "PyTorch index_copy", ("input", "index", "source"), _list_on_dim),
+    Comparison("scatter-update", "PyTorch index_copy", (*_READ, "source"), special=_list_on_dim),
 )
 FRAMEWORK.compare(
     index_put_,
     Comparison(
-        "scatter-nd", "PyTorch index_put_", ("self", "indices", "values"), _put, vectors="tuple"
+        "scatter-nd",
+        "PyTorch index_put_",
+        ("self", "indices", "values"),
+        reduction="accumulate",
+        reductions={"none": False, "add": True},
+        vectors="tuple",
     ),
 )
