@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.arrays import as_array, dtype_name
-from gscli.concepts import CONCEPTS, Call, Comparison, ConceptName
+from gscli.concepts import CONCEPTS, Call, Comparison, Concept, ConceptName
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused, UsageError
 from gscli.execute import execute
@@ -150,18 +150,14 @@ def compare(
     """Run a concept's call under every rule set that can express it.
 
     `only`: framework names or labels, in the order wanted; the first is the base. UsageError when
-    nothing can run. Refusals are answers here and do not raise.
+    nothing can run, or for an argument that the concept does not have. Refusals are answers here
+    and do not raise.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
-    known = CONCEPTS[concept]
-    if not known.takes_axis:
-        axis = None
-    elif axis is None:
-        axis = known.axis
-    call = _call(arrays, axis, batch_dims, reduction)
+    call = _call(CONCEPTS[concept], arrays, axis, batch_dims, reduction)
     rows = [
         _row(operator, comparison, arrays, call, attrs)
         for operator, comparison, attrs in candidates(concept, call, arrays, only)
@@ -175,12 +171,35 @@ def compare(
     return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call))
 
 
-def _call(arrays: Mapping[str, Array], axis: int | None, batch_dims: int, reduction: str) -> Call:
-    def tensor(name: str) -> Tensor:
-        return Tensor(name, arrays[name].shape, dtype_name(arrays[name].dtype))
-
-    updates = tensor("updates") if "updates" in arrays else None
-    return Call(tensor("data"), tensor("indices"), updates, axis, batch_dims, reduction)
+def _call(
+    concept: Concept,
+    arrays: Mapping[str, Array],
+    axis: int | None,
+    batch_dims: int,
+    reduction: str,
+) -> Call:
+    for name in concept.inputs:
+        if name not in arrays:
+            raise UsageError(f"the comparison needs {name}", valid=" ".join(concept.inputs))
+    for name, stray in (
+        ("axis", axis is not None and not concept.takes_axis),
+        ("batch_dims", batch_dims != 0 and not concept.takes_batch_dims),
+        ("reduction", reduction != "none" and not concept.takes_reduction),
+    ):
+        if stray:
+            raise UsageError(f"the comparison takes no {name}", where=concept.summary)
+    tensors = [
+        Tensor(name, arrays[name].shape, dtype_name(arrays[name].dtype)) for name in concept.inputs
+    ]
+    data, indices, *updates = tensors
+    return Call(
+        data,
+        indices,
+        updates[0] if updates else None,
+        concept.axis if axis is None else axis,
+        batch_dims,
+        reduction,
+    )
 
 
 def candidates(

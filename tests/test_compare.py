@@ -156,6 +156,22 @@ def test_only_picks_and_orders() -> None:
         compare("gather", inputs, only=["fortran"])
 
 
+@pytest.mark.parametrize(
+    ("concept", "arguments", "problem"),
+    [
+        ("gather-nd", {"axis": 1}, "takes no axis"),
+        ("scatter-nd", {"batch_dims": 1}, "needs updates"),
+        ("gather-elements", {"batch_dims": 1}, "takes no batch_dims"),
+        ("gather", {"reduction": "add"}, "takes no reduction"),
+    ],
+)
+def test_arguments_that_a_concept_does_not_have(
+    concept: str, arguments: dict[str, object], problem: str
+) -> None:
+    with pytest.raises(UsageError, match=problem):
+        compare(concept, {"data": [[1, 2]], "indices": [[0, 0]]}, **arguments)  # type: ignore[arg-type]
+
+
 def test_the_document_tells_every_row() -> None:
     found = document(compared("gather"))
     again = json.loads(json.dumps(found))
