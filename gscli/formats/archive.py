@@ -27,6 +27,9 @@ _LOCAL = struct.Struct("<4s5H3L2H")
 _COUNT_ELSEWHERE, _SIZE_ELSEWHERE = 0xFFFF, 0xFFFFFFFF
 """Numbers that say: look into the 64-bit record."""
 _ENCRYPTED = 0x1 | 0x40 | 0x2000
+_KNOWN_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
+"""How hard was packed, sizes behind the data, names in UTF-8."""
+
 _MOST_PER_BYTE = 1032
 """Deflate makes at most this many bytes of one."""
 
@@ -145,6 +148,8 @@ def _entry(content: Content, info: zipfile.ZipInfo) -> Entry:
         raise _damaged(content.name, f"the name {shown} goes on behind its end")
     if info.flag_bits & _ENCRYPTED:
         raise ContentRefused(f"member {shown} is encrypted", where=content.name)
+    if info.flag_bits & ~_KNOWN_FLAGS:
+        raise _damaged(content.name, f"member {shown} has flags {info.flag_bits:#x}")
     if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ContentRefused(
             f"member {shown} is packed with method {info.compress_type}",

@@ -17,7 +17,7 @@ from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values
 from gscli.formats.jsontext import MEMORY_LIMIT, finite_float
 from gscli.formats.request import Arrays, Member, Output, Read, Request
-from gscli.formats.values import EXACT_IN_FLOAT64, SPECIAL_FLOATS, infer, of_type
+from gscli.formats.values import SPECIAL_FLOATS, infer, of_type
 from gscli.text import safe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.dtypes import ALL, SMALL_FLOATS, SMALL_INTEGERS
+from gscli import arrays
+from gscli.dtypes import ALL, EVERY, SMALL_FLOATS, SMALL_INTEGERS
 from gscli.errors import ContentRefused, DtypeRefused, UsageError
 from gscli.text import safe
 
@@ -40,13 +41,8 @@ def dtype_named(name: str) -> np.dtype[Any]:
     >>> dtype_named("f4"), dtype_named("bfloat16").itemsize
     (dtype('float32'), 2)
     """
-    if name in NUMPY_NAMES:
-        return np.dtype(name)
-    if name in SMALL_NAMES:
-        import ml_dtypes  # noqa: PLC0415 -- its import would cost every start
-
-        small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-        return small
+    if name in EVERY:
+        return arrays.dtype_named(name)
     code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
     if code in _CODES:
         return np.dtype(_CODES[code])
@@ -65,11 +61,7 @@ def dtype_label(dtype: np.dtype[Any]) -> str:
     >>> dtype_label(np.dtype("U7")), dtype_label(np.dtype("S7")), dtype_label(np.dtype(">f4"))
     ('str', 'S7', 'float32')
     """
-    if dtype.kind == "U":
-        return "str"
-    if dtype.kind == "S":
-        return f"S{dtype.itemsize}"
-    return dtype.name
+    return f"S{dtype.itemsize}" if dtype.kind == "S" else arrays.dtype_name(dtype)
 
 
 def is_small(dtype: np.dtype[Any]) -> bool:

@@ -21,7 +21,7 @@ from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole
 from gscli.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
 from gscli.formats.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.formats.request import Arrays, Member, Output, Read, Request, Wish
-from gscli.formats.values import EXACT_IN_FLOAT64, infer, kind_of, of_type
+from gscli.formats.values import infer, kind_of, of_type
 from gscli.text import safe
 
 WRITE_CHUNK = 1 << 16

@@ -31,17 +31,19 @@ class Wish:
     """What the caller knows about a text that names no type.
 
     `dtype` was asked for; `like` is the type of another input, which untyped numbers take;
-    `empty` is the type of an array without elements (indices of [] are integers).
+    `empty` is the type of an array without elements (indices of [] are integers). With
+    `opaque_only`, `dtype` names the type of opaque bytes and of nothing else.
     """
 
     dtype: np.dtype[Any] | None = None
     like: np.dtype[Any] | None = None
     empty: np.dtype[Any] | None = None
+    opaque_only: bool = False
 
     @property
     def chosen(self) -> np.dtype[Any] | None:
         """The type untyped values must take, if any."""
-        return self.dtype if self.dtype is not None else self.like
+        return self.like if self.dtype is None or self.opaque_only else self.dtype
 
 
 @dataclass(frozen=True)

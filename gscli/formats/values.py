@@ -36,7 +36,6 @@ _WHOLE_TEXT = re.compile(r"-?\d{1,20}", re.ASCII)
 
 CHECKED_AT_ONCE = 1 << 16
 
-EXACT_IN_FLOAT64 = 1 << 53
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 _UINT64_MAX = (1 << 64) - 1
 _KIND_WORDS = {

@@ -173,7 +173,9 @@ def _directories() -> Iterator[Case]:
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 2**32 - 1, 2**32 - 1, 0)
     yield _case("end64_huge", end64 + locator + end, ContentRefused)
     for flag, name in ((0x1, "encrypted"), (0x41, "strong"), (0x2000, "masked")):
-        yield _case(f"flag_{name}", by_hand(flags=flag), ContentRefused)
+        yield _case(f"flag_{name}", by_hand(flags=flag), ContentRefused, "encrypted")
+    for flag in (0x10, 0x20, 0x80, 0x1000, 0x8000):
+        yield _case(f"flag_{flag}", by_hand(flags=flag), ContentRefused, "flags")
     for method in (1, 6, 9, 12, 14, 93, 98, 99, 65_535):
         yield _case(f"method_{method}", by_hand(method=method), ContentRefused, "method")
     yield _case("method_differs", by_hand(local_method=0), ContentRefused)
