@@ -72,6 +72,7 @@ def load(
     *,
     name: str = "input",
     dtype: str | None = None,
+    opaque_only: bool = False,
     like: np.dtype[Any] | None = None,
     empty_dtype: str | None = None,
     max_bytes: int = MAX_BYTES,
@@ -79,9 +80,9 @@ def load(
 ) -> Loaded:
     """The array that `text` names; `name` is the argument it stands for, used in messages.
 
-    `dtype` converts without changing a value (and names the type of opaque elements). `like` is
-    the type that untyped numbers take, `empty_dtype` that of `[]`. `max_bytes` bounds what is
-    built in memory; a mapped file may be larger.
+    `dtype` converts without changing a value (and names the type of opaque elements; with
+    `opaque_only` it does nothing else). `like` is the type that untyped numbers take, `empty_dtype`
+    that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger.
 
     Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
 
@@ -93,10 +94,11 @@ def load(
         None if dtype is None else dtype_named(dtype),
         like,
         None if empty_dtype is None else dtype_named(empty_dtype),
+        opaque_only,
     )
     with _enough_memory(name):
         loaded = _load(source, name, wish, max_bytes, stdin)
-        if wish.dtype is not None and loaded.array.dtype != wish.dtype:
+        if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
             loaded.array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
     return _read_only(loaded)
 
@@ -130,16 +132,22 @@ def load_many(
     names: Sequence[str],
     *,
     optional: Collection[str] = (),
+    dtype: str | None = None,
     empty_dtype: str | None = None,
     max_bytes: int = MAX_BYTES,
 ) -> dict[str, Loaded]:
     """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
 
     `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
-    or values; in a folder as data.npy, data.json or input_0.pb. Raises as `load` does, CannotRead
-    for an argument that is not there (unless it is in `optional`).
+    or values; in a folder as data.npy, data.json or input_0.pb. `dtype` names the type of opaque
+    elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
+    is in `optional`).
     """
-    wish = Wish(empty=None if empty_dtype is None else dtype_named(empty_dtype))
+    wish = Wish(
+        None if dtype is None else dtype_named(dtype),
+        empty=None if empty_dtype is None else dtype_named(empty_dtype),
+        opaque_only=True,
+    )
     with _enough_memory(text):
         found = together.sources(text, names, optional, max_bytes)
         return {

@@ -19,7 +19,7 @@ from gscli.formats.jsonarray import array_of_json, dump_json
 from gscli.formats.jsontext import parse_json
 from gscli.formats.request import Wish
 from gscli.frameworks import find
-from gscli.inputs import Inputs, settle_types
+from gscli.settling import Inputs, settle_types
 
 INPUT_LIMIT = 1 << 30
 

@@ -19,7 +19,8 @@ from gscli import files
 from gscli.declare import Attribute, Operator
 from gscli.errors import GscliError
 from gscli.execute import Run, execute
-from gscli.inputs import Inputs, assigned, settle_types
+from gscli.inputs import assigned
+from gscli.settling import Inputs, settle_types
 from gscli.tracing import Trace
 
 Array = NDArray[Any]

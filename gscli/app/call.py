@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused
 from gscli.execute import execute
-from gscli.inputs import Inputs, byte_limit, read_inputs
+from gscli.inputs import byte_limit, read_inputs
 from gscli.options import Settings
+from gscli.settling import Inputs
 from gscli.tracing import Trace
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from gscli.errors import Notice, StrictFinding
-from gscli.inputs import Inputs
 from gscli.messages import warning_text
 from gscli.options import Settings
+from gscli.settling import Inputs
 from gscli.terminal import screen
 from gscli.tracing import Trace, label_of
 

@@ -14,8 +14,9 @@ from gscli.app.notices import warn
 from gscli.checking import Remark, remarks
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
-from gscli.inputs import loaded_inputs, settle_types
+from gscli.inputs import loaded_inputs
 from gscli.options import Settings
+from gscli.settling import settle_types
 from gscli.tracing import Trace
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -71,7 +72,7 @@ def check_operator(
     attrs = parsed_attributes(operator, texts)
     inputs = loaded_inputs(operator, words, settings)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
-        settle_types(operator, inputs, attrs, strict=False)
+        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     widened = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
     found = [*widened, *remarks(operator, inputs.arrays, attrs)]
     if settings.json is not None:
