@@ -1,7 +1,8 @@
-"""NumPy arrays at the border: dtype names both ways, array-likes of Python callers, JSON numbers."""
+"""NumPy arrays at the border: dtype names both ways, array-likes of callers, JSON scalars."""
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,23 @@ from numpy.typing import NDArray
 from gscli import dtypes
 from gscli.errors import ContentRefused, DtypeRefused
 
-_STRINGS = "UT"
-_EXACT_IN_JSON = 2**53
+EXACT_IN_FLOAT64 = 2**53
+"""Whole numbers up to this size survive readers that keep every number as a float64."""
 
 
 def dtype_name(dtype: np.dtype[Any]) -> str:
-    """The name that layouts use: NumPy's, ml_dtypes', or "str" for every kind of string.
+    """The name that layouts use: NumPy's, ml_dtypes', or "str" for text of any length.
 
     >>> dtype_name(np.dtype("<f4")), dtype_name(np.dtype("<U7"))
     ('float32', 'str')
     """
-    return "str" if dtype.kind in _STRINGS else dtype.name
+    return "str" if dtype.kind == "U" else dtype.name
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
-    """The NumPy dtype of a name; bfloat16 and the small floats come from ml_dtypes.
+    """The NumPy dtype of a name that layouts use; DtypeRefused for any other.
+
+    bfloat16 and the small floats and integers come from ml_dtypes.
 
     >>> dtype_named("bfloat16").itemsize
     2
@@ -42,14 +45,18 @@ def dtype_named(name: str) -> np.dtype[Any]:
 def as_array(value: object, name: str) -> NDArray[Any]:
     """`value` as an array of one of the known element types, without a copy where possible.
 
-    Lists must be rectangular and of one kind; objects are refused unless all are strings.
+    Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; other objects
+    are refused. Raises ContentRefused and DtypeRefused.
+
+    >>> as_array([[1, 2]], "data").shape, as_array(np.array(["a"], object), "data").dtype.kind
+    ((1, 2), 'U')
     """
     if isinstance(value, np.ndarray):
         array: NDArray[Any] = value
     else:
         array = _from_sequence(value, name)
-    if array.dtype.kind == "O" and all(isinstance(item, str) for item in array.reshape(-1)):
-        array = array.astype(np.str_)
+    if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
+        array = array.astype(object).astype(np.str_)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("="))
     if dtype_name(array.dtype) not in dtypes.EVERY:
@@ -78,21 +85,17 @@ def _leaves(value: object) -> list[object]:
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  whatever JSON can say
-    """JSON's way to write numbers: nan and inf as words, complex as pairs, big integers as text.
+    """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
 
-    >>> plain(np.array([1.5, np.nan, -np.inf])), plain(2**60), plain(1 + 2j)
-    ([1.5, 'nan', '-inf'], '1152921504606846976', [1.0, 2.0])
+    >>> plain(float("nan")), plain(np.float32(0.5)), plain(2**60), plain(1 + 2j), plain((1, 2))
+    ('nan', 0.5, '1152921504606846976', [1.0, 2.0], [1, 2])
     """
-    if isinstance(value, np.ndarray):
-        if value.dtype.kind not in "biufcUTO":
-            value = value.astype(np.float64)
-        return [plain(item) for item in value.reshape(-1).tolist()]
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
+    if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, complex):
         return [plain(value.real), plain(value.imag)]
-    if isinstance(value, int) and abs(value) > _EXACT_IN_JSON:
+    if isinstance(value, int) and abs(value) > EXACT_IN_FLOAT64:
         return str(value)
     return list(value) if isinstance(value, tuple) else value

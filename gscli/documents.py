@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from gscli.arrays import plain
 from gscli.declare import Operator
 from gscli.errors import ContentRefused
-from gscli.formats.jsonarray import load_json
+from gscli.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find
 from gscli.text import safe
 from gscli.tracing import Trace, trace
@@ -43,7 +43,7 @@ def trace_of(document: Mapping[str, object]) -> Trace:
         attrs["opset"] = document["opset"]
     found = trace(name, inputs, attrs)
     output = document.get("output")
-    if not isinstance(output, Mapping) or output.get("data") != plain(found.run.output):
+    if not isinstance(output, Mapping) or output.get("data") != dump_json(found.run.output)["data"]:
         raise ContentRefused(
             "the output is not what the call gives",
             where=operator.full_name,

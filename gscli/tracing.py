@@ -19,6 +19,7 @@ from gscli.arrays import dtype_name, plain
 from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
 from gscli.execute import Run, execute
+from gscli.formats.jsonarray import dump_json
 from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
 from gscli.plan import BLOCK, Array, Block, Indices, Plan, legal_range
@@ -241,7 +242,7 @@ class Trace:
             axis, written, start = self.layout.axes[axis_number], vector[slot], starts[slot]
             low, high = legal_range(axis, policy)
             outside = not low <= written <= high
-            # A negative that only Negative.SKIP lets pass (TensorFlow's segment ids) is skipped too.
+            # A negative that only Negative.SKIP lets pass (TensorFlow's segment ids) is skipped.
             if outside and (
                 (policy.beyond is Beyond.SKIP and policy.whole)
                 or (policy.beyond is Beyond.RAISE and written < 0)
@@ -333,11 +334,8 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
-        document["inputs"] = {
-            name: _tensor_dict(array, listed=array.size <= LISTED_CELLS)
-            for name, array in self.run.inputs.items()
-        }
-        document["output"] = _tensor_dict(self.run.output, listed=True)
+        document["inputs"] = {name: _tensor_dict(array) for name, array in self.run.inputs.items()}
+        document["output"] = dump_json(self.run.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         document["entries"] = (
@@ -363,9 +361,11 @@ def _first_cells(plan: Plan, count: int) -> Indices:
     return found
 
 
-def _tensor_dict(array: Array, *, listed: bool) -> dict[str, object]:
-    described: dict[str, object] = {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
-    return described | ({"data": plain(array)} if listed else {})
+def _tensor_dict(array: Array) -> dict[str, object]:
+    """An input, without its cells where there are many."""
+    if array.size <= LISTED_CELLS:
+        return dump_json(array)
+    return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 
 def _entry_dict(entry: Entry) -> dict[str, object]:

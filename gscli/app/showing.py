@@ -11,9 +11,9 @@ import numpy as np
 
 from gscli import files
 from gscli.app.drawing import save_text, view_options
-from gscli.arrays import dtype_named
 from gscli.errors import DtypeRefused
 from gscli.families import show_shape
+from gscli.formats.dtypes import dtype_named
 from gscli.inputs import byte_limit
 from gscli.options import Settings
 from gscli.statistics import statistics

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from gscli.arrays import EXACT_IN_FLOAT64
 from gscli.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values

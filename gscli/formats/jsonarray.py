@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.arrays import EXACT_IN_FLOAT64
 from gscli.errors import ContentRefused, GscliError
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole, native

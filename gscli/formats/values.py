@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.arrays import EXACT_IN_FLOAT64
 from gscli.errors import ContentRefused
 from gscli.formats.content import check_limit
 from gscli.formats.dtypes import dtype_label, is_whole, whole_range
