@@ -15,7 +15,7 @@ from gscli.views.options import ViewOptions
 from gscli.views.palette import PLAIN, palette_of
 from gscli.views.picture import title_lines
 from gscli.views.sentences import sentence
-from gscli.views.signs import Signs, signs_of
+from gscli.views.signs import LONGEST_LINE, Signs, signs_of
 from gscli.views.statements import Teller
 
 EXPLAINED_ENTRIES = 100
@@ -102,7 +102,7 @@ def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     teller = Teller(trace, _numbers(shown, options), signs)
     lines += [sentence(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
-    return "\n".join(signs.text(line, 4000) for line in lines) + "\n"
+    return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
 
 
 def _formula(trace: Trace, signs: Signs) -> list[str]:
@@ -111,7 +111,7 @@ def _formula(trace: Trace, signs: Signs) -> list[str]:
     told = [equation, *formula.meaning]
     if trace.layout.open_order:
         told.append(f"{trace.layout.open_order}; here the last entry wins.")
-    return told if signs.utf8 else [text.replace("…", "..") for text in told]
+    return [signs.text(text, LONGEST_LINE) for text in told]
 
 
 def _numbers(shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:

@@ -15,7 +15,7 @@ from gscli.views.palette import PLAIN, palette_of
 from gscli.views.picture import GAP, title_lines
 from gscli.views.progress import subjects_after
 from gscli.views.reasons import why
-from gscli.views.signs import signs_of
+from gscli.views.signs import LONGEST_LINE, signs_of
 from gscli.views.statements import Teller
 
 FIRST_ENTRIES = 100
@@ -45,7 +45,7 @@ class Frame(Drawn):
         lines += [*legend([teller.statement(entry)], width, palette, signs), []]
         head = "why  "
         for number, text in enumerate(why(teller, entry)):
-            for part in wrapped(text, width - len(head)):
+            for part in wrapped(signs.text(text, LONGEST_LINE), width - len(head)):
                 lines.append([(head, palette.bold), (part, palette.dim if number else PLAIN)])
                 head = " " * len(head)
         return lines

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 
@@ -12,6 +13,7 @@ from gscli.views.lines import Line, Lines, wrapped
 from gscli.views.palette import PLAIN, palette_of
 from gscli.views.picture import picture
 from gscli.views.reasons import source
+from gscli.views.signs import LONGEST_LINE, signs_of
 
 _KEYS = (
     ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
@@ -22,20 +24,22 @@ _QUIT = ("q", "Q", "", "\x04", "\x1b")
 _ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LONGEST = 12
+_KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
 
 
 def interact(frames: Frames, console: Console, keys: Callable[[], str]) -> None:
     """Show frames as the keys ask until q or the end of input."""
     number = 0
+    pressed = _one_by_one(keys)
     _show(frames, number, console)
-    while (key := _pressed(keys)) not in _QUIT:
+    while (key := next(pressed)) not in _QUIT:
         wanted = number
         if key in _NEXT:
             wanted = number + 1
         elif key in _BACK:
             wanted = number - 1
         elif key in ("g", "G"):
-            asked = _asked(frames, console, keys)
+            asked = _asked(frames, console, pressed)
             wanted = number if asked is None else asked
         elif key in ("a", "A"):
             console.print(picture(frames.trace, frames.options), end="")
@@ -48,11 +52,14 @@ def interact(frames: Frames, console: Console, keys: Callable[[], str]) -> None:
             _show(frames, number, console)
 
 
-def _pressed(keys: Callable[[], str]) -> str:
-    try:
-        return keys()
-    except EOFError:
-        return ""
+def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
+    """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
+    while True:
+        try:
+            read = keys()
+        except EOFError:
+            read = ""
+        yield from _KEY.findall(read) or [""]
 
 
 def _show(frames: Frames, number: int, console: Console) -> None:
@@ -69,11 +76,11 @@ def _print_bar(frames: Frames, number: int, console: Console) -> None:
     console.print(Lines([[], line, []], frames.options), end="")
 
 
-def _asked(frames: Frames, console: Console, keys: Callable[[], str]) -> int | None:
+def _asked(frames: Frames, console: Console, pressed: Iterator[str]) -> int | None:
     """The entry that is typed as a letter or a number, or None."""
-    console.out(f"entry (a letter, or 1 … {len(frames)}): ", end="", highlight=False)
+    console.out(f"entry (a letter, or 1 to {len(frames)}): ", end="", highlight=False)
     typed = ""
-    while (key := _pressed(keys)) not in _ENTER:
+    while (key := next(pressed)) not in _ENTER:
         if key in _ERASE:
             typed = typed[:-1]
         elif key in ("", "\x1b", "\x04") or len(typed) >= _LONGEST:
@@ -103,10 +110,11 @@ def number_of(typed: str) -> int | None:
 
 def _explain(frames: Frames, console: Console) -> None:
     """The rule at length: formula, legal indices, the operator's own help, the source."""
-    formula, width = Formula(frames.trace), frames.options.width
-    palette = palette_of(frames.options)
+    options, formula = frames.options, Formula(frames.trace)
+    palette, signs = palette_of(options), signs_of(options)
+    doc = frames.trace.operator.doc.splitlines()
     lines: list[Line] = [[], [(formula.equation, palette.bold)]]
-    for text in (*formula.meaning, "", *frames.trace.operator.doc.splitlines(), "",
-                 source(frames.trace)):  # fmt: skip
-        lines += [[(part, PLAIN)] for part in wrapped(text, width)]
-    console.print(Lines(lines, frames.options), end="")
+    for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
+        told = wrapped(signs.text(text, LONGEST_LINE), options.width)
+        lines += [[(part, PLAIN)] for part in told]
+    console.print(Lines(lines, options), end="")

@@ -12,6 +12,10 @@ from gscli.tracing import How
 from gscli.views.options import ViewOptions
 
 
+LONGEST_LINE = 4000
+"""Characters of a line of prose before it is cut."""
+
+
 @dataclass(frozen=True)
 class Signs:
     """One character or two per meaning."""

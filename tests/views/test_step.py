@@ -150,11 +150,22 @@ def test_arrow_keys_arrive_as_one_key() -> None:
     assert steps_of(file.getvalue()) == [1, 2, 3, 2]
 
 
+def test_keys_typed_fast_arrive_together() -> None:
+    file, keys = io.StringIO(), iter(["nn", "gb\r\x1b[C", "p\x1b[Dq", "n"])
+    interactive(duplicates(), PLAIN, terminal(PLAIN, file), lambda: next(keys))
+    assert steps_of(file.getvalue()) == [1, 2, 3, 2, 3, 2, 1]
+
+
 def test_all_shows_the_picture_and_why_the_rule() -> None:
     text = played(duplicates(), "a?")
     assert "acfg:101.5" in text
     assert "Legal: -4 … 3 on axis 0" in text
     assert "every occurrence of a cell counts" in " ".join(text.split())
+
+
+def test_ascii_terminals_get_ascii() -> None:
+    for name in ("duplicates", "filled", "clipped", "mean"):
+        assert played(SCENES[name](), "na?g2\rq", ViewOptions(color="none", utf8=False)).isascii()
 
 
 def test_typed_control_characters_are_not_echoed() -> None:
