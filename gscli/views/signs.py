@@ -11,7 +11,6 @@ from gscli.text import safe
 from gscli.tracing import How
 from gscli.views.options import ViewOptions
 
-
 LONGEST_LINE = 4000
 """Characters of a line of prose before it is cut."""
 
