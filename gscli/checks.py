@@ -1,4 +1,7 @@
-"""Refusals that several frameworks share: element types and the shape of updates."""
+"""Refusals that several frameworks share: element types, vectors, and the shape of updates.
+
+Each function returns when its input is legal and raises ShapeRefused or DtypeRefused otherwise.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Collection
 from gscli import dtypes
 from gscli.errors import DtypeRefused, IndexTypeRefused, ShapeRefused, UpdatesTypeRefused
 from gscli.families import described, show_shape
-from gscli.layout import Reduction, Shape, Tensor
+from gscli.layout import Fit, Reduction, Shape, Tensor, Updates
 
 
 def allow(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
@@ -79,6 +82,69 @@ def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "")
         valid=asked,
         hint=hint,
     )
+
+
+def vector_updates(
+    updates: Tensor, data: Tensor, indices: Tensor, wanted: Shape, hint: str = ""
+) -> None:
+    """Updates must have the shape of ScatterND, where vectors lie along the last axis of indices.
+
+    >>> vector_updates(Tensor("updates", (7, 3), "int8"), Tensor("data", (2, 3), "int8"),
+    ...                Tensor("indices", (7, 1), "int64"), (7, 3))
+    """
+    length = indices.shape[-1]
+    parts = (
+        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
+        f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}"
+    )
+    exact_shape(updates, wanted, parts, hint)
+
+
+def stretched_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool = True) -> Updates:
+    """Updates that stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
+
+    >>> stretched_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
+    <Fit.BROADCAST: 'broadcast'>
+    """
+    aligned = values.shape[::-1], wanted[::-1]
+    if values.rank > len(wanted) or any(
+        size not in (1, extent) for size, extent in zip(*aligned, strict=False)
+    ):
+        raise ShapeRefused(
+            f"{values.name} does not stretch to the cells it is for",
+            where=f"{values.name} {show_shape(values.shape)}",
+            details=(f"wanted {show_shape(wanted)} = {parts}",),
+            valid="sizes equal or 1, aligned at the last axis",
+        )
+    return Updates(values.name, Fit.BROADCAST, cast=cast)
+
+
+def batch_dims_within(batch_dims: int, low: int, high: int, *tensors: Tensor) -> None:
+    """The number of batch axes must be `low` … `high`; `tensors` are named in the refusal.
+
+    >>> batch_dims_within(1, 0, 1, Tensor("data", (2, 3), "int8"))
+    """
+    if not low <= batch_dims <= high:
+        raise ShapeRefused(
+            "batch_dims is out of range",
+            where=f"batch_dims = {batch_dims}",
+            details=tuple(map(described, tensors)),
+            valid=f"{low} … {high}",
+        )
+
+
+def no_empty_vectors(indices: Tensor, longest: int, hint: str = "") -> None:
+    """Vectors along the last axis need a number at least; they may have `longest`.
+
+    >>> no_empty_vectors(Tensor("indices", (7, 2), "int64"), 3)
+    """
+    if indices.shape[-1] == 0:
+        raise ShapeRefused(
+            "index vectors are empty",
+            where=f"{described(indices)}: last axis 0 is the vector length",
+            valid=f"vector length 1 … {longest}",
+            hint=hint,
+        )
 
 
 _NO_MEANING: dict[str, tuple[str, ...]] = {

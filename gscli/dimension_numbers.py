@@ -2,7 +2,8 @@
 
 JAX and StableHLO share the rules and differ in names, so `DimensionNumbers` carries both: the
 numbers, and what the framework at hand calls them. `gather_windows` and `scatter_windows` judge and
-return the addressing; what an index outside means is left to the policy.
+return the addressing; what an index outside means is left to the policy. The annotations of the
+attributes, with their help, are here too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+from gscli.attributes import Option
 from gscli.checks import exact_shape
 from gscli.errors import ShapeRefused
 from gscli.families import described, show_shape, windows
 from gscli.layout import Addressing, Shape, Tensor
+
+Dims: TypeAlias = tuple[int, ...]
+Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
+Collapsed: TypeAlias = Annotated[Dims, Option("axes of operand, slice size 1, without an axis")]
+Window: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
+Inserted: TypeAlias = Annotated[Dims, Option("axes of window size 1, which updates lack")]
+Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the indices' own")]
+IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]
+IndexMap: TypeAlias = Annotated[Dims, Option("the axis of operand of each number of a vector")]
+SliceSizes: TypeAlias = Annotated[Dims, Option("size of the slice along each axis of operand")]
+Promise: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
 
 Named: TypeAlias = tuple[str, tuple[int, ...]]
 """The name that the framework gives to a list of dimensions, and the list."""

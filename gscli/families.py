@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import zip_longest
+from math import prod
 
 from gscli.errors import ShapeRefused
 from gscli.layout import Addressing, Axis, Column, Shape, Tensor
@@ -74,23 +75,6 @@ def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
     return tuple(reversed(result))
 
 
-def broadcasts(values: Tensor, wanted: Shape, parts: str) -> None:
-    """Values must stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
-
-    >>> broadcasts(Tensor("b", (3,), "int8"), (2, 3), "entries")
-    """
-    aligned = values.shape[::-1], wanted[::-1]
-    if values.rank > len(wanted) or any(
-        size not in (1, extent) for size, extent in zip(*aligned, strict=False)
-    ):
-        raise ShapeRefused(
-            f"{values.name} does not stretch to the cells it is for",
-            where=f"{values.name} {show_shape(values.shape)}",
-            details=(f"wanted {show_shape(wanted)} = {parts}",),
-            valid="sizes equal or 1, aligned at the last axis",
-        )
-
-
 def equal_leading(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
     """The first `count` axes of both must have the same sizes; batches never broadcast."""
     for dim in range(count):
@@ -139,11 +123,20 @@ def flattened(data: Tensor, entries: Shape, source: str) -> Addressing:
     >>> flattened(Tensor("a", (2, 3), "int8"), (4,), "indices").result_shape
     (4,)
     """
-    size = 1
-    for extent in data.shape:
-        size *= extent
     order = tuple(range(len(entries)))
-    return Addressing((Axis(size, column=0),), entries, (), order, (Column(source),))
+    return Addressing((Axis(prod(data.shape), column=0),), entries, (), order, (Column(source),))
+
+
+def along_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """The rule of NumPy's take: slices along one axis, or cells of flat data without one.
+
+    >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (3,), "int64")
+    >>> along_axis_or_flat(data, indices, -1).result_shape
+    (2, 3)
+    """
+    if axis is None:
+        return flattened(data, indices.shape, indices.name)
+    return along_axis(data, indices, normal_axis(axis, data.rank, of=data.name))
 
 
 def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False) -> Addressing:
@@ -172,6 +165,23 @@ def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False)
             axes.append(Axis(size, entry=dim))
     order = tuple(range(indices.rank))
     return Addressing(tuple(axes), tuple(entries), (), order, (Column(indices.name),))
+
+
+def elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """The rule of NumPy's take_along_axis: off the axis sizes stretch; without one data is flat.
+
+    >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (1, 3), "int64")
+    >>> elements_or_flat(data, indices, -1).result_shape
+    (2, 3)
+    """
+    if axis is not None:
+        number = normal_axis(axis, data.rank, of=data.name)
+        return elements(data, indices, number, stretch=True)
+    if indices.rank != 1:
+        raise ShapeRefused(
+            f"without an axis {indices.name} have rank 1", where=described(indices), hint="--axis 0"
+        )
+    return flattened(data, indices.shape, indices.name)
 
 
 def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:

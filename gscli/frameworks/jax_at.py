@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from gscli import dtypes
 from gscli.checks import allow, index_types
 from gscli.declare import Many, Operator, Option
+from gscli.dimension_numbers import Promise
 from gscli.errors import IndexRefused
 from gscli.families import described, index_tuple
 from gscli.frameworks.jax_common import (
@@ -18,8 +19,6 @@ from gscli.frameworks.jax_common import (
     WRITES,
     FillValue,
     Mode,
-    Sorted,
-    Unique,
     counts_the_axis,
     fill_of,
     has_arithmetic,
@@ -52,8 +51,8 @@ def at_get(
     x: Tensor,
     indices: Many,
     *,
-    indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
-    unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: WrapNegative = True,
@@ -78,8 +77,8 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
         indices: Many,
         values: Tensor,
         *,
-        indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
         mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
     ) -> Layout:

@@ -6,10 +6,11 @@ from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
+from gscli.checks import stretched_updates
 from gscli.declare import Framework, Option
 from gscli.errors import DtypeRefused
-from gscli.families import broadcasts, described
-from gscli.layout import Beyond, Fit, Narrow, Number, Reduction, Shape, Tensor, Updates
+from gscli.families import described
+from gscli.layout import Beyond, Narrow, Number, Reduction, Shape, Tensor, Updates
 
 FRAMEWORK = Framework("jax", "JAX")
 
@@ -17,8 +18,6 @@ ELEMENTS = tuple(name for name in dtypes.EVERY if name != "str")
 INDICES = dtypes.INTEGERS
 OPEN_ORDER = "JAX does not promise which of several values for one cell stays"
 
-Sorted: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
-Unique: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
 Mode: TypeAlias = Annotated[
     Literal["fill", "drop", "clip", "promise_in_bounds"] | None,
     Option("what an index out of range does; fill and drop are the same"),
@@ -163,8 +162,7 @@ def updates_of(values: Tensor, wanted: Shape) -> Updates:
     """Values stretched to the cells they are for; where there are none, nobody looks at them."""
     if 0 in wanted:
         return Updates(None, value=0)
-    broadcasts(values, wanted, "entries ++ the axes of a slice")
-    return Updates(values.name, Fit.BROADCAST)
+    return stretched_updates(values, wanted, "entries ++ the axes of a slice")
 
 
 def has_arithmetic(dtype: str, reduction: Reduction, where: str) -> None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
-
 from gscli.checks import allow, at_least_rank, index_types, same_type
-from gscli.declare import Operator, Option
-from gscli.dimension_numbers import DimensionNumbers, gather_windows, scatter_windows
+from gscli.declare import Operator
+from gscli.dimension_numbers import (
+    Batching,
+    Collapsed,
+    DimensionNumbers,
+    IndexMap,
+    IndicesBatching,
+    Inserted,
+    Offset,
+    Promise,
+    SliceSizes,
+    Window,
+    gather_windows,
+    scatter_windows,
+)
 from gscli.families import described
 from gscli.frameworks.jax_common import (
     ELEMENTS,
@@ -17,8 +28,6 @@ from gscli.frameworks.jax_common import (
     WRITES,
     FillValue,
     Mode,
-    Sorted,
-    Unique,
     fill_of,
     has_arithmetic,
     narrowed,
@@ -36,17 +45,6 @@ from gscli.layout import (
     scatter_layout,
 )
 
-Dims: TypeAlias = tuple[int, ...]
-Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
-Collapsed: TypeAlias = Annotated[Dims, Option("axes of operand, slice size 1, without an axis")]
-StartMap: TypeAlias = Annotated[Dims, Option("the axis of operand of each number of a vector")]
-Sizes: TypeAlias = Annotated[Dims, Option("size of the slice along each axis of operand")]
-Window: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
-Inserted: TypeAlias = Annotated[Dims, Option("axes of operand, window size 1, updates lack them")]
-ScatterMap: TypeAlias = Annotated[Dims, Option("the axis of operand of each number of a vector")]
-Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the indices' own")]
-IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]
-
 
 @FRAMEWORK.operator(
     name="lax.gather",
@@ -61,12 +59,12 @@ def lax_gather(
     *,
     offset_dims: Offset,
     collapsed_slice_dims: Collapsed,
-    start_index_map: StartMap,
+    start_index_map: IndexMap,
     operand_batching_dims: Batching = (),
     start_indices_batching_dims: IndicesBatching = (),
-    slice_sizes: Sizes,
-    unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
-    indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
+    slice_sizes: SliceSizes,
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
     mode: Mode = None,
     fill_value: FillValue = None,
 ) -> Layout:
@@ -103,11 +101,11 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         *,
         update_window_dims: Window,
         inserted_window_dims: Inserted,
-        scatter_dims_to_operand_dims: ScatterMap,
+        scatter_dims_to_operand_dims: IndexMap,
         operand_batching_dims: Batching = (),
         scatter_indices_batching_dims: IndicesBatching = (),
-        indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
         mode: Mode = None,
     ) -> Layout:
         numbers = DimensionNumbers(

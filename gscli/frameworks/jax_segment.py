@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from gscli import dtypes
 from gscli.checks import allow, index_types
 from gscli.declare import Largest, Operator, Option
+from gscli.dimension_numbers import Promise
 from gscli.errors import ShapeRefused
 from gscli.families import described, index_tuple
 from gscli.frameworks.jax_common import (
@@ -15,8 +16,6 @@ from gscli.frameworks.jax_common import (
     INDICES,
     WRITES,
     Mode,
-    Sorted,
-    Unique,
     has_arithmetic,
     narrowed,
     updates_of,
@@ -46,8 +45,8 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         segment_ids: Largest,
         *,
         num_segments: NumSegments = None,
-        indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
         mode: Mode = None,
     ) -> Layout:
         return _segment(data, segment_ids, num_segments, mode, reduction)

@@ -7,8 +7,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.checks import allow, index_types
 from gscli.declare import Option
-from gscli.errors import IndexRefused, ShapeRefused
-from gscli.families import along_axis, described, elements, flattened, normal_axis
+from gscli.dimension_numbers import Promise
+from gscli.errors import IndexRefused
+from gscli.families import along_axis_or_flat, described, elements_or_flat
 from gscli.frameworks.jax_common import (
     ELEMENTS,
     FRAMEWORK,
@@ -16,8 +17,6 @@ from gscli.frameworks.jax_common import (
     READS,
     FillValue,
     Mode,
-    Sorted,
-    Unique,
     counts_the_axis,
     fill_of,
     narrowed,
@@ -40,8 +39,8 @@ def take(
     *,
     axis: Annotated[int | None, Option("axis of a, -r … r-1; none: a is read flat")] = None,
     mode: TakeMode = None,
-    unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
-    indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
     fill_value: FillValue = None,
 ) -> Layout:
     """Take slices along one axis, or cells of the flattened array.
@@ -56,12 +55,9 @@ def take(
     allow(a, ELEMENTS)
     fills = mode in (None, "fill")
     index_types(indices, (*INDICES, "bool") if fills else INDICES)
-    if axis is None:
-        addressing = flattened(a, indices.shape, indices.name)
-        number, size = 0, prod(a.shape)
-    else:
-        number = normal_axis(axis, a.rank, of=a.name)
-        addressing, size = along_axis(a, indices, number), a.shape[number]
+    addressing = along_axis_or_flat(a, indices, axis)
+    number = 0 if axis is None else axis % a.rank
+    size = prod(a.shape) if axis is None else a.shape[number]
     if size == 0 and 0 not in indices.shape:
         raise IndexRefused(
             "index into an empty axis",
@@ -103,15 +99,8 @@ def take_along_axis(
     """
     allow(arr, ELEMENTS)
     index_types(indices, INDICES)
-    if axis is not None:
-        number = normal_axis(axis, arr.rank, of=arr.name)
-        addressing, size = elements(arr, indices, number, stretch=True), arr.shape[number]
-    elif indices.rank == 1:
-        addressing, size = flattened(arr, indices.shape, indices.name), prod(arr.shape)
-    else:
-        raise ShapeRefused(
-            "without an axis indices have rank 1", where=described(indices), hint="--axis 0"
-        )
+    addressing = elements_or_flat(arr, indices, axis)
+    size = prod(arr.shape) if axis is None else arr.shape[axis]
     if size == 0:
         return gather_layout(arr, addressing, Policy(beyond=Beyond.SKIP), fill=0)
     wraps = mode != "promise_in_bounds" if wrap_negative_indices is None else wrap_negative_indices

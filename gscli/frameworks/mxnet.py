@@ -19,10 +19,9 @@ from gscli.concepts import Comparison
 from gscli.declare import Framework, Option
 from gscli.errors import ShapeRefused
 from gscli.families import (
-    along_axis,
+    along_axis_or_flat,
     described,
     elements,
-    flattened,
     normal_axis,
     one_per_position,
     show_shape,
@@ -212,10 +211,7 @@ def pick(
 def _take(a: Tensor, indices: Tensor, axis: int | None, mode: str) -> Layout:
     allow(a, TYPES, WHY)
     allow(indices, TYPES, WHY)
-    if axis is None:
-        return gather_layout(a, flattened(a, indices.shape, indices.name), MODES[mode])
-    where = normal_axis(axis, a.rank, of=a.name)
-    return gather_layout(a, along_axis(a, indices, where), MODES[mode])
+    return gather_layout(a, along_axis_or_flat(a, indices, axis), MODES[mode])
 
 
 def _vectors_first(data: Tensor, indices: Tensor) -> None:

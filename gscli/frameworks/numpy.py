@@ -13,15 +13,14 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
-from gscli.checks import allow, index_types
+from gscli.checks import allow, index_types, stretched_updates
 from gscli.concepts import Comparison
 from gscli.declare import Framework, Many, Option
-from gscli.errors import DtypeRefused, ShapeRefused
+from gscli.errors import DtypeRefused
 from gscli.families import (
-    along_axis,
-    broadcasts,
+    along_axis_or_flat,
     described,
-    elements,
+    elements_or_flat,
     flattened,
     index_tuple,
     normal_axis,
@@ -80,12 +79,10 @@ def take(
     refused in every mode. An array of rank 0 is read as if its shape were [1].
     """
     index_types(indices, (*dtypes.INTEGERS, "bool"))
-    if axis is None or a.rank == 0:
-        normal_axis(axis or 0, 1, of=a.name)
-        addressing = flattened(a, indices.shape, indices.name)
-    else:
-        addressing = along_axis(a, indices, normal_axis(axis, a.rank, of=a.name))
-    return gather_layout(a, addressing, POLICIES[mode])
+    if axis is not None and a.rank == 0:
+        normal_axis(axis, 1, of=a.name)
+        axis = None
+    return gather_layout(a, along_axis_or_flat(a, indices, axis), POLICIES[mode])
 
 
 @FRAMEWORK.operator(
@@ -99,7 +96,8 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> La
     size 1 of either side stretches; an index that is merely smaller than arr is refused. Without an
     axis arr is read flat and indices have rank 1.
     """
-    return gather_layout(arr, _along(arr, indices, axis), POLICIES["raise"])
+    index_types(indices, dtypes.INTEGERS)
+    return gather_layout(arr, elements_or_flat(arr, indices, axis), POLICIES["raise"])
 
 
 @FRAMEWORK.operator(
@@ -134,13 +132,13 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     larger ones over an axis of arr of size 1. values stretch to the indices' shape and are cast
     without asking. Without an axis arr is addressed flat and indices have rank 1.
     """
-    addressing = _along(arr, indices, axis)
+    index_types(indices, dtypes.INTEGERS)
+    addressing = elements_or_flat(arr, indices, axis)
     _castable(arr, values)
     surplus = max(values.rank - len(addressing.entries), 0)
     dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
     stretched = Tensor(values.name, dropped, values.dtype)
-    broadcasts(stretched, addressing.entries, "the shape of the index entries")
-    updates = Updates(values.name, Fit.BROADCAST)
+    updates = stretched_updates(stretched, addressing.entries, "the shape of the index entries")
     return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
@@ -216,18 +214,6 @@ def minimum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     return _at(a, indices, b, "min")
 
 
-def _along(arr: Tensor, indices: Tensor, axis: int | None) -> Addressing:
-    """Cells along one axis with NumPy's stretching, or cells of the flattened array."""
-    index_types(indices, dtypes.INTEGERS)
-    if axis is not None:
-        return elements(arr, indices, normal_axis(axis, arr.rank, of=arr.name), stretch=True)
-    if indices.rank != 1:
-        raise ShapeRefused(
-            "without an axis indices have rank 1", where=described(indices), hint="--axis 0"
-        )
-    return flattened(arr, indices.shape, indices.name)
-
-
 def _castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
     if (a.dtype == "str") != (values.dtype == "str") or (
@@ -247,8 +233,8 @@ def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction)
     for index in indices:
         index_types(index, dtypes.INTEGERS)
     addressing = index_tuple(a, indices)
-    broadcasts(b, addressing.result_shape, "entries ++ a.shape[k:]")
-    updates = Updates(b.name, Fit.BROADCAST, cast=False)
+    parts = "entries ++ a.shape[k:]"
+    updates = stretched_updates(b, addressing.result_shape, parts, cast=False)
     return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
 
 

@@ -14,11 +14,20 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli import dtypes
-from gscli.checks import allow, exact_shape, index_types, reduction_has_meaning, same_type
+from gscli.checks import (
+    allow,
+    at_least_rank,
+    batch_dims_within,
+    exact_shape,
+    index_types,
+    no_empty_vectors,
+    reduction_has_meaning,
+    same_type,
+    vector_updates,
+)
 from gscli.concepts import Comparison
 from gscli.declare import Framework, Option
-from gscli.errors import ShapeRefused
-from gscli.families import along_axis, described, elements, normal_axis, show_shape, vectors
+from gscli.families import along_axis, elements, normal_axis, show_shape, vectors
 from gscli.layout import (
     Addressing,
     Layout,
@@ -106,22 +115,10 @@ def gather_nd(
     """
     _check_data(data, opset)
     index_types(indices, ("int64",))
-    _at_least_rank_1(indices)
-    smallest = min(data.rank, indices.rank)
-    if not 0 <= batch_dims < smallest:
-        raise ShapeRefused(
-            "batch_dims is out of range",
-            where=f"batch_dims = {batch_dims}",
-            details=(described(data), described(indices)),
-            valid=f"0 … {smallest - 1}",
-        )
-    if indices.shape[-1] == 0:
-        raise ShapeRefused(
-            "index vectors are empty",
-            where=f"{described(indices)}: last axis 0 is the vector length",
-            valid=f"vector length 1 … {data.rank - batch_dims}",
-            hint="an empty vector would address the whole tensor",
-        )
+    at_least_rank(indices)
+    batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
+    longest = data.rank - batch_dims
+    no_empty_vectors(indices, longest, "an empty vector would address the whole tensor")
     return gather_layout(data, vectors(data, indices, batch_dims), POLICY)
 
 
@@ -187,16 +184,10 @@ def scatter_nd(
     """
     _check_data(data, opset)
     index_types(indices, ("int64",))
-    _at_least_rank_1(indices)
+    at_least_rank(indices)
     addressing = vectors(data, indices)
-    length = indices.shape[-1]
-    exact_shape(
-        updates,
-        addressing.result_shape,
-        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
-        f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}",
-        _vector_hint(data, indices),
-    )
+    hint = _vector_hint(data, indices)
+    vector_updates(updates, data, indices, addressing.result_shape, hint)
     return _scatter(data, updates, addressing, reduction)
 
 
@@ -228,20 +219,15 @@ def _scatter(data: Tensor, updates: Tensor, addressing: Addressing, reduction: R
 
 def _check_data(data: Tensor, opset: int | None) -> None:
     """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
-    _at_least_rank_1(data)
+    at_least_rank(data)
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
         allowed = tuple(name for name in dtypes.ALL if name != "bfloat16")
         allow(data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13")
     allow(data, dtypes.ALL)
 
 
-def _at_least_rank_1(tensor: Tensor) -> None:
-    if tensor.rank == 0:
-        raise ShapeRefused("rank 0 is not allowed", where=described(tensor), valid="rank 1 or more")
-
-
 def _elements_axis(data: Tensor, indices: Tensor, axis: int) -> int:
-    _at_least_rank_1(indices)
+    at_least_rank(indices)
     return normal_axis(axis, data.rank)
 
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import Annotated
 
 from gscli import dtypes
-from gscli.checks import allow, index_types
+from gscli.checks import allow, at_least_rank, batch_dims_within, index_types
 from gscli.declare import Option, Values
 from gscli.errors import ShapeRefused
 from gscli.families import along_axis, described, elements, normal_axis, off_axis, vectors
@@ -107,14 +107,9 @@ def gather_nd(
     """
     allow(data, SUPPORTED)
     index_types(indices, dtypes.INTEGERS)
-    smallest = min(data.rank, indices.rank)
-    if not 0 <= batch_dims < smallest:
-        raise ShapeRefused(
-            "batch_dims is out of range" if smallest else "rank 0 is not allowed",
-            where=f"batch_dims = {batch_dims}",
-            details=(described(data), described(indices)),
-            valid=f"0 … {smallest - 1}" if smallest else "rank 1 or more",
-        )
+    at_least_rank(data)
+    at_least_rank(indices)
+    batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
     addressing = vectors(data, indices, batch_dims)
     shape = addressing.result_shape
     if opset == 5 and batch_dims > 1:  # noqa: PLR2004  the version

@@ -12,6 +12,7 @@ from gscli.checks import (
     index_types,
     reduction_has_meaning,
     same_type,
+    vector_updates,
 )
 from gscli.declare import Option, Values
 from gscli.families import along_axis, elements, off_axis, show_shape, vectors
@@ -144,14 +145,10 @@ def scatter_nd_update(
     at_least_rank(data)
     at_least_rank(indices)
     addressing = vectors(data, indices)
-    wanted, length = addressing.result_shape, indices.shape[-1]
+    wanted = addressing.result_shape
     single = wanted == () and set(updates.shape) <= {1}
     if not single:
-        parts = (
-            f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
-            f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}"
-        )
-        exact_shape(updates, wanted, parts)
+        vector_updates(updates, data, indices, wanted)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
     policy = FROM_START if opset == 3 else Policy()  # noqa: PLR2004  the version
     return _scatter(data, values, updates, addressing, policy, REDUCTIONS[reduction])

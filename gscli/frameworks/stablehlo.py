@@ -12,7 +12,20 @@ from gscli import dtypes
 from gscli.checks import allow, index_types, same_type
 from gscli.concepts import Attrs, Call, Comparison
 from gscli.declare import Framework, Option
-from gscli.dimension_numbers import DimensionNumbers, gather_windows, scatter_windows
+from gscli.dimension_numbers import (
+    Batching,
+    Collapsed,
+    DimensionNumbers,
+    IndexMap,
+    IndicesBatching,
+    Inserted,
+    Offset,
+    Promise,
+    SliceSizes,
+    Window,
+    gather_windows,
+    scatter_windows,
+)
 from gscli.layout import (
     Beyond,
     Layout,
@@ -35,19 +48,9 @@ REDUCTIONS: dict[str, Reduction] = {
 }  # fmt: skip
 OPEN_ORDER = "StableHLO leaves the order of updates to the implementation"
 
-Dims: TypeAlias = tuple[int, ...]
-Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
-Collapsed: TypeAlias = Annotated[Dims, Option("axes of operand, slice size 1, without an axis")]
-Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the indices' own")]
-IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]
-Map: TypeAlias = Annotated[Dims, Option("which axis of operand each number of a vector is for")]
 VectorDim: TypeAlias = Annotated[
     int, Option("axis of the indices along which a vector runs; their rank: single numbers")
 ]
-Window: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
-Inserted: TypeAlias = Annotated[Dims, Option("axes of inputs, window size 1, that updates lack")]
-Sorted: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
-Unique: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
 
 
 @FRAMEWORK.operator(
@@ -64,10 +67,10 @@ def gather(
     collapsed_slice_dims: Collapsed = (),
     operand_batching_dims: Batching = (),
     start_indices_batching_dims: IndicesBatching = (),
-    start_index_map: Map = (),
+    start_index_map: IndexMap = (),
     index_vector_dim: VectorDim = 0,
-    slice_sizes: Annotated[Dims, Option("size of the slice along each axis of operand")],
-    indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
+    slice_sizes: SliceSizes,
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
 ) -> Layout:
     """Take the slice that starts at each index vector.
 
@@ -106,7 +109,7 @@ def scatter(
     inserted_window_dims: Inserted = (),
     input_batching_dims: Batching = (),
     scatter_indices_batching_dims: IndicesBatching = (),
-    scatter_dims_to_operand_dims: Map = (),
+    scatter_dims_to_operand_dims: IndexMap = (),
     index_vector_dim: VectorDim = 0,
     update_computation: Annotated[
         Literal["set", "add", "sub", "mul", "max", "min"],
@@ -120,8 +123,8 @@ def scatter(
             shell_default=False,
         ),
     ] = True,
-    indices_are_sorted: Sorted = False,  # noqa: ARG001  a promise that changes no answer
-    unique_indices: Unique = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
 ) -> Layout:
     """Write the window of updates that starts at each index vector.
 

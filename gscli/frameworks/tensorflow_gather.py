@@ -6,7 +6,7 @@ from math import prod
 from typing import Annotated
 
 from gscli import dtypes
-from gscli.checks import allow, at_least_rank, index_types
+from gscli.checks import allow, at_least_rank, batch_dims_within, index_types
 from gscli.declare import Option
 from gscli.errors import IndexRefused, ShapeRefused
 from gscli.families import along_axis, described, normal_axis, vectors
@@ -88,14 +88,7 @@ def gather_nd(
     index_types(indices, INDEX_TYPES)
     at_least_rank(params)
     at_least_rank(indices)
-    most = min(indices.rank - 1, params.rank)
-    if not 0 <= batch_dims <= most:
-        raise ShapeRefused(
-            "batch_dims is out of range",
-            where=f"batch_dims = {batch_dims}",
-            details=(described(params), described(indices)),
-            valid=f"0 … {most}",
-        )
+    batch_dims_within(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
     addressing = vectors(params, indices, batch_dims)
     short_enough(indices, batch_dims)
     if 0 in params.shape and prod(addressing.entries) > 0:
@@ -109,11 +102,5 @@ def gather_nd(
 
 def _batch(batch_dims: int, indices: Tensor) -> int:
     """batch_dims of gather counts on the rank of indices, both ends included."""
-    if not -indices.rank <= batch_dims <= indices.rank:
-        raise ShapeRefused(
-            "batch_dims is out of range",
-            where=f"batch_dims = {batch_dims}",
-            details=(described(indices),),
-            valid=f"-{indices.rank} … {indices.rank}",
-        )
+    batch_dims_within(batch_dims, -indices.rank, indices.rank, indices)
     return batch_dims + indices.rank if batch_dims < 0 else batch_dims

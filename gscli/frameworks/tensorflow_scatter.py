@@ -5,10 +5,17 @@ from __future__ import annotations
 from math import prod
 
 from gscli import dtypes
-from gscli.checks import allow, at_least_rank, exact_shape, index_types, same_type
-from gscli.declare import Values
+from gscli.checks import (
+    allow,
+    at_least_rank,
+    index_types,
+    no_empty_vectors,
+    same_type,
+    vector_updates,
+)
+from gscli.declare import Operator, Values
 from gscli.errors import DtypeRefused, ShapeRefused
-from gscli.families import described, show_shape, vectors
+from gscli.families import described, vectors
 from gscli.frameworks.tensorflow_rules import (
     FRAMEWORK,
     LONGEST_VECTOR,
@@ -20,6 +27,8 @@ from gscli.frameworks.tensorflow_rules import (
     writing,
 )
 from gscli.layout import Layout, Policy, Reduction, Shape, Tensor, Updates, scatter_layout
+
+OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
 
 
 @FRAMEWORK.operator(
@@ -48,112 +57,104 @@ def scatter_nd(
     return _scatter(None, output, indices, updates, policy, "add")
 
 
-@FRAMEWORK.operator(
-    name="tensor_scatter_nd_update",
-    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
-    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
-)
-def tensor_scatter_nd_update(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
+def _declared(
+    name: str,
+    reduction: Reduction,
+    allowed: tuple[str, ...],
+    doc: str,
     *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> Layout:
+    example: str,
+    refused: str,
+) -> Operator:
+    """An operator `tensor_scatter_nd_NAME`; they differ in their reduction and element types."""
+
+    def tensor_scatter(
+        tensor: Tensor,
+        indices: Tensor,
+        updates: Tensor,
+        *,
+        bad_indices_policy: BadIndices = "",
+        device: Device = "cpu",
+    ) -> Layout:
+        allow(tensor, allowed)
+        index_types(indices)
+        same_type(tensor, updates)
+        return _scatter(
+            tensor,
+            tensor,
+            indices,
+            updates,
+            writing(device, bad_indices_policy),
+            reduction,
+            nan_wins=tensor.dtype not in dtypes.FLOATS or compiled(device),
+            order="" if device == "cpu" else OPEN_ORDER,
+        )
+
+    tensor_scatter.__doc__ = doc
+    return FRAMEWORK.operator(name=f"tensor_scatter_nd_{name}", example=example, refused=refused)(
+        tensor_scatter
+    )
+
+
+tensor_scatter_nd_update = _declared(
+    "update",
+    "none",
+    dtypes.ALL,
     """Write updates into a copy of tensor, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
     last of several updates of a cell stays on the CPU (documented). bad_indices_policy exists in
     tf.raw_ops.TensorScatterUpdate only, not in the public wrapper.
-    """
-    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "none", dtypes.ALL)
-
-
-@FRAMEWORK.operator(
-    name="tensor_scatter_nd_add",
-    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
+    """,
+    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
+    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
 )
-def tensor_scatter_nd_add(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> Layout:
+tensor_scatter_nd_add = _declared(
+    "add",
+    "add",
+    dtypes.NUMBERS,
     """Add updates to a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    """
-    return _tensor_scatter(
-        tensor, indices, updates, bad_indices_policy, device, "add", dtypes.NUMBERS
-    )
-
-
-@FRAMEWORK.operator(
-    name="tensor_scatter_nd_sub",
+    """,
     example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,2,3,4]' '[3]' '[10]'",
+    refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
 )
-def tensor_scatter_nd_sub(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> Layout:
+tensor_scatter_nd_sub = _declared(
+    "sub",
+    "sub",
+    dtypes.NUMBERS,
     """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
-    """
-    return _tensor_scatter(
-        tensor, indices, updates, bad_indices_policy, device, "sub", dtypes.NUMBERS
-    )
-
-
-@FRAMEWORK.operator(
-    name="tensor_scatter_nd_max",
-    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,4]' '[[4]]' '[10]'",
+    """,
+    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,2,3,4]' '[3]' '[10]'",
 )
-def tensor_scatter_nd_max(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> Layout:
+tensor_scatter_nd_max = _declared(
+    "max",
+    "max",
+    REAL,
     """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare greater to
     win, so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
-    """
-    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "max", REAL)
-
-
-@FRAMEWORK.operator(
-    name="tensor_scatter_nd_min",
-    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
-    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
+    """,
+    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,4]' '[[4]]' '[10]'",
 )
-def tensor_scatter_nd_min(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    *,
-    bad_indices_policy: BadIndices = "",
-    device: Device = "cpu",
-) -> Layout:
+tensor_scatter_nd_min = _declared(
+    "min",
+    "min",
+    REAL,
     """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare less to win,
     so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
-    """
-    return _tensor_scatter(tensor, indices, updates, bad_indices_policy, device, "min", REAL)
+    """,
+    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
+)
 
 
 def _shape(shape: Values, indices: Tensor) -> Shape:
@@ -175,26 +176,6 @@ def _shape(shape: Values, indices: Tensor) -> Shape:
     return shape.values
 
 
-def _tensor_scatter(
-    tensor: Tensor,
-    indices: Tensor,
-    updates: Tensor,
-    word: str,
-    device: str,
-    reduction: Reduction,
-    allowed: tuple[str, ...],
-) -> Layout:
-    allow(tensor, allowed)
-    index_types(indices)
-    same_type(tensor, updates)
-    order = "" if device == "cpu" else "TensorFlow promises an order of duplicates on the CPU only"
-    nan_wins = tensor.dtype not in dtypes.FLOATS or compiled(device)
-    policy = writing(device, word)
-    return _scatter(
-        tensor, tensor, indices, updates, policy, reduction, nan_wins=nan_wins, order=order
-    )
-
-
 def _scatter(
     tensor: Tensor | None,
     output: Tensor,
@@ -208,21 +189,10 @@ def _scatter(
 ) -> Layout:
     """The shape rules of the whole scatter family; `output` is what is written into."""
     at_least_rank(indices, 2, "TensorFlow takes no single vector; add one axis: [[2]] for [2]")
-    if indices.shape[-1] == 0:
-        raise ShapeRefused(
-            "index vectors are empty",
-            where=f"{described(indices)}: last axis 0 is the vector length",
-            valid=f"vector length 1 … {min(output.rank, LONGEST_VECTOR)}",
-        )
+    no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
     addressing = vectors(output, indices)
     short_enough(indices)
-    length = indices.shape[-1]
-    exact_shape(
-        updates,
-        addressing.result_shape,
-        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
-        f"{output.name}.shape[{length}:] {show_shape(output.shape[length:])}",
-    )
+    vector_updates(updates, output, indices, addressing.result_shape)
     if 0 in output.shape and prod(addressing.entries) > 0:
         raise ShapeRefused(
             f"{output.name} is empty, yet something is written into it",

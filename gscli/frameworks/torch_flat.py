@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.checks import allow, at_least_rank, index_types, same_type
+from gscli.checks import allow, at_least_rank, index_types, same_type, stretched_updates
 from gscli.declare import Many, Option
 from gscli.errors import ShapeRefused
-from gscli.families import broadcasts, described, elements, flattened, index_tuple, normal_axis
+from gscli.families import described, elements, flattened, index_tuple, normal_axis
 from gscli.frameworks.torch_rules import (
     DATA,
     FLOAT8,
@@ -127,10 +127,9 @@ def index_put_(
     for index in indices:
         index_types(index)
     addressing = index_tuple(self, indices)
-    broadcasts(values, addressing.result_shape, "entries ++ self.shape[k:]")
     return scatter_layout(
         self,
-        Updates(values.name, Fit.BROADCAST),
+        stretched_updates(values, addressing.result_shape, "entries ++ self.shape[k:]"),
         addressing,
         FROM_END,
         reduction="add" if accumulate else "none",
