@@ -7,6 +7,7 @@ has it inside.
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -127,13 +128,21 @@ def _take(session: list[Exchange], line: str, number: int) -> None:
 
 
 def copy(found: Lesson, parent: Path) -> Path:
-    """Put the lesson's files into `parent`/NAME; nothing that exists is touched. CannotWrite."""
+    """Put the lesson's files into `parent`/NAME, whole or not at all. CannotWrite.
+
+    A file or folder of that name stays as it is.
+    """
     target = parent / found.name
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(found.folder, target)
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, "")
+        with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
+            complete = Path(aside) / found.name
+            shutil.copytree(found.folder, complete)
+            complete.rename(target)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "some files were not copied"
+        reason = os.strerror(error.errno) if error.errno else "some files could not be copied"
         raise CannotWrite("cannot write the lesson", where=f"{target}: {reason}") from None
     return target
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import shlex
@@ -154,6 +155,21 @@ def test_files_are_written_and_never_overwritten(
     assert "File exists" in capsys.readouterr().err
     with pytest.raises(CannotWrite):
         lessons.copy(ALL[0], target)
+
+
+def test_a_lesson_is_written_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full_disk(_: Path, target: Path) -> None:
+        target.mkdir()
+        (target / "data.npy").touch()
+        raise OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(shutil, "copytree", full_disk)
+    with pytest.raises(CannotWrite) as caught:
+        lessons.copy(ALL[0], tmp_path)
+    assert caught.value.where.endswith("No space left on device")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["first-look", "opsets"])
