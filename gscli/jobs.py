@@ -9,19 +9,26 @@ is `{"id", "output": {…}}`, a refusal `{"id", "error": {…}}`; a bad line doe
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from gscli.errors import ContentRefused, GscliError
 from gscli.execute import execute
 from gscli.formats.jsonarray import array_of_json, dump_json
-from gscli.formats.jsontext import parse_json
+from gscli.formats.jsontext import Parsed, parse_json
 from gscli.formats.request import Wish
 from gscli.frameworks import find
 from gscli.settling import Inputs, settle_types
+from gscli.text import safe
 
 INPUT_LIMIT = 1 << 30
+
+_KEYS = ("id", "op", "inputs", "attrs")
+_FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
+_WISH = Wish(empty=np.dtype(np.int64))
+"""`[]` are indices far more often than data."""
 
 
 def answer(line: bytes, number: int) -> dict[str, Any]:
@@ -42,11 +49,13 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
 def _job(line: bytes, number: int) -> Mapping[str, Any]:
     job = parse_json(line, f"line {number}").value
     if not isinstance(job, dict) or not isinstance(job.get("inputs"), dict) or "op" not in job:
-        raise ContentRefused(
-            "not a job", where=f"line {number}", valid='{"op": …, "inputs": {…}, "attrs": {…}}'
-        )
+        raise ContentRefused("not a job", where=f"line {number}", valid=_FORM)
     if not isinstance(job.get("attrs", {}), dict):
-        raise ContentRefused("attrs is not an object", where=f"line {number}")
+        raise ContentRefused("attrs is not an object", where=f"line {number}", valid=_FORM)
+    for key in job.keys() - _KEYS:
+        raise ContentRefused(
+            f"a job has no {safe(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)
+        )
     return job
 
 
@@ -55,7 +64,8 @@ def _output(job: Mapping[str, Any]) -> Any:  # noqa: ANN401  an array
     attrs = job.get("attrs", {})
     arrays, typed = {}, {}
     for name, value in job["inputs"].items():
-        read = array_of_json(parse_json(json.dumps(value).encode(), name), Wish(), INPUT_LIMIT)
+        shown = safe(str(name), 60)
+        read = array_of_json(Parsed(value, "", shown, shown), _WISH, INPUT_LIMIT)
         arrays[name], typed[name] = read.array, read.typed
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     settle_types(operator, inputs, attrs, strict=False)

@@ -28,6 +28,7 @@ class Node:
     op_type: str
     attrs: dict[str, object]
     opset: int
+    inputs: int
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Outcome:
     folder: str
     data_set: str
     problem: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """The JSON form."""
+        return {"folder": self.folder, "data_set": self.data_set, "problem": self.problem}
 
 
 def folders_below(paths: list[str]) -> list[Path]:
@@ -63,7 +68,7 @@ def run_folder(folder: Path) -> Iterator[Outcome]:
     name = safe(str(folder))
     try:
         node = read_node(folder / MODEL)
-        sets = sorted(folder.glob("test_data_set_*"))
+        sets = sorted(folder.glob("test_data_set_*"), key=_number)
     except GscliError as error:
         yield Outcome(name, "", str(error))
         return
@@ -77,9 +82,16 @@ def run_folder(folder: Path) -> Iterator[Outcome]:
         yield Outcome(name, safe(data_set.name), problem)
 
 
+def _number(data_set: Path) -> tuple[int, str]:
+    number = data_set.name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else -1, data_set.name
+
+
 def _judge(node: Node, data_set: Path) -> str:
     operator = find(operator_name("onnx", node.op_type))
     names = [item.name for item in operator.inputs]
+    if node.inputs != len(names):
+        raise ContentRefused(f"{node.op_type} has {node.inputs} inputs", valid=" ".join(names))
     inputs = {
         name: files.load(str(data_set / f"input_{number}.pb"), name=name).array
         for number, name in enumerate(names)
@@ -100,7 +112,7 @@ def read_node(path: Path) -> Node:
         )
     node = model.graph.node[0]
     opsets = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
-    return Node(node.op_type, _attributes(node), max(opsets, default=1))
+    return Node(node.op_type, _attributes(node), max(opsets, default=1), len(node.input))
 
 
 def _attributes(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli import mapped
 from gscli.arrays import dtype_name, plain
 from gscli.families import show_shape
 
@@ -80,7 +81,9 @@ def statistics(array: Array) -> Statistics:
     gathered = _Gathered()
     if flat.dtype.kind not in "UTO":
         for first in range(0, flat.size, BLOCK):
-            gathered.add(flat[first : first + BLOCK], first)
+            with np.errstate(all="ignore"):
+                gathered.add(flat[first : first + BLOCK], first)
+            mapped.release(array)
 
     def extreme(found: tuple[float, int] | None) -> Extreme | None:
         if found is None:
@@ -88,7 +91,7 @@ def statistics(array: Array) -> Statistics:
         place = (
             tuple(int(at) for at in np.unravel_index(found[1], array.shape)) if array.ndim else ()
         )
-        return Extreme(flat[found[1]].item(), place)
+        return Extreme(flat[found[1]], place)
 
     mean = gathered.total / gathered.count if gathered.count else None
     return Statistics(

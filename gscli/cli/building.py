@@ -23,9 +23,8 @@ class Command(TyperCommand):
     """Inputs in the usage line, under the framework's own names."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  typer's private context
-        if self.inputs:
-            return [*self.inputs, "[OPTIONS]"]
-        return list(super().collect_usage_pieces(ctx))
+        options, *arguments = super().collect_usage_pieces(ctx)
+        return [*(self.inputs or (word.strip("{}") for word in arguments)), options]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
         headings: dict[str, list[tuple[str, str]]] = {}
@@ -79,14 +78,15 @@ def option(name: str, kind: Any, declared: Any, default: object = None) -> inspe
 
 def words_parameter() -> inspect.Parameter:
     """Every positional word; which input it is, is decided when all are known."""
-    argument = typer.Argument(hidden=True, autocompletion=_files)
+    argument = typer.Argument(hidden=True, autocompletion=complete_file)
     return inspect.Parameter(
         "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
         annotation=Annotated[list[str] | None, argument],
     )  # fmt: skip
 
 
-def _files(incomplete: str) -> list[str]:
+def complete_file(incomplete: str) -> list[str]:
+    """Files that an input may be."""
     from gscli.cli.completion import files_for  # noqa: PLC0415  only when a shell asks
 
     return files_for(incomplete)

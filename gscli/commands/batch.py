@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import tool
+from gscli.cli.building import complete_file, tool
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -17,24 +17,40 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 
 def batch(
-    file: Annotated[str, typer.Argument(metavar="FILE.jsonl", help="jobs; - is standard input")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.jsonl", help="jobs; - is standard input", autocompletion=complete_file
+        ),
+    ],
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the refused lines")] = False,
 ) -> int:
     """Run one job per line in one process and write one result per line.
 
-    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}; a result has the id and
-    either output or error. A refused line does not stop the rest; exit status 1 when there was one.
-    """
+    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}; inputs are nested lists or
+    {"dtype", "shape", "data"}, an operator of a framework is called "torch.scatter_add". A result
+    has the id (or the number of the line) and either output or error. A refused line does not stop
+    the rest; exit status 1 when there was one.
+
+    \b
+    Example:
+      echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
+    """  # noqa: D301  \b keeps typer from joining the lines
     from gscli.cases import lines_of  # noqa: PLC0415
     from gscli.jobs import answer  # noqa: PLC0415
     from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
     failed = False
-    with Progress("jobs", None) as progress:
+    with Progress("jobs", None, quiet=quiet) as progress:
         for number, line in enumerate(lines_of(file), 1):
             if not line.strip():
                 continue
             result = answer(line, number)
-            failed = failed or "error" in result
-            sys.stdout.write(json.dumps(result) + "\n")
+            refused = "error" in result
+            failed = failed or refused
+            if refused or not quiet:
+                sys.stdout.write(json.dumps(result) + "\n")
+            if file == "-":
+                sys.stdout.flush()  # whoever writes the jobs may wait for each answer
             progress.advance()
     return int(failed)

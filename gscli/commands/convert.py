@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import tool
+from gscli.cli.building import complete_file, tool
 from gscli.options import Settings
 
 
@@ -16,8 +16,15 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="FILE[::NAME], -, or inline")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -")],
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="IN", help="FILE[::NAME], -, or inline", autocompletion=complete_file
+        ),
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -", autocompletion=complete_file)
+    ],
     dtype: Annotated[
         str | None, typer.Option(help="element type of the result", metavar="NAME")
     ] = None,
@@ -29,7 +36,16 @@ def convert(
         str | None, typer.Option(help="limit for what is built in memory", metavar="SIZE")
     ] = None,
 ) -> int:
-    """Copy a tensor from one format to another, without losing a value unless --cast is given."""
+    """Copy a tensor from one format to another, without losing a value unless --cast is given.
+
+    OUT is replaced as a whole; with ::NAME the other tensors of the file are kept.
+
+    \b
+    Examples:
+      gscli convert input_0.pb input_0.npy
+      gscli convert table.csv weights.npz::table --dtype float32
+      gscli convert data.npy - -f json
+    """  # noqa: D301  \b keeps typer from joining the lines
     from gscli.app.showing import convert_file  # noqa: PLC0415
 
     settings = Settings(dtype=dtype, format=format_, max_bytes=max_bytes)

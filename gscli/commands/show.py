@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import shared_options, tool
+from gscli.cli.building import complete_file, option, shared_options, signed, tool
 from gscli.options import Settings
 
 DRAWING = (
@@ -16,19 +16,23 @@ DRAWING = (
 )  # fmt: skip
 
 
+STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
+
+
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
     parameters = [
         inspect.Parameter(
             "files", inspect.Parameter.POSITIONAL_OR_KEYWORD,
             annotation=Annotated[
-                list[str], typer.Argument(metavar="FILE[::NAME]...", help="what to look at")
+                list[str],
+                typer.Argument(
+                    metavar="FILE[::NAME]...", help="what to look at",
+                    autocompletion=complete_file,
+                ),
             ],
         ),
-        inspect.Parameter(
-            "stat", inspect.Parameter.KEYWORD_ONLY, default=False,
-            annotation=Annotated[bool, typer.Option("--stat", help="min, max, mean, nan and inf")],
-        ),
+        option("stat", bool, typer.Option("--stat", help=STATISTICS), default=False),
         *shared_options(*DRAWING),
     ]  # fmt: skip
 
@@ -36,12 +40,16 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
         """List what a file holds, or print a tensor.
 
         A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
-        them; so does a file that holds only one.
-        """
+        them; so does a file that holds only one. - is standard input.
+
+        \b
+        Examples:
+          gscli show weights.safetensors
+          gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
+          gscli show data.npz --stat --json
+        """  # noqa: D301  \b keeps typer from joining the lines
         from gscli.app.showing import show_files  # noqa: PLC0415
 
         return show_files(files, Settings(**options), statistics_only=stat)
 
-    show.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    show.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return tool(show, "show")
+    return tool(signed(show, parameters), "show")
