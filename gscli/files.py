@@ -16,23 +16,25 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.errors import CannotRead, LimitRefused
-from gscli.formats import readers, together, writers
-from gscli.formats.atomic import AtomicFile, open_atomic
+from gscli.formats import readers
 from gscli.formats.content import Content, HeldContent, read_pipe, reader
 from gscli.formats.dtypes import cast_exactly, dtype_named
-from gscli.formats.generators import generate
 from gscli.formats.jsonarray import array_of_json, dump_json, load_json
 from gscli.formats.jsontext import parse_json
 from gscli.formats.npy import npy_header
 from gscli.formats.request import Member, Request, Wish
 from gscli.formats.source import Source
 from gscli.text import safe
+
+if TYPE_CHECKING:
+    from gscli.formats.atomic import AtomicFile, open_atomic
 
 __all__ = [
     "AtomicFile",
@@ -51,6 +53,13 @@ __all__ = [
 
 MAX_BYTES = 1 << 30
 STANDARD_INPUT = "standard input"
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 -- any name of the writer
+    """`open_atomic` and `AtomicFile`: most runs write no file and need not import the writer."""
+    if name in {"AtomicFile", "open_atomic"}:
+        return getattr(import_module("gscli.formats.atomic"), name)
+    raise AttributeError(name)
 
 
 @dataclass
@@ -110,6 +119,8 @@ def _read_only(loaded: Loaded) -> Loaded:
 
 def _load(source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None) -> Loaded:
     if source.kind == "generator":
+        from gscli.formats.generators import generate  # noqa: PLC0415 -- for demonstrations only
+
         array, typed = generate(source.text, wish, limit)
         return Loaded(array, safe(source.text), typed)
     if source.kind == "inline":
@@ -148,6 +159,8 @@ def load_many(
         empty=None if empty_dtype is None else dtype_named(empty_dtype),
         opaque_only=True,
     )
+    from gscli.formats import together  # noqa: PLC0415 -- the rarer way in
+
     with _enough_memory(text):
         found = together.sources(text, names, optional, max_bytes)
         return {
@@ -201,6 +214,8 @@ def save(
     >>> stream.getvalue()
     b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\n'
     """
+    from gscli.formats import writers  # noqa: PLC0415 -- most runs write no file
+
     with _enough_memory(path):
         if path == "-":
             stream = stdout

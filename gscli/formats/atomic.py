@@ -12,7 +12,6 @@ import errno
 import io
 import os
 import re
-import secrets
 import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
@@ -153,7 +152,7 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 @contextmanager
 def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
-    temporary = os.path.join(folder, f".gscli-{os.getpid()}-{secrets.token_hex(8)}")
+    temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
     with Interrupts() as interrupts:
         file = _temporary(temporary, old, name)
         kept = False

@@ -84,7 +84,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         cells = [_cell(value) for value in json_values(row)]
         if array.dtype.kind == "U":
             _check_text(cells, where)
-        out.write(_line(cells, suffix))
+        out(_line(cells, suffix))
 
 
 def _text(content: Content, suffix: str) -> str:

@@ -59,7 +59,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     with _refusing("the file"), extra("h5py", "hdf5").File(held, "w") as file:
         for name, array in arrays.items():
             _put(file, name, array)
-    out.write(held.getbuffer())
+    out(held.getbuffer())
 
 
 def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
@@ -74,7 +74,7 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
             if path in file:
                 del file[path]
             _put(file, path, array)
-    out.write(held.getbuffer())
+    out(held.getbuffer())
 
 
 def _put(file: Any, name: str, array: NDArray[Any]) -> None:  # noqa: ANN401 -- h5py is untyped

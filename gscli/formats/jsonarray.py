@@ -46,12 +46,12 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write the document of one array, a piece of the data at a time."""
     (array,) = arrays.values()
     head = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
-    out.write(json.dumps(head)[:-1].encode() + b', "data": [')
+    out(json.dumps(head)[:-1].encode() + b', "data": [')
     flat = array.reshape(-1)
     for start in range(0, flat.size, WRITE_CHUNK):
         piece = json.dumps(json_values(flat[start : start + WRITE_CHUNK]))[1:-1]
-        out.write((", " if start else "").encode() + piece.encode())
-    out.write(b"]}\n")
+        out((", " if start else "").encode() + piece.encode())
+    out(b"]}\n")
 
 
 def array_of_json(parsed: Parsed, wish: Wish, limit: int) -> Read:

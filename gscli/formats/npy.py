@@ -168,9 +168,9 @@ def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:
 def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     """Write one array, C-ordered, without a copy of it where it is so already."""
     (array,) = arrays.values()
-    out.write(npy_header(array.dtype, array.shape))
+    out(npy_header(array.dtype, array.shape))
     for block in blocks(array):
-        out.write(block)
+        out(block)
 
 
 def blocks(array: NDArray[Any]) -> Iterator[memoryview]:

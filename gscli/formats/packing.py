@@ -76,7 +76,7 @@ class Archive:
         self._write(struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, count, count, size, start, 0))
 
     def _write(self, data: bytes | memoryview) -> None:
-        self._position += self._out.write(data)
+        self._position += self._out(data)
 
 
 def checksum_of(pieces: Pieces) -> tuple[int, int]:

@@ -1,17 +1,38 @@
-"""Which module reads which file: by suffix, or by the first bytes of a stream."""
+"""Which module is for which file: by suffix, or by the first bytes of a stream."""
 
 from __future__ import annotations
 
 import os
 import re
 from importlib import import_module
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from gscli.errors import CannotRead, UsageError
 from gscli.formats.content import TEXT_LIMIT, Content, open_content
 from gscli.formats.npy import MAGIC
-from gscli.formats.request import Member, Read, Request
+from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.text import safe
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    class Format(Protocol):
+        """What a module of a format offers; `write` where it can be written."""
+
+        def read(self, content: Content, request: Request) -> Read:
+            """The array that was asked for."""
+
+        def listing(self, content: Content, request: Request) -> list[Member]:
+            """Every array in the file."""
+
+        def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
+            """Write the file from its first byte to its last."""
+
+        def write_into(self, out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+            """Write the old file with one member changed or added, where members exist."""
+
 
 MODULES = {
     ".npy": "npy",
@@ -26,7 +47,7 @@ MODULES = {
     ".h5": "hdf5",
     ".hdf5": "hdf5",
 }
-"""Suffix → module of gscli.formats with `read` and `listing`; imported when such a file comes."""
+"""Suffix → module of gscli.formats, imported when such a file comes."""
 
 TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
 MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5"}
@@ -38,16 +59,6 @@ _TORCH_LINE = (
     'python -c "import torch,numpy as np; '
     "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
 )
-
-
-class Format(Protocol):
-    """What a module of a format offers."""
-
-    def read(self, content: Content, request: Request) -> Read:
-        """The array that was asked for."""
-
-    def listing(self, content: Content, request: Request) -> list[Member]:
-        """Every array in the file."""
 
 
 def open_source(path: str, limit: int) -> tuple[Content, str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,8 @@ NAMES_SHOWN = 12
 Arrays = Mapping[str, NDArray[Any]]
 """What a writer writes: one array, or in a format that has members, several by name."""
 
-
-class Output(Protocol):
-    """Where a writer writes to."""
-
-    def write(self, data: bytes | memoryview, /) -> int:
-        """Take all of it."""
+Output = Callable[[bytes | memoryview], int]
+"""Where a writer puts bytes: all of them are taken, their number is the result."""
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
     if tensor and (tensor.dtype, tensor.shape) == (dtype_label(array.dtype), array.shape):
         _copy(out, old, 0, tensor.start)
         for block in blocks(array):
-            out.write(block)
+            out(block)
         _copy(out, old, tensor.start + tensor.size, old.size)
         return
     kept = {
@@ -116,7 +116,7 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
 
 def _copy(out: Output, old: Content, start: int, end: int) -> None:
     for position in range(start, end, WRITE_BLOCK):
-        out.write(old.read(position, min(WRITE_BLOCK, end - position)))
+        out(old.read(position, min(WRITE_BLOCK, end - position)))
 
 
 def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None:
@@ -143,10 +143,10 @@ def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None
         document[name] = {"dtype": code, "shape": array.shape, "data_offsets": (start, end)}
     header = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
     header += b" " * (-len(header) % LENGTH_BYTES)
-    out.write(len(header).to_bytes(LENGTH_BYTES, "little") + header)
+    out(len(header).to_bytes(LENGTH_BYTES, "little") + header)
     for _, array in ordered:
         for block in blocks(native(array)):
-            out.write(block)
+            out(block)
 
 
 def _rank(dtype: np.dtype[Any]) -> int:

@@ -99,12 +99,12 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
         texts = [_encoded(value, name) for value in array.reshape(-1).tolist()]
         head += [bytes_head(_STRING_DATA, len(text)) + text for text in texts]
     encoded = _encoded(name, name)
-    out.write(b"".join(head) + bytes_head(_NAME, len(encoded)) + encoded)
+    out(b"".join(head) + bytes_head(_NAME, len(encoded)) + encoded)
     if label != "str":
         packed = _packed(array, label)
-        out.write(bytes_head(_RAW_DATA, packed.nbytes))
+        out(bytes_head(_RAW_DATA, packed.nbytes))
         for block in blocks(packed):
-            out.write(block)
+            out(block)
 
 
 def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- onnx is untyped

@@ -4,52 +4,28 @@ from __future__ import annotations
 
 import os
 import re
-from importlib import import_module
-from typing import Any, BinaryIO, Protocol, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.errors import CannotWrite, UsageError
 from gscli.formats.atomic import open_atomic
-from gscli.formats.content import Content, open_content
+from gscli.formats.content import open_content
 from gscli.formats.dtypes import checked_dtype, is_native, native
-from gscli.formats.request import Arrays, Output
+from gscli.formats.readers import MANY_MEMBERS, MODULES, TEXT_SUFFIXES, format_for
 from gscli.formats.source import Source
 from gscli.text import safe
 
-MODULES = {
-    ".npy": "npy",
-    ".npz": "npz",
-    ".json": "jsonarray",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".txt": "delimited",
-    ".pb": "tensorproto",
-    ".safetensors": "safetensor",
-    ".h5": "hdf5",
-    ".hdf5": "hdf5",
-}
-"""Suffix → module of gscli.formats with `write`, imported when such a file is wanted."""
+WRITTEN = tuple(suffix for suffix in MODULES if suffix != ".onnx")
+"""Suffixes of the formats with a writer; a model is more than its tensors."""
 
-MANY_MEMBERS = {".npz", ".safetensors", ".h5", ".hdf5"}
-TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
 DEFAULT_MEMBER = "output"
 NAME_LIMIT = 1000
 
 _MEMBER_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")
 
 STANDARD_OUTPUT = "standard output"
-
-
-class Writer(Protocol):
-    """What a module of a format that can be written offers."""
-
-    def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
-        """Write the file from its first byte to its last."""
-
-    def write_into(self, out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
-        """Write the old file with one member changed or added; only where members exist."""
 
 
 def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> None:
@@ -60,7 +36,7 @@ def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> N
     checked = _checked(array, safe(target))
     if source.member is None:
         with open_atomic(target, size=checked.nbytes) as out:
-            _writer(suffix).write(out, {DEFAULT_MEMBER: checked}, suffix)
+            format_for(suffix).write(out.write, {DEFAULT_MEMBER: checked}, suffix)
         return
     if suffix not in MANY_MEMBERS:
         raise UsageError(
@@ -69,10 +45,10 @@ def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> N
     _check_member(source.member)
     if not os.path.lexists(target):
         with open_atomic(target, size=checked.nbytes) as out:
-            _writer(suffix).write(out, {source.member: checked}, suffix)
+            format_for(suffix).write(out.write, {source.member: checked}, suffix)
         return
     with open_content(target, limit) as old, open_atomic(target) as out:
-        _writer(suffix).write_into(out, old, source.member, checked)
+        format_for(suffix).write_into(out.write, old, source.member, checked)
 
 
 def _check_member(member: str) -> None:
@@ -92,7 +68,7 @@ def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) 
             hint=f"-o out{suffix}, or --json for text",
         )
     out = _Stream(stream)
-    _writer(suffix).write(out, {DEFAULT_MEMBER: _checked(array, STANDARD_OUTPUT)}, suffix)
+    format_for(suffix).write(out.write, {DEFAULT_MEMBER: _checked(array, STANDARD_OUTPUT)}, suffix)
     out.flush()
 
 
@@ -133,21 +109,17 @@ def _suffix(form: str | None, path: str) -> str:
     if form is None and path == "-":
         raise UsageError("standard output needs a format", valid=_known(), hint="-f npy")
     suffix = os.path.splitext(path)[1].lower() if form is None else f".{form.lower()}"
-    if suffix in MODULES:
+    if suffix in WRITTEN:
         return suffix
     what = f"no format for {safe(path)}" if form is None else f"unknown format {safe(form, 40)}"
     raise UsageError(what, valid=_known())
 
 
 def _known() -> str:
-    return " ".join(suffix[1:] for suffix in MODULES)
+    return " ".join(suffix[1:] for suffix in WRITTEN)
 
 
 def _checked(array: NDArray[Any], where: str) -> NDArray[Any]:
     plain = np.asarray(array)
     checked_dtype(plain.dtype, where)
     return plain if is_native(plain.dtype) else native(plain)
-
-
-def _writer(suffix: str) -> Writer:
-    return cast("Writer", import_module(f"gscli.formats.{MODULES[suffix]}"))

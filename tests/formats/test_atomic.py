@@ -237,7 +237,7 @@ class TestFile:
     def test_nobody_elses_file_is_taken_for_the_temporary_one(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(atomic.secrets, "token_hex", lambda _: "0" * 16)
+        monkeypatch.setattr(os, "urandom", bytes)
         trap = tmp_path / f".gscli-{os.getpid()}-{'0' * 16}"
         trap.symlink_to(tmp_path / "victim")
         with pytest.raises(CannotWrite, match="exists"):

@@ -120,7 +120,7 @@ class Sparse(io.RawIOBase):
 
 def test_archives_with_64_bit_numbers() -> None:
     file: Any = Sparse()
-    target = packing.Archive(file)
+    target = packing.Archive(file.write)
     hole: Any = [5 << 30]
     target.add("a.npy", hole, 5 << 30, 1)
     target.add("b.npy", [b"hello"], 5, zlib.crc32(b"hello"))

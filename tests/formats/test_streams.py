@@ -192,7 +192,7 @@ def test_too_little_memory_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None
     def exhausted(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("gscli.files.generate", exhausted)
+    monkeypatch.setattr("gscli.formats.generators.generate", exhausted)
     with pytest.raises(LimitRefused, match="not enough memory"):
         load("arange:3")
 
@@ -278,3 +278,17 @@ class TestStandardOutput:
         stream = Slow()
         save("-", np.arange(100), format="npy", stdout=stream)
         assert stream.getvalue() == saved(np.arange(100))
+
+
+def test_a_plain_read_imports_nothing_it_does_not_need() -> None:
+    code = "import sys; from gscli.files import load; load('[1]'); print(*sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    needless = {"gscli.formats.atomic", "gscli.formats.generators", "ml_dtypes", "onnx", "h5py"}
+    assert not needless & set(result.stdout.split())
+    from gscli import files
+
+    assert files.open_atomic.__module__ == "gscli.formats.atomic"
+    with pytest.raises(AttributeError):
+        files.nothing  # noqa: B018 -- the access is what is tried
