@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from gscli.errors import GscliError
-from gscli.execute import execute
+from gscli.compare import same
 from gscli.frameworks import find
-from gscli.rules import Rule, axis_attribute, cube_inputs, example, markdown_table, rules
+from gscli.probes import axis_attribute, example
+from gscli.rules import Rule, markdown_table, rules
 
 Cell: TypeAlias = Callable[[str], str]
 
@@ -87,14 +87,10 @@ def _vector_axis(name: str) -> str:
 
 def _negative_axis(name: str) -> str:
     operator = find(name)
-    probe, attribute = example(operator, {}), axis_attribute(operator)
-    if probe is None or attribute is None:
+    probe = example(operator, {})
+    if probe is None or axis_attribute(operator) is None:
         return "–"
-    inputs = cube_inputs(probe)
-    rest = {key: value for key, value in probe.attrs.items() if key != attribute.name}
-    try:
-        one = execute(operator, inputs, {**rest, attribute.name: -1}).output
-        other = execute(operator, inputs, {**rest, attribute.name: 2}).output
-    except GscliError:
+    one, other = probe.on_cube(-1), probe.on_cube(2)
+    if one is None or other is None:
         return "error"
-    return "from the end" if (one == other).all() else "another axis"
+    return "from the end" if same(one, other) else "another axis"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.declare import Operator
 from gscli.frameworks import NAMES, framework
-from gscli.rules import example
+from gscli.probes import example
 
 
 def operator_table() -> str:

@@ -7,7 +7,8 @@ import pytest
 import gscli
 from gscli.article_tables import table
 from gscli.frameworks import find
-from gscli.rules import Rule, document, example, markdown, rules
+from gscli.probes import example
+from gscli.rules import Rule, document, markdown, rules
 
 
 def rule(name: str, variant: str = "") -> Rule:

@@ -11,7 +11,7 @@ from conftest import assert_same
 import gscli
 from gscli.boxes import box_size, reshaped
 from gscli.frameworks import operators
-from gscli.rules import example
+from gscli.probes import example
 from gscli.tracing import Trace, label_of
 
 

@@ -13,7 +13,7 @@ from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 
 from gscli.errors import GscliError
 from gscli.frameworks import operators
-from gscli.rules import example
+from gscli.probes import example
 from gscli.tracing import Trace, trace
 
 TEXTS = (
