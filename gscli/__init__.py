@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from gscli.execute import run as run
     from gscli.frameworks import operators as operators
     from gscli.tracing import trace as trace
+    from gscli.views.notebook import show as show
 
 __version__ = "0.1.0"
-__all__ = ["GscliError", "__version__", "operators", "run", "trace"]
+__all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
 
 _LAZY = {
     "run": ("gscli.execute", "run"),
     "trace": ("gscli.tracing", "trace"),
     "operators": ("gscli.frameworks", "operators"),
+    "show": ("gscli.views.notebook", "show"),
 }
 
 
@@ -45,3 +47,11 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and fu
         return find(name)
     except GscliError:
         raise AttributeError(f"module 'gscli' has no attribute {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    """What the package offers: entry points, frameworks, and the bare operators."""
+    from gscli.frameworks import BARE, NAMES, framework  # noqa: PLC0415
+
+    bare = [name for owner in BARE for name, op in framework(owner).operators.items() if op.bare]
+    return sorted({*__all__, *NAMES, *bare})

@@ -318,6 +318,17 @@ class Trace:
         groups = [tuple(int(n) for n in numbers[starts[g] : ends[g]]) for g in earliest]
         return groups, int(repeated.size)
 
+    def __rich__(self) -> object:
+        from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for
+
+        return shown(self).__rich__()
+
+    def _repr_html_(self) -> str:
+        """The picture in a notebook."""
+        from gscli.views.notebook import shown  # noqa: PLC0415
+
+        return shown(self)._repr_html_()
+
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES.
 

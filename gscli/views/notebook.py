@@ -1,0 +1,80 @@
+"""Pictures where Python itself shows values: notebooks (`_repr_html_`), rich (`__rich__`), text."""
+
+from __future__ import annotations
+
+from html import escape
+
+from rich.style import Style
+
+from gscli.arrays import as_array
+from gscli.tracing import Trace
+from gscli.views.lines import Drawn
+from gscli.views.options import ViewOptions
+from gscli.views.palette import PLAIN
+from gscli.views.picture import picture
+from gscli.views.tensor import tensor_picture
+
+WIDTH = 100
+_PRE = "line-height:1.3;font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-x:auto"
+
+
+class Shown:
+    """A drawing that displays itself: in a notebook, through rich, or as text.
+
+    >>> import numpy as np
+    >>> print(show(np.array([[1, 2], [3, 4]]), name="w"))
+    w  int64 [2×2]
+        0  1
+    0 │ 1  2
+    1 │ 3  4
+    """
+
+    def __init__(self, drawn: Drawn, options: ViewOptions) -> None:
+        self._drawn = drawn
+        self._options = options
+
+    def __rich__(self) -> Drawn:
+        return self._drawn
+
+    def _repr_html_(self) -> str:
+        """The drawing as one `<pre>` element; text is escaped, nothing is loaded."""
+        lines = ["".join(_span(*run) for run in line) for line in self._drawn.lines()]
+        return f'<pre style="{_PRE}">' + "\n".join(lines) + "</pre>"
+
+    def __str__(self) -> str:
+        return "\n".join("".join(text for text, _ in line) for line in self._drawn.lines())
+
+    __repr__ = __str__
+
+
+def show(
+    array: object,
+    *,
+    name: str = "array",
+    slice: str | None = None,  # noqa: A002  the word of the command line
+    width: int = WIDTH,
+) -> Shown:
+    """Draw an array, or anything NumPy makes one of, as `gscli show` does.
+
+    `slice` shows a part ("0,:,::2"). Raises ContentRefused for ragged lists, UsageError for a slice
+    of another rank.
+
+    >>> show([0.5, float("nan")], name="x")
+    x  float64 [2]
+      0    1
+    0.5  nan
+    """
+    options = ViewOptions(width=width, slice=slice)
+    return Shown(tensor_picture(name, as_array(array, name), options), options)
+
+
+def shown(trace: Trace) -> Shown:
+    """The picture of a run."""
+    options = ViewOptions(width=WIDTH)
+    return Shown(picture(trace, options), options)
+
+
+def _span(text: str, style: Style) -> str:
+    if style == PLAIN:
+        return escape(text)
+    return f'<span style="{escape(style.get_html_style())}">{escape(text)}</span>'
