@@ -16,7 +16,6 @@ import pytest
 
 from gscli.errors import CannotWrite, UsageError
 from gscli.files import AtomicFile, load, open_atomic, save
-from gscli.formats import atomic
 from gscli.formats.interrupts import SIGNALS, Interrupts
 
 
@@ -225,6 +224,16 @@ class TestFile:
             assert file.truncate(3) == 3
             assert os.pwrite(file.fileno(), b"z", 0) == 1
         assert (tmp_path / "x").read_bytes() == b"z\0a"
+
+    def test_two_writers_leave_the_whole_content_of_one(self, tmp_path: Path) -> None:
+        with open_atomic(str(tmp_path / "x")) as first:
+            first.write(b"first")
+            with open_atomic(str(tmp_path / "x")) as second:
+                second.write(b"second")
+            assert (tmp_path / "x").read_bytes() == b"second"
+            first.write(b", and more")
+        assert (tmp_path / "x").read_bytes() == b"first, and more"
+        assert names(tmp_path) == ["x"]
 
     def test_a_failure_inside_leaves_the_old_file(self, tmp_path: Path) -> None:
         put(tmp_path / "x", b"old")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,21 @@ from gscli.errors import GscliError
 from gscli.files import load
 
 CASES = list(everything())
+
+MEMORY = 512 << 20
+"""More address space than this is needed by no case, whatever it states about itself."""
+
+
+@contextmanager
+def memory_limited(more: int) -> Iterator[None]:
+    """Allow this much more address space than is in use."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    old = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, old[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, old)
 
 
 def test_the_corpus_is_large_and_its_names_are_unique() -> None:
@@ -28,7 +46,7 @@ def test_refused(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     files.mkdir()
     text = case.build(files)
     before = sorted(files.iterdir())
-    with pytest.raises(GscliError) as caught:
+    with memory_limited(MEMORY), pytest.raises(GscliError) as caught:
         load(text, **case.options)
     error = caught.value
     assert isinstance(error, case.error), repr(error)
