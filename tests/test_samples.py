@@ -53,7 +53,8 @@ def test_screens_are_what_the_tool_prints(lesson: lessons.Lesson, tmp_path: Path
         fresh = replayed(lesson.text, place, variables)
     assert rewritten(lesson.text, fresh) == lesson.text
     for committed in (path for path in lesson.folder.iterdir() if path != readme):
-        assert (place / committed.name).read_bytes() == committed.read_bytes(), committed.name
+        same = (place / committed.name).read_bytes() == committed.read_bytes()
+        assert same, f"{committed.name} is not what the tool makes: python tests/screens.py"
 
 
 @pytest.mark.parametrize("lesson", ALL, ids=lambda lesson: lesson.name)
