@@ -14,9 +14,7 @@ from gscli.errors import ContentRefused
 from gscli.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find
 from gscli.text import safe
-from gscli.tracing import Trace, trace
-
-SCHEMA = "gscli/1"
+from gscli.tracing import SCHEMA, Trace, trace
 
 
 def trace_of(document: Mapping[str, object]) -> Trace:

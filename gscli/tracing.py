@@ -18,15 +18,30 @@ import numpy as np
 from gscli.arrays import dtype_name, plain
 from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
+from gscli.entries import Adjustment, Entry, How, label_of
 from gscli.execute import Run, execute
 from gscli.formats.jsonarray import dump_json
 from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
 from gscli.plan import BLOCK, Array, Block, Indices, Plan, legal_range
-from gscli.replay import Change, Replay
+from gscli.replay import Replay
+
+__all__ = [
+    "SCHEMA",
+    "Adjustment",
+    "Entry",
+    "How",
+    "Role",
+    "Trace",
+    "TracedTensor",
+    "label_of",
+    "trace",
+]
+
+SCHEMA = "gscli/1"
+"""Names the JSON form of a run."""
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
-How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 
 DUPLICATES_JUDGED = 1 << 22
 """Entries that `duplicates` looks at."""
@@ -36,68 +51,6 @@ LISTED_ENTRIES = 10_000
 
 LISTED_CELLS = 10_000
 """Cells of an input that `to_dict` lists."""
-
-
-@dataclass(frozen=True, slots=True)
-class Adjustment:
-    """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
-
-    `axis` of data has `size` cells and took `low` … `high` as they are; `coordinate` is None for
-    a number that made its entry be skipped.
-    """
-
-    slot: int
-    axis: int
-    size: int
-    written: int | float
-    coordinate: int | None
-    how: How
-
-    def words(self) -> str:
-        """The reason as a phrase.
-
-        >>> Adjustment(0, 0, 4, -1, 3, "wrapped").words()
-        '-1 on axis 0 of size 4 is 3'
-        """
-        where = f"{self.written} on axis {self.axis} of size {self.size}"
-        if self.how == "wrapped":
-            return f"{where} is {self.coordinate}"
-        return f"{where} is " + (
-            f"clipped to {self.coordinate}" if self.how == "clipped" else "outside"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One index of the operation, numbered in row-major order of the entry grid.
-
-    Boxes are half-open ranges per axis, in the coordinates of the tensor they lie in. `target`
-    is where data was read or output written (None when skipped), `result` where gather wrote its
-    output or scatter took its updates. `indices` holds one box per index input.
-    """
-
-    number: int
-    label: str
-    at: tuple[int, ...]
-    vector: tuple[int | float, ...]
-    indices: tuple[tuple[str, Box], ...]
-    adjustments: tuple[Adjustment, ...]
-    target: Box | None
-    result: Box | None
-    change: Change | None = None
-
-    @property
-    def live(self) -> bool:
-        """False for a skipped entry."""
-        return self.target is not None
-
-    @property
-    def status(self) -> Literal["ok", "wrap", "clip", "skip"]:
-        """The strongest thing that happened to the entry's numbers."""
-        if not self.live:
-            return "skip"
-        hows = {adjustment.how for adjustment in self.adjustments}
-        return "clip" if "clipped" in hows else "wrap" if "wrapped" in hows else "ok"
 
 
 @dataclass(frozen=True)
@@ -117,21 +70,6 @@ class TracedTensor:
     def dtype(self) -> str:
         """Element type by name."""
         return dtype_name(self.array.dtype)
-
-
-def label_of(number: int) -> str:
-    """Letters for entries: a…z, A…Z, then two letters, three, …
-
-    >>> label_of(0), label_of(25), label_of(26), label_of(51), label_of(52), label_of(53)
-    ('a', 'z', 'A', 'Z', 'aa', 'ab')
-    """
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    letters = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, len(alphabet))
-        letters = alphabet[rest] + letters
-    return letters
 
 
 @dataclass(frozen=True)
@@ -330,7 +268,7 @@ class Trace:
         return shown(self)._repr_html_()
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
-        """The JSON form, schema gscli/1; entries are only counted above LISTED_ENTRIES.
+        """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
 
         Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
         document of a small run says all that is needed to run it again.
@@ -338,7 +276,7 @@ class Trace:
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
         document: dict[str, object] = {
-            "schema": "gscli/1",
+            "schema": SCHEMA,
             "op": self.operator.name,
             "framework": self.operator.framework.name,
         }
@@ -349,9 +287,7 @@ class Trace:
         document["output"] = dump_json(self.run.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
-        document["entries"] = (
-            [_entry_dict(entry) for entry in self.entries(limit)] if listed else []
-        )
+        document["entries"] = [entry.to_dict() for entry in self.entries(limit)] if listed else []
         return document
 
 
@@ -377,27 +313,6 @@ def _tensor_dict(array: Array) -> dict[str, object]:
     if array.size <= LISTED_CELLS:
         return dump_json(array)
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
-
-
-def _entry_dict(entry: Entry) -> dict[str, object]:
-    found: dict[str, object] = {
-        "id": entry.label,
-        "at": list(entry.at),
-        "index": [plain(number) for number in entry.vector],
-        "cell": None if entry.target is None else _box_list(entry.target),
-        "status": entry.status,
-    }
-    if entry.result is not None:
-        found["update" if entry.change is not None else "result"] = _box_list(entry.result)
-    if entry.change is not None and entry.change.old.size == 1:
-        found["old"] = plain(entry.change.old.reshape(-1)[0])
-        found["new"] = plain(entry.change.new.reshape(-1)[0])
-    return found
-
-
-def _box_list(box: Box) -> list[object]:
-    """A coordinate, or [first, last+1] where the slice extends along the axis."""
-    return [start if stop == start + 1 else [start, stop] for start, stop in box]
 
 
 def trace(
