@@ -62,6 +62,16 @@ class Settings:
         return self.output is not None or self.format is not None
 
     @property
+    def prints(self) -> bool:
+        """Pictures and words may go to stdout: no result goes there, and nobody asked for silence.
+
+        >>> Settings().prints, Settings(html="-").prints, Settings(html="page.html").prints
+        (True, False, True)
+        """
+        elsewhere = self.json is not None or "-" in (self.output, self.svg, self.html)
+        return not (self.quiet or elsewhere)
+
+    @property
     def draws(self) -> bool:
         """A picture goes to stdout: nothing else does, and `-o` is quiet unless one is asked for.
 
@@ -69,10 +79,7 @@ class Settings:
         (True, False, True)
         """
         asked = self.full or any((self.show, self.slice, self.step))
-        elsewhere = self.output == "-" or "-" in (self.svg, self.html)
-        if self.quiet or self.json is not None or elsewhere:
-            return False
-        return not self.saves or (asked and self.output is not None)
+        return self.prints and (not self.saves or (asked and self.output is not None))
 
 
 SHARED: tuple[Shared, ...] = (

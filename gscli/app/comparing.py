@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from gscli.app.drawing import save_text, view_options
+from gscli.app.operators import check_requests
 from gscli.compare import Comparing, compare, document
 from gscli.concepts import ConceptName
 from gscli.errors import UsageError
@@ -24,6 +25,7 @@ def compare_concept(
     settings: Settings,
 ) -> int:
     """Every rule set's answer; exit status 1 when they differ."""
+    check_requests(settings)
     reduction = str(arguments["reduction"] or "none")
     if reduction not in REDUCTION_NAMES:
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
@@ -51,6 +53,11 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
         save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
-    if settings.json is None and not settings.quiet:
+    if settings.html is not None:
+        from gscli.views.page_compare import compare_page  # noqa: PLC0415
+
+        options = view_options(settings, colored=True)
+        save_text(settings.html, compare_page(comparing, options=options))
+    if settings.prints:
         options = view_options(settings)
         sys.stdout.write(render(comparison(comparing, options), options))

@@ -30,7 +30,7 @@ def run_operator(
     Everything is drawn before the first byte is written, so that a refused picture writes nothing.
     """
     began = time.perf_counter()
-    _check_requests(settings)
+    check_requests(settings)
     trace, inputs = traced(operator, words, texts, settings)
     warn(trace, inputs, settings)
     pictures = _drawn_files(trace, settings)
@@ -53,14 +53,14 @@ def explain_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """The formula and a line per entry."""
-    _check_requests(settings)
+    check_requests(settings)
     trace, inputs = traced(operator, words, texts, settings)
     warn(trace, inputs, settings)
     pictures = _drawn_files(trace, settings)
     _print_document(trace, settings)
     for path, text in pictures.items():
         save_text(path, text)
-    if settings.json is None and not settings.quiet:
+    if settings.prints:
         sys.stdout.write(explained(trace, settings))
     return 0
 
@@ -94,7 +94,7 @@ def _print_document(trace: Trace, settings: Settings) -> None:
         sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
 
 
-def _check_requests(settings: Settings) -> None:
+def check_requests(settings: Settings) -> None:
     """Two results that both want stdout, and bytes that a terminal would choke on."""
     to_stdout = [
         name

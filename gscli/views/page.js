@@ -14,11 +14,13 @@ sections.forEach(function (section, place) {
   }
 });
 
-var previous = button("◀ previous example", function () { show(current - 1); });
-var following = button("next example ▶", function () { show(current + 1); });
+// Sections are examples of a lesson or answers of a comparison, which links to them.
+var noun = sections.length ? sections[0].id.split("-")[0] : "";
+var previous = button("◀ previous " + noun, function () { turn(-1); });
+var following = button("next " + noun + " ▶", function () { turn(1); });
 var where = make("span", { role: "status" });
 if (sections.length > 1) {
-  var nav = make("nav", { "aria-label": "examples" });
+  var nav = make("nav", { "aria-label": noun + "s" });
   [previous, where, following].forEach(function (part) { nav.appendChild(part); });
   sections[0].parentNode.insertBefore(nav, sections[0]);
   window.addEventListener("hashchange", follow);
@@ -29,24 +31,39 @@ function show(place) {
   sections.forEach(function (section, each) {
     section.classList.toggle("current", each === current);
   });
-  where.textContent = "example " + (current + 1) + " of " + sections.length;
+  where.textContent = noun + " " + (current + 1) + " of " + sections.length;
   enable(previous, current > 0);
   enable(following, current < sections.length - 1);
-  if (sections.length > 1 && location.hash !== "#" + sections[current].id) {
-    history.replaceState(null, "", "#" + sections[current].id);
-  }
+  all(document, ".answers a").forEach(function (link) {
+    if (sections.length > 1 && link.hash === "#" + sections[current].id) {
+      link.setAttribute("aria-current", "true");
+    } else {
+      link.removeAttribute("aria-current");
+    }
+  });
 }
 
-function follow() {
+function turn(by) {
+  show(current + by);
+  history.replaceState(null, "", "#" + sections[current].id);
+}
+
+function follow(event) {
   var asked = sections.findIndex(function (section) {
     return "#" + section.id === location.hash;
   });
-  show(Math.max(asked, 0));
+  show(asked < 0 ? current : asked);
+  if (event && asked >= 0) { // what the link leads to was hidden when it was followed
+    var heading = sections[current].querySelector("h1, h2");
+    nav.scrollIntoView();
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  }
 }
 
 document.addEventListener("keydown", function (event) {
   var example = examples[current];
-  var typing = event.target.closest("input, td, .entries, summary");
+  var typing = event.target.closest("input, td, .entries, .wide, summary");
   var move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
   if (!example || typing || event.altKey || event.ctrlKey || event.metaKey) { return; }
   if (move) { event.preventDefault(); example.move(move); }
