@@ -10,6 +10,7 @@ Nothing heavy is imported until something is used.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ _LAZY = {
 }
 
 
+@cache
 def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and functions alike
     if name in _LAZY:
         module, attribute = _LAZY[name]

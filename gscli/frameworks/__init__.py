@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from gscli.declare import Framework, Operator
@@ -23,6 +24,7 @@ BARE: tuple[str, ...] = ("onnx", "openvino", "numpy")
 """Frameworks that give the bare commands: ONNX, and two operators that ONNX does not have."""
 
 
+@cache
 def framework(name: str) -> Framework:
     """The framework called `name` (or its alias), its module imported on first use.
 
@@ -41,6 +43,7 @@ def operators() -> list[Operator]:
     return [operator for name in NAMES for operator in framework(name).operators.values()]
 
 
+@cache
 def find(name: str) -> Operator:
     """The operator called `framework.operator`; a bare name is ONNX's, or whoever owns it.
 
