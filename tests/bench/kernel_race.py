@@ -1,0 +1,121 @@
+"""One workload raced in a process of its own.
+
+    python -m tests.bench.kernel_race KEY ROUNDS SHRINK
+
+Every candidate's bits are compared with those of the NumPy idiom before the first round. Short
+races go on after ROUNDS, because each of their turns is easily disturbed. Index check, wrap of
+negatives and the copy of data are inside gscli's time.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from gscli import kernel
+from gscli.execute import layout_of
+from gscli.frameworks import find
+from gscli.plan import Plan
+
+from .interleaving import raced, summary
+from .kernel_peers import Call, Peer, peers
+from .kernel_workloads import Array, Inputs, Workload, workloads
+
+SECONDS, MOST_ROUNDS = 4.0, 31
+OWN = ("gscli 1", "gscli 2")
+COPY, IDIOM = "copyto", "numpy"
+
+
+def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
+    """A whole call: layout, plan, check of all indices, copy of data, kernel."""
+    operator, tuning = find(workload.operator), kernel.Tuning(threads=threads)
+
+    def call() -> Array:
+        layout = layout_of(operator, inputs, workload.attrs)
+        execute = kernel.gather if layout.kind == "gather" else kernel.scatter
+        return execute(Plan(layout, inputs), inputs["data"], tuning=tuning)
+
+    return call
+
+
+def copy_call(inputs: Inputs, output: Array) -> Call:
+    """The limit: as many bytes copied as the operator must read and write."""
+    half = (sum(array.nbytes for array in inputs.values()) + output.nbytes) // 2
+    source, target = np.ones(half, np.uint8), np.ones(half, np.uint8)
+    return lambda: np.copyto(target, source)
+
+
+def same_bits(left: Array, right: Array) -> bool:
+    """Equal dtype, shape and bytes (the workloads hold no NaN)."""
+    alike = left.dtype == right.dtype and left.shape == right.shape
+    return alike and left.tobytes() == right.tobytes()
+
+
+def compared(candidates: Mapping[str, Peer], expected: Array) -> dict[str, bool]:
+    """Whose result has the bits of the sequential loop."""
+    return {
+        name: same_bits(np.asarray(array(call())), expected)
+        for name, (call, array) in candidates.items()
+    }
+
+
+def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
+    """Seconds of every candidate, minimum and median, and whether its bits are the loop's."""
+    inputs = workload.inputs(shrink)
+    expected = workload.idiom(inputs)
+    candidates = {
+        OWN[0]: Peer(gscli_call(workload, inputs, 1)),
+        OWN[1]: Peer(gscli_call(workload, inputs, 2)),
+        IDIOM: Peer(lambda: workload.idiom(inputs)),
+        **peers(workload, inputs),
+    }
+    exact = compared(candidates, expected)
+    prime(3 * (expected.nbytes + sum(array.nbytes for array in inputs.values())))
+    timed = {name: timer(peer.call) for name, peer in candidates.items()}
+    timed[COPY] = timer(copy_call(inputs, expected))
+    del expected
+    warm = sum(timed[name]()["seconds"] for name in timed)
+    rounds = max(rounds, min(MOST_ROUNDS, int(SECONDS / warm)))
+    return {
+        "key": workload.key,
+        "title": workload.title,
+        "goal": workload.goal,
+        "rounds": rounds,
+        "shrink": shrink,
+        "exact": exact,
+        **summary(raced(timed, rounds)["seconds"]),
+    }
+
+
+def prime(size: int) -> None:
+    """Touch and free as much memory as the race will hold at a time."""
+    np.ones(size, np.uint8)
+
+
+def timer(call: Call) -> Callable[[], dict[str, float]]:
+    """Run once and report the seconds; the result is dropped outside of the time."""
+
+    def timed() -> dict[str, float]:
+        begin = time.perf_counter()
+        result = call()
+        seconds = time.perf_counter() - begin
+        del result
+        return {"seconds": seconds}
+
+    return timed
+
+
+def main() -> None:
+    """Print the race of one workload as JSON."""
+    key, rounds, shrink = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    chosen = next(workload for workload in workloads() if workload.key == key)
+    print(json.dumps(race(chosen, rounds, shrink)))
+
+
+if __name__ == "__main__":
+    main()

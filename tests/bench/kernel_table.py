@@ -1,0 +1,89 @@
+"""All workloads, each raced in a process of its own, and their table."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .interleaving import PAGES_KEPT, verdict
+from .machine import ROOT
+
+Row: TypeAlias = Mapping[str, Any]
+
+OWN, IDIOM, COPY = ("gscli 1", "gscli 2"), "numpy", "copyto"
+IDIOM_GOAL = 1.05
+COLUMNS = (COPY, *OWN, IDIOM, "onnxruntime 1", "onnxruntime 2", "torch 2", "jax")
+HEADER = (
+    "| | workload | copyto | gscli 1t | gscli 2t | NumPy | ORT 1t | ORT 2t | torch 2t | jax "
+    "| to NumPy | to the best: 1t | 2t | goal | |\n"
+    "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+)
+
+
+def measured(keys: Sequence[str], rounds: int, shrink: int) -> Iterator[tuple[str, Row]]:
+    """Race the workloads one after the other."""
+    environment = os.environ | PAGES_KEPT | {"PYTHONWARNINGS": "ignore"}
+    for key in keys:
+        done = subprocess.run(
+            [sys.executable, "-m", f"{__package__}.kernel_race", key, str(rounds), str(shrink)],
+            cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=True, text=True,
+        )  # fmt: skip
+        yield key, json.loads(done.stdout.splitlines()[-1])
+
+
+def best(row: Row, figure: str) -> tuple[str, float]:
+    """The fastest other than gscli whose bits are those of the sequential loop."""
+    others = {
+        name: seconds
+        for name, seconds in row[figure].items()
+        if name != COPY and name not in OWN and row["exact"][name]
+    }
+    name = min(others, key=others.__getitem__)
+    return name, others[name]
+
+
+def ratios(row: Row, name: str, other: str = "") -> list[float]:
+    """`name` to `other`, or to the best: of the minima and of the medians."""
+    return [
+        row[figure][name] / (row[figure][other] if other else best(row, figure)[1])
+        for figure in ("min", "median")
+    ]
+
+
+def judged(row: Row) -> tuple[str, str]:
+    """Verdicts on the goal against the best, and on that against the idiom.
+
+    Judged is gscli as it comes, with two threads.
+    """
+    against_idiom = verdict(ratios(row, OWN[1], IDIOM), IDIOM_GOAL)
+    return verdict(ratios(row, OWN[1]), row["goal"]), against_idiom
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Milliseconds (minimum), and ratios of minima with those of medians in brackets."""
+    return "\n".join([HEADER, *map(line, rows)])
+
+
+def line(row: Row) -> str:
+    """One line: the best is bold, a dagger marks bits that are not the loop's."""
+    fastest, _ = best(row, "min")
+    cells = [row["key"].split()[0], row["title"]]
+    for name in COLUMNS:
+        seconds = row["min"].get(name)
+        mark = "" if row["exact"].get(name, True) else "†"
+        text = "–" if seconds is None else f"{seconds * 1e3:.1f}{mark}"
+        cells.append(f"**{text}**" if name == fastest else text)
+    cells.append(_pair(ratios(row, OWN[1], IDIOM)))
+    cells += [_pair(ratios(row, name)) for name in OWN]
+    goal, idiom = judged(row)
+    slower = {"met": "", "undecided": "; slower than NumPy?", "missed": "; slower than NumPy"}
+    cells += [f"{row['goal']:.1f}", goal + slower[idiom]]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _pair(values: Sequence[float]) -> str:
+    return f"{values[0]:.2f} ({values[1]:.2f})"

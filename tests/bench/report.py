@@ -1,0 +1,105 @@
+"""Markdown of what was measured, and its place in the README.
+
+python -m tests.bench.report FILE.json     write the README's section from kept results
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from . import bigfiles, calls, kernel_table, startup
+from .kernel_workloads import DTYPES
+from .machine import ROOT
+
+Results: TypeAlias = Mapping[str, Any]
+
+README = ROOT / "README.md"
+BIG_FILES = (
+    "A float32 table in a .npy file, 100,000 rows patched, 1,000,000 rows picked, outputs synced; "
+    "medians (minima):"
+)
+MARKERS = ("<!-- bench:start -->\n", "<!-- bench:end -->")
+
+
+def markdown(results: Results) -> str:
+    """Everything there is, losses too."""
+    parts = [_setting(results)]
+    rows = list(results.get("kernels", {}).values())
+    if rows:
+        plain = [row for row in rows if not row["key"].endswith(DTYPES)]
+        typed = [row for row in rows if row["key"].endswith(DTYPES)]
+        parts += [_legend(rows), kernel_table.table(plain)]
+        if typed:
+            parts.append(_folded("Reductions in other types", kernel_table.table(typed)))
+    if "startup" in results:
+        parts += [
+            "Start-up, ratio to `python -c 'import numpy'`, medians (minima):",
+            startup.table(results["startup"]),
+        ]
+    if "calls" in results:
+        parts += ["Per call on tiny arrays, minimum (median):", calls.table(results["calls"])]
+    if results.get("bigfiles"):
+        parts += [
+            BIG_FILES,
+            bigfiles.table(results["bigfiles"]),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _setting(results: Results) -> str:
+    machine = results["machine"]
+    return (
+        f"Measured on {machine['date']} with `python -m tests.bench`: {machine['class']}; "
+        f"{machine['versions']}. Other work ran on the machine (load {machine['load']}): read the "
+        "ratios, each of one interleaved race, and distrust those whose minimum and median differ."
+    )
+
+
+def _legend(rows: Sequence[kernel_table.Row]) -> str:
+    against_best = Counter(kernel_table.judged(row)[0] for row in rows)
+    against_idiom = Counter(kernel_table.judged(row)[1] for row in rows)
+    return (
+        "Kernels, data in memory, milliseconds (minimum); index check, wrap of negatives and copy "
+        "of data included. *copyto* copies as many bytes as must be read and written; ORT is "
+        "onnxruntime; 1t, 2t are threads; † result differs from the specification's sequential "
+        "loop. The best peer is bold; ratios are of minima (medians). A goal is met, or missed, "
+        "with two threads by both. "
+        f"Against the best peer: {_counted(against_best)}. "
+        f"At most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}."
+    )
+
+
+def _counted(verdicts: Counter[str]) -> str:
+    return ", ".join(f"{verdicts[name]} {name}" for name in ("met", "undecided", "missed"))
+
+
+def _folded(title: str, table: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{table}\n\n</details>"
+
+
+def section_replaced(text: str, section: str, markers: tuple[str, str]) -> str:
+    """`text` with `section` between two markers.
+
+    >>> section_replaced("a <!-- old --> b", "new", ("<!--", "-->"))
+    'a <!--new--> b'
+    """
+    before, start, rest = text.partition(markers[0])
+    _, end, after = rest.partition(markers[1])
+    if not (start and end):
+        raise ValueError("the markers of the section are missing")
+    return before + start + section + end + after
+
+
+def write_readme(results: Results, path: Path = README) -> None:
+    """Put the tables into the README."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(section_replaced(text, markdown(results), MARKERS), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_readme(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))

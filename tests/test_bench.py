@@ -1,0 +1,211 @@
+"""The benchmark measures what it says: right bits, fair turns, tables that show losses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bench import bigfiles, calls, kernel_race, kernel_table, report, scale, startup
+from bench.interleaving import raced, summary, turns, verdict
+from bench.kernel_workloads import DTYPES, UFUNCS, Workload, workloads
+from bench.machine import machine
+from bench.processes import run
+
+import gscli
+
+TOY = 100
+
+
+@pytest.mark.parametrize("workload", workloads(), ids=lambda workload: workload.key)
+def test_workloads_give_the_bits_of_the_idiom(workload: Workload) -> None:
+    inputs = workload.inputs(TOY)
+    expected = workload.idiom(inputs)
+    assert expected.size
+    for threads in (1, 2):
+        result = kernel_race.gscli_call(workload, inputs, threads)()
+        assert kernel_race.same_bits(result, expected)
+
+
+def test_workloads_are_the_table_of_the_goals() -> None:
+    keys = [workload.key for workload in workloads()]
+    assert len(set(keys)) == len(keys)
+    assert {key.split()[0] for key in keys} == {f"W{number}" for number in range(1, 16)}
+    for key in ("W10 add", "W12 cells max", "W14 axis 0", "W14 axis 1"):
+        assert {f"{key} {dtype}" for dtype in DTYPES} < set(keys)
+
+
+def test_same_bits_sees_signs_of_zero_shapes_and_dtypes() -> None:
+    zeros = np.zeros(2, np.float32)
+    assert kernel_race.same_bits(zeros, zeros.copy())
+    for other in (-zeros, zeros.reshape(1, 2), zeros.astype(np.int32)):
+        assert not kernel_race.same_bits(zeros, other)
+
+
+def test_a_race_times_every_candidate_in_every_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_race, "peers", lambda *_: {})
+    monkeypatch.setattr(kernel_race, "MOST_ROUNDS", 1)
+    row = kernel_race.race(workloads()[0], 2, TOY)
+    assert row["exact"] == dict.fromkeys(["gscli 1", "gscli 2", "numpy"], True)
+    assert set(row["min"]) == {"gscli 1", "gscli 2", "numpy", "copyto"}
+    assert row["rounds"] == 2
+    assert kernel_table.best(row, "min") == ("numpy", row["min"]["numpy"])
+
+
+def test_turns_rotate_and_samples_keep_their_round() -> None:
+    assert list(turns("abc", 4)) == list("abcbcacababc")
+    count = iter(range(100))
+    found = raced({name: lambda: {"n": float(next(count))} for name in "ab"}, 2)
+    assert found == {"n": {"a": [0.0, 3.0], "b": [1.0, 2.0]}}
+    assert summary(found["n"])["median"] == {"a": 1.5, "b": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("ratios", "expected"),
+    [([0.9, 1.0], "met"), ([0.9, 1.01], "undecided"), ([1.01, 2.0], "missed")],
+)
+def test_verdicts_need_every_figure(ratios: list[float], expected: str) -> None:
+    assert verdict(ratios, 1.0) == expected
+
+
+def made_row(**seconds: float) -> dict[str, Any]:
+    figures = {"gscli 1": 3.0, "gscli 2": 2.0, "numpy": 1.0, "copyto": 0.1} | seconds
+    exact = dict.fromkeys(figures, True) | {"jax": False}
+    return {
+        "key": "W4", "title": "made up", "goal": 1.5, "exact": exact,
+        "min": figures, "median": figures,
+    }  # fmt: skip
+
+
+def test_losses_are_shown_and_other_bits_are_never_the_best() -> None:
+    row = made_row(jax=0.5)
+    assert kernel_table.best(row, "min") == ("numpy", 1.0)
+    line = kernel_table.line(row)
+    assert "500.0†" in line
+    assert "**1000.0**" in line
+    assert line.endswith(
+        "| 2.00 (2.00) | 3.00 (3.00) | 2.00 (2.00) | 1.5 | missed; slower than NumPy |"
+    )
+
+
+def test_the_report_has_every_part_and_fits_the_readme(tmp_path: Path) -> None:
+    clock = summary({name: [1.0, 2.0] for name in (startup.BASE, *startup.GOALS)})
+    files = {name: [4.0] for name in (bigfiles.CP, *bigfiles.GOALS)}
+    results = {
+        "machine": {**machine(), "load": "0.0"},
+        "kernels": {"W4": made_row(), "W4 int8": made_row() | {"key": "W4 int8"}},
+        "startup": {"wall": clock, "cpu": clock},
+        "calls": {
+            "calls": summary({"run gscli": [9.0], "run numpy": [2.0]}),
+            "rates": {"gscli batch": {"wall": 3000.0, "median": 1500.0, "cpu": 4000.0}},
+        },
+        "bigfiles": {
+            "4": {
+                "wall": summary(files),
+                "peak": dict.fromkeys(files, 5.0),
+                "private": dict.fromkeys(files, 200.0),
+            },
+        },
+    }
+    text = report.markdown(results)
+    for part in (
+        "0 met, 0 undecided, 2 missed", "<details>", "| gscli --help | 1.00 (1.00) |",
+        "| `run` | 9.0 | 2.0 | 7.0 (7.0) | 30 | met |", "| `gscli batch` | 3,000", "met, missed",
+        "| 4 | `gather -o` | 4.00 | 1.00 (1.00) |",
+    ):  # fmt: skip
+        assert part in text
+    readme = tmp_path / "README.md"
+    readme.write_text(report.README.read_text(encoding="utf-8"), encoding="utf-8")
+    report.write_readme(results, readme)
+    once = readme.read_text(encoding="utf-8")
+    assert text in once
+    report.write_readme(results, readme)
+    assert readme.read_text(encoding="utf-8") == once
+
+
+def test_a_page_without_markers_is_left_alone() -> None:
+    with pytest.raises(ValueError, match="markers"):
+        report.section_replaced("no markers", "section", report.MARKERS)
+
+
+def test_processes_are_measured_and_failures_raised() -> None:
+    python = [sys.executable, "-S", "-E", "-c"]
+    found = run([*python, "import sys; sys.exit(sys.stdout.isatty())"])
+    assert set(found) == {"wall", "cpu", "peak", "private"}
+    assert found["cpu"] > 0
+    assert 1 < found["peak"] < 1000
+    run([*python, "import sys; sys.exit(not sys.stdout.isatty())"], terminal=True)
+    with pytest.raises(RuntimeError, match="complaint"):
+        run([*python, "raise SystemExit('complaint')"])
+
+
+def test_every_command_of_the_start_up_runs() -> None:
+    candidates = startup.candidates()
+    assert set(candidates) == {startup.BASE, *startup.GOALS}
+    for candidate in candidates.values():
+        assert candidate()["cpu"] > 0
+
+
+def test_both_sides_of_a_call_do_the_same_work() -> None:
+    for ours, theirs in calls.pairs().values():
+        np.testing.assert_array_equal(ours(), theirs())
+
+
+def test_small_cases_are_small_and_jobs_are_jobs() -> None:
+    from gscli.jobs import answer
+
+    jobs = calls.small_jobs()
+    assert answer(next(jobs).encode(), 1)["output"]["data"] == [0, 2, 3, 9]
+    assert answer(next(jobs).encode(), 2)["output"]["data"] == [1, 1, 3, 9]
+    assert '"onnx/' in next(calls.small_cases())
+
+
+def test_big_files_are_patched_picked_and_removed(tmp_path: Path) -> None:
+    found = bigfiles.one(1 << 16, 1, tmp_path)
+    assert set(found["wall"]["min"]) == {bigfiles.CP, *bigfiles.GOALS}
+    assert not (tmp_path / "output.npy").exists()
+    data = np.load(tmp_path / "data.npy")
+    assert data.nbytes == 1 << 16
+    assert len(np.unique(np.load(tmp_path / "vectors.npy"))) == len(data)
+
+
+@pytest.mark.parametrize("reduction", ["none", *UFUNCS])
+def test_owners_of_chunks_give_the_bits_of_one_call(reduction: str) -> None:
+    rng = np.random.default_rng(7)
+    data, updates = rng.random((50, 3), np.float32), rng.random((400, 3), np.float32)
+    indices = rng.integers(-50, 50, (400, 1))
+    expected = gscli.scatter_nd(data, indices, updates, reduction=reduction)
+    for chunk_rows in (1, 7, 50):
+        parts = scale.by_owner(data, indices, updates, chunk_rows, reduction)
+        assert kernel_race.same_bits(parts, expected)
+
+
+def test_traffic_counts_chunks_and_messages() -> None:
+    """32 rows in 16 chunks of 2; every worker asks its neighbour twice for one row."""
+    indices = (np.repeat(np.arange(16), 2) * 2 + 2) % 32
+    found = scale.traffic(indices, 32, 2 * scale.ROW_BYTES)
+    assert (found.touched, found.by_block, found.by_chunk) == (1.0, 1.0, 1.0)
+    message = (scale.INDEX_BYTES + scale.ROW_BYTES) / scale.ROW_BYTES
+    assert (found.entries, found.distinct, found.busiest) == (message, message / 2, 1.0)
+    at_home = scale.traffic(np.arange(32), 32, 2 * scale.ROW_BYTES)
+    assert (at_home.entries, at_home.distinct) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("name", scale.DISTRIBUTIONS)
+def test_distributions_stay_inside_and_differ_as_named(name: str) -> None:
+    rows = scale.DISTRIBUTIONS[name](np.random.default_rng(7), 5000, 4000)
+    assert rows.shape == (4000,)
+    assert rows.min() >= 0
+    assert rows.max() < 5000
+    share = np.sort(np.bincount(rows, minlength=5000))[-50:].sum() / 4000
+    assert (share > 0.4) == (name == "Zipf")
+    assert (np.mean(np.diff(rows) == 1) > 0.9) == (name == "clustered")
+
+
+def test_the_page_has_the_table_of_the_simulation() -> None:
+    small = scale.table(1000, 500)
+    page = scale.PAGE.read_text(encoding="utf-8")
+    assert scale.HEADER in page
+    assert small.count("\n") == page.partition(scale.MARKERS[0])[2].partition("<!--")[0].count("\n")
