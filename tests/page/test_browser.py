@@ -12,8 +12,10 @@ import pytest
 from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
+from gscli.compare import Comparing, compare
 from gscli.tracing import Trace
 from gscli.views.page import page
+from gscli.views.page_compare import compare_page
 
 pytestmark = [
     pytest.mark.browser,
@@ -40,8 +42,11 @@ def show(window: Browser, tmp_path: Path) -> Iterator[Any]:
     """Open a page; afterwards nothing but it was asked for and nothing was complained of."""
     file = tmp_path / "page.html"
 
-    def opened(*traces: Trace, quiz: bool = False) -> Browser:
-        file.write_text(page(traces, quiz=quiz), encoding="utf-8")
+    def opened(*shown: Trace | Comparing, quiz: bool = False) -> Browser:
+        traces = [each for each in shown if isinstance(each, Trace)]
+        compared = [each for each in shown if isinstance(each, Comparing)]
+        text = page(traces, quiz=quiz) if traces else compare_page(compared[0])
+        file.write_text(text, encoding="utf-8")
         window.resize(1120)
         window.open(file)
         window.leave()
@@ -247,6 +252,52 @@ def test_a_lesson_goes_from_example_to_example(show: Any) -> None:
     assert window.run("return document.querySelector('.current h2').textContent").startswith("tens")
     window.click("nav button")
     assert window.run("return document.querySelector('.current').id") == "example-2"
+
+
+def comparison() -> Comparing:
+    inputs = {"data": [10, 20, 30, 40], "indices": [0, -1, 9, 2]}
+    return compare("gather", inputs, only=["onnx", "numpy", "tf", "jax"])
+
+
+CURRENT = "return document.querySelector('.current h2').textContent"
+MARKED = "return document.querySelector('[aria-current]').closest('th').textContent"
+
+
+@pytest.mark.parametrize("height", [600, 400])
+def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: int) -> None:
+    window = show(comparison())
+    window.resize(1120, height)
+    assert window.run(CURRENT) == "NumPy take (wrap)"
+    window.run("document.querySelector('[href=\"#answer-3\"]').focus()")
+    window.press("Enter")
+    assert window.run(FOCUSED) == window.run(CURRENT) == "TF gather GPU"
+    assert window.run(MARKED).startswith("TF gather GPU")
+    top = "return document.querySelector('nav').getBoundingClientRect().top"
+    assert abs(window.run(top)) < 40
+    window.press("Left")
+    assert window.run(OUTPUT) == ["10", "0", "0", "·"]
+    window.click("nav button:last-child")
+    assert window.run(MARKED).startswith("JAX take (fill)")
+    assert "answer 4 of" in window.run("return document.querySelector('nav').innerText")
+    window.click(".current a[href='#answers']")
+    assert window.run("return scrollY") < 200
+    assert window.run(CURRENT) == "JAX take (fill)"
+    window.click("[href='#answer-1']")
+    assert window.run(CURRENT) == "NumPy take (wrap)"
+
+
+@pytest.mark.parametrize("width", [1120, 400])
+def test_the_table_of_a_comparison_is_a_table_at_any_width(show: Any, width: int) -> None:
+    window = show(comparison())
+    window.resize(width)
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    nodes = window.devtools("Accessibility.getFullAXTree")["nodes"]
+    named = {(node["role"]["value"], node.get("name", {}).get("value")) for node in nodes
+             if not node["ignored"]}  # fmt: skip
+    assert {("table", "One row per answer, one column per entry"), ("columnheader", "entry b -1"),
+            ("columnheader", "what happens"), ("cell", "10 differs from ONNX Gather-13"),
+            ("cell", "error")} <= named  # fmt: skip
+    assert any(role == "rowheader" and name.startswith("JAX x[i]") for role, name in named)
 
 
 def test_it_reads_without_scripts(show: Any, window: Browser) -> None:

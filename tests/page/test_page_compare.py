@@ -1,0 +1,177 @@
+"""The page of a comparison: its table says what the screen says, in words and with headers."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from page.test_page import Reader, facts
+
+from gscli.compare import Comparing, compare
+from gscli.errors import LimitRefused
+from gscli.views.answers import Answers, lettered
+from gscli.views.options import ViewOptions
+from gscli.views.page_compare import compare_page
+
+RULE_SETS = ["onnx", "numpy", "tf"]
+
+
+def gathered(*indices: int, only: list[str] = RULE_SETS) -> Comparing:
+    return compare("gather", {"data": [10, 20, 30, 40], "indices": list(indices)}, only=only)
+
+
+def planes() -> Comparing:
+    return compare("gather", {"data": [[1, 2], [3, 4]], "indices": [0, -1]}, only=RULE_SETS)
+
+
+def scattered() -> Comparing:
+    inputs = {"data": [1, 2, 3, 4], "indices": [[0], [-1], [0]], "updates": [9, 8, 7]}
+    return compare("scatter-nd", inputs)
+
+
+def scalar() -> Comparing:
+    return compare("gather", {"data": [[1, 2], [3, 4]], "indices": 7}, only=RULE_SETS)
+
+
+def refused() -> Comparing:
+    return gathered(9, only=["Caffe2", "NumPy take (raise)"])
+
+
+def empty() -> Comparing:
+    return compare("gather", {"data": [1, 2], "indices": np.zeros(0, np.int64)}, only=RULE_SETS)
+
+
+COMPARISONS: dict[str, Any] = {
+    "gather": lambda: gathered(0, -1, 9, 2),
+    "planes": planes,
+    "scatter": scattered,
+    "scalar": scalar,
+    "refused": refused,
+    "empty": empty,
+    "agree": lambda: gathered(1, 2),
+}
+
+
+def rows(text: str) -> list[list[str]]:
+    """The body of the table: what each cell says aloud, row headers first."""
+    (body,) = re.findall(r'<table class="answers.*?<tbody>(.*?)</tbody>', text, re.DOTALL)
+    return [
+        [spoken(cell) for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row)]
+        for row in re.findall("<tr>(.*?)</tr>", body)
+    ]
+
+
+def spoken(markup: str) -> str:
+    heard = re.sub(r'<span aria-hidden="true">.*?</span>', "", markup)
+    return html.unescape(re.sub("<[^>]+>", "", heard)).strip()
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_a_table_with_caption_and_headers_and_a_link_per_answer(name: str) -> None:
+    comparing = COMPARISONS[name]()
+    text = compare_page(comparing)
+    reader = Reader(text)
+    (table,) = re.findall(r'<table class="answers.*?</table>', text, re.DOTALL)
+    assert table.count("<caption>") == 1
+    assert table.count('<th scope="row">') == len(comparing.groups)
+    assert not re.search(r"<th\b(?! scope=)", table)
+    answered = [group for group in comparing.groups if group.first.trace is not None]
+    ids = [attrs["id"] for attrs in reader.all("section")]
+    assert ids == [f"answer-{number + 1}" for number in range(len(answered))]
+    links = re.findall('<a href="#(.*?)">steps<span class="v"> of (.*?)</span>', table)
+    assert links == [
+        (name, html.escape(group.first.label)) for name, group in zip(ids, answered, strict=True)
+    ]
+    for group, told in zip(comparing.groups, rows(text), strict=True):
+        assert told[0].removesuffix(f" steps of {group.first.label}") == ", ".join(group.labels)
+    columns = table.count('scope="col"')
+    assert all(len(told) == columns or "colspan" in table for told in rows(text))
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_it_says_what_the_screen_says(name: str) -> None:
+    comparing = COMPARISONS[name]()
+    text = html.unescape(compare_page(comparing))
+    answers = Answers(comparing, ViewOptions())
+    assert f'<p class="summary">{answers.summary(listed=not answers.columns)}</p>' in text
+    for group, told in zip(comparing.groups, rows(compare_page(comparing)), strict=True):
+        if group.first.trace is None:
+            letter = told[-1].startswith("entry ")
+            heard = told[-1].removeprefix("entry ").replace(" ", ": ", int(letter))
+            assert heard == lettered(group.first, answers.refusal(group.first))
+            assert any(cell == "error" for cell in told)
+
+
+def test_columns_are_entries_with_their_letter_and_index() -> None:
+    text = compare_page(gathered(0, -1, 9, 2))
+    heads = [spoken(head) for head in re.findall('<th scope="col">(.*?)</th>', text)]
+    assert heads[:6] == [
+        "rule sets", "entry a 0", "entry b -1", "entry c 9", "entry d 2", "what happens",
+    ]  # fmt: skip
+
+
+def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
+    told = {row[0].split(" steps")[0].split(",")[0]: row[1:] for row in rows(
+        compare_page(gathered(0, -1, 9, 2)))}  # fmt: skip
+    assert told["ONNX Gather-13"] == [
+        "no value", "no value", "error", "no value",
+        "entry c 9 index out of range, legal -4 … 3",
+    ]  # fmt: skip
+    assert told["NumPy take (clip)"] == [
+        "10", "10 differs from ONNX Gather-13", "40 differs from ONNX Gather-13", "30",
+        "entry b -1 is clipped to 0entry c 9 is clipped to 3",
+    ]  # fmt: skip
+    assert told["NumPy take (wrap)"][1:3] == ["40", "20 differs from ONNX Gather-13"]
+    assert told["TF gather GPU"][-1].startswith("entry b -1 is out of range: filled with 0")
+
+
+def test_more_than_one_axis_lists_the_cells_that_differ() -> None:
+    told = rows(compare_page(planes()))
+    clipped = next(row for row in told if row[0].startswith("NumPy take (clip)"))
+    assert clipped[1] == (
+        "output[1,0] 1 differs from ONNX Gather-13: 3output[1,1] 2 differs from ONNX Gather-13: 4"
+    )
+    assert told[0][1] == "the others are compared with it"
+
+
+def test_many_cells_and_entries_are_counted() -> None:
+    inputs = {"data": np.arange(40).reshape(20, 2), "indices": -np.arange(1, 21)}
+    told = rows(compare_page(compare("gather", inputs, only=["numpy"])))
+    clipped = next(row for row in told if "clip" in row[0])
+    assert clipped[1].endswith("and 22 more cells")
+    assert clipped[-1].endswith("and 12 more")
+
+
+def test_a_lone_scalar_is_one_entry_and_its_columns_are_cells() -> None:
+    text = compare_page(scalar())
+    assert re.findall(r'<th scope="col">(\[\d\])</th>', text) == ["[0]", "[1]"]
+    assert '<td class="error" colspan="2">' in text
+
+
+def test_refusals_alone_have_a_table_and_no_example() -> None:
+    text = compare_page(refused())
+    assert facts(text) == []
+    assert "All 2 rule sets refuse." in text
+
+
+def test_names_and_titles_cannot_be_markup() -> None:
+    text = compare_page(gathered(0), title="</title><script>x\x1b[31m")
+    Reader(text)
+    assert "<script>x" not in text
+    assert "\x1b" not in text
+
+
+def test_nothing_comes_from_outside() -> None:
+    text = compare_page(gathered(0, -1, 9, 2))
+    assert not re.search(r"\b(src|srcset|action)\s*=|url\(|@import|<link|<base|<iframe", text)
+    assert set(re.findall(r'href="(.)', text)) == {"#"}
+    assert not re.search(r"\s(on[a-z]+|style)=\"", text)
+
+
+def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
+    comparing = compare("gather", {"data": np.zeros(30_000), "indices": [1]}, only=["onnx"])
+    with pytest.raises(LimitRefused, match="too many cells"):
+        compare_page(comparing, options=ViewOptions(full=True))
