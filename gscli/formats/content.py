@@ -181,6 +181,14 @@ def _close(descriptor: int) -> None:
         os.close(descriptor)
 
 
+def check_kind(path: str) -> None:
+    """Refuse what is not there, and what is neither a file nor a pipe, without opening it."""
+    name = safe(path)
+    with reading(name):
+        mode = os.stat(path).st_mode
+    _refuse_special(mode, name)
+
+
 def _refuse_special(mode: int, name: str) -> None:
     for is_kind, words in _KINDS:
         if is_kind(mode):

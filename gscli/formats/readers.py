@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from gscli.errors import CannotRead, UsageError
-from gscli.formats.content import TEXT_LIMIT, Content, open_content
+from gscli.formats.content import TEXT_LIMIT, Content, check_kind, open_content
 from gscli.formats.npy import MAGIC
 from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.text import safe
@@ -64,22 +64,25 @@ _TORCH_LINE = (
 def open_source(path: str, limit: int) -> tuple[Content, str]:
     """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
     suffix = os.path.splitext(path)[1].lower()
+    if not suffix:
+        content = open_content(path, limit, lambda first: stream_limit(first, limit))
+        return content, sniffed(content)
+    if suffix not in MODULES:
+        raise _unknown(path, suffix)
+    return open_content(path, min(limit, TEXT_LIMIT) if suffix in TEXT_SUFFIXES else limit), suffix
+
+
+def _unknown(path: str, suffix: str) -> CannotRead:
+    """Why a file with this suffix is not even opened."""
     name = safe(path)
     if suffix in PICKLED:
-        raise CannotRead(
+        return CannotRead(
             f"cannot read {name}",
             details=("files of this kind are pickles, and gscli never unpickles",),
             hint=_conversion(name) if suffix in _TORCH else "save the arrays with numpy.save",
         )
-    if not suffix:
-        content = open_content(path, limit, lambda first: stream_limit(first, limit))
-        return content, sniffed(content)
-    limit = min(limit, TEXT_LIMIT) if suffix in TEXT_SUFFIXES else limit
-    content = open_content(path, limit)
-    if suffix in MODULES:
-        return content, suffix
-    content.close()
-    raise CannotRead(
+    check_kind(path)
+    return CannotRead(
         f"cannot read {name}",
         where=f"{name}: {safe(suffix, 40)} is no suffix gscli knows",
         valid=" ".join(MODULES),

@@ -67,3 +67,27 @@ def test_address_space_in_steps(form: str, tmp_path: Path) -> None:
         assert (code, kept) == (0, "new") or (code in {65, 66, 73} and kept == "old"), outcomes
     assert outcomes[-1] == [0, "new"]
     assert outcomes[0][1] == "old"
+
+
+FILE_SIZE = """
+import resource, sys
+import numpy as np
+from gscli.errors import CannotWrite
+from gscli.files import save
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    save(sys.argv[1], np.arange(100_000))
+except CannotWrite as error:
+    print(error.where)
+"""
+
+
+def test_a_limit_of_the_file_size_is_a_full_disk(tmp_path: Path) -> None:
+    path = tmp_path / "out.npy"
+    path.write_bytes(b"old")
+    command = [sys.executable, "-c", FILE_SIZE, str(path)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert result.stdout == f"{path}: file too large\n"
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]

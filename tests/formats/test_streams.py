@@ -150,6 +150,12 @@ def test_a_file_without_a_suffix_is_told_by_its_first_bytes(tmp_path: Path) -> N
     assert members(str(tmp_path / "data"))[0].shape == (3,)
 
 
+def test_a_pipe_with_an_unknown_suffix_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.odd")
+    with pytest.raises(CannotRead, match="no suffix"):
+        load(str(tmp_path / "pipe.odd"))
+
+
 def test_the_kind_is_judged_on_the_opened_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

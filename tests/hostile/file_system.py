@@ -87,6 +87,7 @@ def _names() -> Iterator[Case]:
         "home": "~nobody/a.npy",
         "option": "--dtype.npy",
         "no_suffix": "data",
+        "unknown_suffix": "data.odd",
     }
     for name, text in names.items():
         error = (CannotRead, ContentRefused)
