@@ -1,15 +1,37 @@
-"""`gscli` and `python -m gscli`."""
+"""`gscli` and `python -m gscli`: one process, started and left without detours."""
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
+from contextlib import suppress
+
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Imports make thousands of objects and no garbage; Python would search them every 700."""
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from gscli.guard import guarded  # noqa: PLC0415  closed descriptors are mended before the rest
 
-    sys.exit(guarded(sys.argv[1:]))
+    _leave(guarded(sys.argv[1:]))
+
+
+def _leave(code: int) -> None:
+    """End the process at once: taking every module apart first costs a fifth of a short run.
+
+    Files are closed by those who opened them. A profiler or a coverage tool still gets its turn.
+    """
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        sys.exit(code)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # closed, or nobody reads: `guarded` has told
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":
