@@ -189,6 +189,9 @@ def test_traffic_counts_chunks_and_messages() -> None:
     assert (found.touched, found.by_block, found.by_chunk) == (1.0, 1.0, 1.0)
     message = (scale.INDEX_BYTES + scale.ROW_BYTES) / scale.ROW_BYTES
     assert (found.entries, found.distinct, found.busiest) == (message, message / 2, 1.0)
+    backwards = scale.traffic(np.repeat(31 - np.arange(16), 2), 32, 2 * scale.ROW_BYTES)
+    # The eleventh worker owns the row it asks for, twice.
+    assert (backwards.entries, backwards.distinct) == (message * 30 / 32, message * 15 / 32)
     at_home = scale.traffic(np.arange(32), 32, 2 * scale.ROW_BYTES)
     assert (at_home.entries, at_home.distinct) == (0.0, 0.0)
 
