@@ -25,9 +25,16 @@ class InternalError(GscliError):
     code = ExitCode.BUG
 
 
-def guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
+def guarded(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code."""
     _open_standard_streams()
+    try:
+        return _guarded(arguments)
+    finally:
+        _drop_what_is_unwritten()
+
+
+def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -39,7 +46,7 @@ def guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every wa
         return _status(stop)
     except OSError as error:
         if error.errno == errno.EPIPE:
-            return _reader_went_away()
+            return ExitCode.CLOSED
         return _tell(_from_os_error(error), arguments)
     except MemoryError:
         problem = "not enough memory for this"
@@ -94,20 +101,16 @@ def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
 
 def _tell(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr, as JSON when the run was asked for JSON."""
-    try:
-        if asks_for_json(arguments):
-            text = json.dumps({"error": error.to_dict()}) + "\n"
-        else:
-            from gscli.messages import error_text  # noqa: PLC0415
-            from gscli.terminal import standard_error  # noqa: PLC0415
+    from gscli.terminal import standard_error, tell  # noqa: PLC0415  only when something is wrong
 
-            screen = standard_error(arguments)
-            text = error_text(error, color=screen.color, width=screen.width, utf8=screen.utf8)
-        sys.stderr.write(text)
-        sys.stderr.flush()
-    except OSError:
-        pass  # nobody is left to tell
-    _drop_output()
+    if asks_for_json(arguments):
+        text = json.dumps({"error": error.to_dict()}) + "\n"
+    else:
+        from gscli.messages import error_text  # noqa: PLC0415
+
+        side = standard_error(arguments)
+        text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
+    tell(text)
     return int(error.code)
 
 
@@ -137,18 +140,14 @@ def _status(stop: SystemExit) -> int:
     return stop.code if isinstance(stop.code, int) else ExitCode.NO
 
 
-def _reader_went_away() -> int:
-    _drop_output()
-    return ExitCode.CLOSED
-
-
-def _drop_output() -> None:
-    """Point stdout at nothing, so that the flush at exit cannot fail (CPython's own advice)."""
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        with open(os.devnull, "wb") as nothing:  # noqa: PTH123
-            os.dup2(nothing.fileno(), 1)
+def _drop_what_is_unwritten() -> None:
+    """Point a stream that cannot be written at nothing, so that the flush at exit cannot fail."""
+    for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+                os.dup2(nothing.fileno(), descriptor)
 
 
 def _open_standard_streams() -> None:

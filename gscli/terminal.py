@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Literal, TypeAlias
 
@@ -60,6 +61,13 @@ def standard_error(arguments: Sequence[str]) -> Screen:
         choice = "always" if words["color"] == "always" else "never"
     width = words["width"]
     return screen(sys.stderr, choice, int(width) if width.isdecimal() else None)
+
+
+def tell(text: str) -> None:
+    """Write to stderr; where nobody can hear it, nothing is lost and nothing fails."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def _is_terminal(stream: IO[str]) -> bool:

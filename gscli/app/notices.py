@@ -8,7 +8,7 @@ from gscli.errors import Notice, StrictFinding
 from gscli.messages import warning_text
 from gscli.options import Settings
 from gscli.settling import Inputs
-from gscli.terminal import screen
+from gscli.terminal import screen, tell
 from gscli.tracing import Trace, label_of
 
 _NAMED = 3
@@ -25,7 +25,7 @@ def warn(trace: Trace, inputs: Inputs, settings: Settings) -> None:
         )
     side = screen(sys.stderr, settings.color, settings.width)
     for notice in notices:
-        sys.stderr.write(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
+        tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
 def duplicate_notice(trace: Trace) -> list[Notice]:

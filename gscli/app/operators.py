@@ -17,6 +17,7 @@ from gscli.errors import GscliError, UsageError
 from gscli.inputs import loaded_inputs
 from gscli.options import Settings
 from gscli.settling import settle_types
+from gscli.terminal import tell
 from gscli.tracing import Trace
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -116,6 +117,6 @@ def check_requests(settings: Settings) -> None:
 
 
 def _tell_more(trace: Trace, seconds: float) -> None:
-    for tensor in trace.tensors:
-        sys.stderr.write(f"{tensor.name} {tensor.dtype} {list(tensor.shape)}\n")
-    sys.stderr.write(f"{trace.entry_count} entries, {seconds * 1000:.1f} ms\n")
+    lines = [f"{one.name} {one.dtype} {list(one.shape)}" for one in trace.tensors]
+    lines.append(f"{trace.entry_count} entries, {seconds * 1000:.1f} ms")
+    tell("\n".join(lines) + "\n")

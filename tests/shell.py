@@ -1,0 +1,103 @@
+"""The command as a shell runs it: `gscli` on PATH, a bare environment, pipes and terminals."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COMMAND = (sys.executable, "-m", "gscli")
+BARE = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(ROOT)}
+PATIENCE = 60
+
+
+def gscli(
+    *words: str,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    **variables: str,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command on pipes; `variables` are all of its environment besides PATH."""
+    return subprocess.run(
+        [*COMMAND, *words], input=stdin, capture_output=True, cwd=cwd, env={**BARE, **variables},
+        timeout=PATIENCE, check=False,
+    )  # fmt: skip
+
+
+def program(folder: Path) -> dict[str, str]:
+    """An environment in which `gscli` is a program on PATH."""
+    folder.mkdir(exist_ok=True)
+    script = folder / "gscli"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gscli "$@"\n')
+    script.chmod(0o755)
+    return {**BARE, "PATH": f"{folder}:{BARE['PATH']}"}
+
+
+def shell(
+    line: str, cwd: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash in which `gscli` is a command."""
+    return subprocess.run(
+        ["bash", "-c", line], cwd=cwd, env=dict(environment), capture_output=True,
+        stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+
+
+class Terminal:
+    """The command on a pseudo-terminal: what it shows, and keys for it."""
+
+    def __init__(self, *words: str, columns: int = 80, **variables: str) -> None:
+        self._child, self._descriptor = pty.fork()
+        if self._child == 0:  # pragma: no cover  this is the command
+            os.environ.clear()
+            os.environ.update({**BARE, "TERM": "xterm-256color", "COLUMNS": str(columns)})
+            os.environ.update(variables)
+            os.execv(sys.executable, [*COMMAND, *words])
+        self.screen = ""
+
+    def wait_for(self, text: str) -> str:
+        """Read until the screen shows `text`; the whole screen so far."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.screen:
+            assert time.monotonic() < deadline, self.screen
+            assert self._read(), f"ended without {text!r}: {self.screen}"
+        return self.screen
+
+    def press(self, keys: str) -> None:
+        """Send keys once the command waits for single ones; what came before would be dropped."""
+        deadline = time.monotonic() + PATIENCE
+        while termios.tcgetattr(self._descriptor)[3] & termios.ICANON:
+            assert time.monotonic() < deadline, self.screen
+            time.sleep(0.005)
+        os.write(self._descriptor, keys.encode())
+
+    def finish(self) -> int:
+        """Read to the end; the exit status."""
+        while self._read():
+            pass
+        os.close(self._descriptor)
+        return os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._descriptor], [], [], PATIENCE)
+        assert ready, f"silent: {self.screen}"
+        try:
+            data = os.read(self._descriptor, 1 << 16)
+        except OSError:  # what Linux gives at the end
+            return False
+        self.screen += data.decode()
+        return bool(data)
+
+
+def on_terminal(words: Sequence[str], **variables: str) -> tuple[int, str]:
+    """Exit status and screen of a command that needs no keys."""
+    terminal = Terminal(*words, **variables)
+    status = terminal.finish()
+    return status, terminal.screen

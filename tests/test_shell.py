@@ -1,0 +1,410 @@
+"""A good citizen of the shell: streams, descriptors, signals, terminals, environments."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shell import BARE, COMMAND, PATIENCE, Terminal, gscli, on_terminal, program, shell
+
+from gscli.guard import guarded
+
+GATHER = ("gather", "[10,20,30]", "[2,0,-1]")
+SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")
+DUPLICATES = ("scatter-nd", "[1,2]", "[[0],[0]]", "[8,9]")
+REFUSED = ("gather", "[1,2]", "[0,7]")
+ESCAPE = "\x1b["
+COLOURED = r"\x1b\[[\d;]*[34]8;"
+
+
+def npy(data: bytes) -> np.ndarray:
+    return np.load(io.BytesIO(data))
+
+
+# Streams
+
+
+def test_npy_flows_through_a_pipe_of_commands(tmp_path: Path) -> None:
+    line = (
+        "gscli gather '[[1,2],[3,4],[5,6]]' '[2,0]' -o - -f npy"
+        " | gscli scatter-nd - '[[0]]' '[[9,9]]' -f npy | gscli show -"
+    )
+    done = shell(f"set -o pipefail; {line}", tmp_path, program(tmp_path / "bin"))
+    assert done.returncode == 0
+    assert not done.stderr
+    rows = [re.findall(r"\d+", text)[1:] for text in done.stdout.decode().splitlines()[2:]]
+    assert rows == [["9", "9"], ["1", "2"]]
+
+
+def test_process_substitution_and_named_inputs(tmp_path: Path) -> None:
+    np.save(tmp_path / "d.npy", np.array([10, 20, 30]))
+    line = "gscli gather --indices <(echo '[1]') --data <(cat d.npy) --json=output"
+    done = shell(line, tmp_path, program(tmp_path / "bin"))
+    assert json.loads(done.stdout)["data"] == [20]
+
+
+def test_documents_are_read_back(tmp_path: Path) -> None:
+    lines = ("gscli gather '[0.5,2]' '[1,1]' --json", "gscli gather - '[0]' --json", "gscli show -")
+    done = shell("|".join(lines), tmp_path, program(tmp_path / "bin"))
+    assert done.stdout.decode().split() == ["standard", "input", "float64", "[1]", "0", "2.0"]
+
+
+def test_only_one_input_may_be_standard_input() -> None:
+    done = gscli("gather", "-", "-", stdin=b"[1]")
+    assert done.returncode in (2, 65, 66)
+    assert done.stderr.startswith(b"error: ")
+
+
+def test_results_go_to_stdout_and_everything_else_to_stderr() -> None:
+    done = gscli(*DUPLICATES, "--json=output", "-v")
+    assert json.loads(done.stdout)["data"] == [9, 2]
+    assert done.stderr.startswith(b"warning: 2 entries write the same cell")
+    assert b"2 entries, " in done.stderr
+
+
+def test_two_results_for_stdout_are_refused() -> None:
+    done = gscli(*GATHER, "-f", "npy", "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stderr)["error"]["problem"] == "stdout takes one result"
+
+
+def test_a_saved_result_prints_nothing_unless_a_picture_is_asked_for(tmp_path: Path) -> None:
+    quiet = gscli(*GATHER, "-o", "a.npy", cwd=tmp_path)
+    asked = gscli(*GATHER, "-o", "b.npy", "--show", "output", cwd=tmp_path)
+    assert (quiet.stdout, quiet.stderr, quiet.returncode) == (b"", b"", 0)
+    assert b"30" in asked.stdout
+    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
+
+
+def test_a_refused_picture_writes_nothing(tmp_path: Path) -> None:
+    done = gscli(*GATHER, "-o", "a.npy", "--slice", "0,0,0", cwd=tmp_path)
+    assert done.returncode == 2
+    assert not list(tmp_path.iterdir())
+
+
+# Element types of a call
+
+
+@pytest.mark.parametrize(
+    ("words", "dtype", "data"),
+    [
+        (("gather", "[1.5,0.1]", "[1]", "--dtype", "float32"), "float32", [0.10000000149011612]),
+        (("scatter-nd", "[1,2]", "[[0],[1]]", "[9,8.5]", "--dtype", "float16"), "float16", [9, 8.5]),
+        (("take", "[1,2,3]", "[0,-1]", "--dtype", "uint8"), "uint8", [1, 3]),
+        (("tf", "scatter-nd", "[[2]]", "[7]", "[3]", "--dtype", "float64"), "float64", [0, 0, 7]),
+        (("gather", "[1,2]", "[1.0]", "--dtype", "int64"), "int64", [2]),
+    ],
+)  # fmt: skip
+def test_dtype_is_for_data_and_updates(
+    words: tuple[str, ...], dtype: str, data: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded([*words, "--json=output"]) == 0
+    output = json.loads(capsys.readouterr().out)
+    assert (output["dtype"], output["data"]) == (dtype, data)
+
+
+def test_indices_keep_their_type_beside_dtype(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["take", "[1,2]", "[0,-1]", "--dtype", "int16", "--json"]) == 0
+    inputs = json.loads(capsys.readouterr().out)["inputs"]
+    assert (inputs["a"]["dtype"], inputs["indices"]["dtype"]) == ("int16", "int64")
+
+
+@pytest.mark.parametrize("words", [("[1,300]", "[0]"), ("[0.5]", "[0]"), ("[-1]", "[0]")])
+def test_dtype_never_changes_a_value(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    dtype = "uint8"
+    assert guarded(["gather", *words, "--dtype", dtype]) == 65
+    assert "without changing values" in capsys.readouterr().err
+
+
+def test_max_bytes_bounds_results_and_inputs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "4K"]) == 65
+    assert guarded(["gather", "arange:1000", "zeros:1000:int64", "--max-bytes", "9K", "-q"]) == 0
+    assert guarded(["gather", "[1]", "[0]", "--max-bytes", "much"]) == 2
+    assert "takes a number of bytes" in capsys.readouterr().err
+
+
+# Process behaviour: the same answers, statuses and bytes, whatever surrounds the command
+
+
+@pytest.mark.parametrize(
+    ("redirections", "words", "status"),
+    [
+        (">&-", GATHER, 0),
+        ("2>&-", REFUSED, 65),
+        ("<&- >&- 2>&-", (*GATHER, "-o", "a.npy"), 0),
+        ("<&-", ("show", "-"), 65),
+        ("> /dev/full", GATHER, 73),
+        ("> /dev/full", (*GATHER, "-f", "npy"), 73),
+        ("> /dev/full", ("--help",), 73),
+        ("> /dev/full", ("help", "man"), 73),
+        ("2> /dev/full", REFUSED, 65),
+        ("2> /dev/full", DUPLICATES, 0),
+    ],
+)  # fmt: skip
+def test_descriptors(
+    redirections: str, words: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    quoted = " ".join(f"'{word}'" for word in words)
+    done = shell(f"gscli {quoted} {redirections}", tmp_path, program(tmp_path / "bin"))
+    assert done.returncode == status, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.count(b"error: ") <= 1
+    if "-o" in words:
+        assert np.load(tmp_path / "a.npy").tolist() == [30, 10, 30]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("gather", "arange:100000", "arange:100000", "--json=output"),
+        ("gather", "arange:100000", "arange:100000", "-f", "npy"),
+        ("explain", "gather", "arange:20000", "arange:20000", "--limit", "20000"),
+        ("batch", "-"),
+    ],
+)
+def test_a_reader_that_leaves_is_no_error(words: tuple[str, ...]) -> None:
+    jobs = b'{"op":"gather","inputs":{"data":[1,2],"indices":[0]}}\n' * 3000
+    child = subprocess.Popen(
+        [*COMMAND, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=BARE,
+    )  # fmt: skip
+    assert child.stdin is not None
+    assert child.stdout is not None
+    assert child.stderr is not None
+    child.stdin.write(jobs[:60_000] if words == ("batch", "-") else b"")
+    child.stdin.flush()
+    child.stdout.read(1)
+    child.stdout.close()
+    with child.stderr:
+        with contextlib.suppress(BrokenPipeError):
+            child.stdin.close()
+        assert child.stderr.read() == b""
+    assert child.wait(PATIENCE) == 141
+
+
+def test_interrupt_ends_with_130() -> None:
+    child = subprocess.Popen(
+        [*COMMAND, "batch", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=BARE,
+    )  # fmt: skip
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.write(b'{"op":"gather","inputs":{"data":[1,2],"indices":[0]}}\n')
+    child.stdin.flush()
+    assert b"output" in child.stdout.readline(), "an answer comes before the next job"
+    child.send_signal(signal.SIGINT)
+    _, complaints = child.communicate(timeout=PATIENCE)
+    assert child.returncode == 130
+    assert complaints == b""
+
+
+ODD = {
+    "C locale": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "ASCII": {"PYTHONIOENCODING": "ascii"},
+    "dumb": {"TERM": "dumb", "HOME": "/nonexistent", "TMPDIR": "/nonexistent"},
+    "narrow": {"COLUMNS": "1", "LINES": "1"},
+    "no width": {"COLUMNS": "0"},
+}
+
+
+@pytest.mark.parametrize("variables", ODD.values(), ids=ODD)
+def test_no_environment_changes_a_status_or_a_written_byte(
+    variables: dict[str, str], tmp_path: Path
+) -> None:
+    done = gscli(*GATHER, "-o", "a.npy", "--show", "output", cwd=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    expected = io.BytesIO()
+    np.save(expected, np.array([30, 10, 30]))
+    assert (tmp_path / "a.npy").read_bytes() == expected.getvalue()
+    refused = gscli(*REFUSED, **variables)
+    assert refused.returncode == 65
+    assert b" ".join(refused.stderr.split()).startswith(b"error: index out of range")
+    if "PYTHONIOENCODING" in variables or "LC_ALL" in variables:
+        assert done.stdout.isascii()
+        assert refused.stderr.isascii()
+
+
+def test_a_deleted_working_folder(tmp_path: Path) -> None:
+    line = "mkdir gone && cd gone && rmdir ../gone && "
+    environment = program(tmp_path / "bin")
+    done = shell(line + "gscli gather '[1,2]' '[1]' --json=output", tmp_path, environment)
+    assert json.loads(done.stdout)["data"] == [2]
+    done = shell(line + "gscli gather '[1,2]' '[1]' -o x.npy", tmp_path, environment)
+    assert done.returncode == 73
+    assert b"Traceback" not in done.stderr
+
+
+# Habits
+
+
+def test_options_stand_before_the_command_or_behind_it() -> None:
+    before = gscli("--width", "50", "--color=always", *GATHER)
+    behind = gscli(*GATHER, "--width=50", "--color", "always")
+    variables = gscli(*GATHER, GSCLI_WIDTH="50", GSCLI_COLOR="always")
+    assert before.stdout == behind.stdout == variables.stdout
+    bare = re.sub(r"\x1b\[[\d;]*m", "", before.stdout.decode())
+    assert bare != before.stdout.decode()
+    assert max(map(len, bare.splitlines())) <= 50
+
+
+def test_plain_sentences_are_ascii(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded([*GATHER, "--plain"]) == 0
+    plain = capsys.readouterr().out
+    assert plain.isascii()
+    assert guarded(["--plain", *GATHER]) == 0
+    assert capsys.readouterr().out == plain
+
+
+def test_options_win_over_variables(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["--width", "50", *GATHER, "--width", "120"]) == 0
+    wide = capsys.readouterr().out
+    assert guarded([*GATHER, "--width", "120"]) == 0
+    assert capsys.readouterr().out == wide
+    assert "GSCLI_WIDTH" not in os.environ
+
+
+def test_quiet_prints_nothing_but_data() -> None:
+    assert gscli(*GATHER, "-q").stdout == b""
+    assert gscli("-q", *GATHER).stdout == b""
+    assert json.loads(gscli(*GATHER, "-q", "--json=output").stdout)["data"] == [30, 10, 30]
+
+
+def test_version() -> None:
+    assert re.fullmatch(rb"gscli \d+\.\d+\.\d+\n", gscli("--version").stdout)
+
+
+def test_nothing_is_written_but_the_output(tmp_path: Path) -> None:
+    gscli(*GATHER, "-o", "a.npy", cwd=tmp_path, HOME=str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
+
+
+# Colour and keys, on a pseudo-terminal
+
+
+def test_colour_on_a_terminal_and_none_in_a_pipe() -> None:
+    status, screen = on_terminal(GATHER)
+    assert status == 0
+    assert re.search(COLOURED, screen)
+    piped = gscli(*GATHER).stdout.decode()
+    assert ESCAPE not in piped
+    bare = re.sub(r"\x1b\[[\d;]*m", "", screen).replace("\r\n", "\n")
+    assert re.sub(r" ([a-z]) ", r"\1:", bare.splitlines()[-1]).split() == [
+        *piped.splitlines()[-1].split()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variables", "words", "coloured"),
+    [
+        ({"NO_COLOR": "1"}, (), False),
+        ({"NO_COLOR": "1"}, ("--color", "always"), True),
+        ({"TERM": "dumb"}, (), False),
+        ({}, ("--color", "never"), False),
+        ({"GSCLI_COLOR": "never"}, (), False),
+    ],
+)
+def test_what_decides_about_colour_on_a_terminal(
+    variables: dict[str, str], words: tuple[str, ...], coloured: bool
+) -> None:
+    status, screen = on_terminal([*GATHER, *words], **variables)
+    assert status == 0
+    assert (re.search(COLOURED, screen) is not None) == coloured
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "CLICOLOR_FORCE"])
+def test_colour_can_be_forced_into_a_pipe(variable: str) -> None:
+    assert ESCAPE.encode() in gscli(*GATHER, **{variable: "1"}).stdout
+    assert ESCAPE.encode() in gscli(*REFUSED, **{variable: "1"}).stderr
+
+
+def test_binary_never_goes_to_a_terminal() -> None:
+    status, screen = on_terminal([*GATHER, "-f", "npy"])
+    assert status == 2
+    assert "refusing to write binary .npy to the terminal" in screen
+
+
+def test_steps_by_keys() -> None:
+    terminal = Terminal(*SCATTER, "--step")
+    terminal.wait_for("1 of 2")
+    terminal.press("n")
+    terminal.wait_for("2 of 2")
+    terminal.press("?")
+    terminal.wait_for("updates.shape")
+    terminal.press("q")
+    assert terminal.finish() == 0
+
+
+def test_a_single_step_needs_no_key() -> None:
+    done = gscli(*SCATTER, "--step", "2")
+    assert done.returncode == 0
+    assert b"b:" in done.stdout
+    assert gscli(*SCATTER, "--step", "9").returncode == 2
+
+
+def test_interrupt_on_a_terminal() -> None:
+    terminal = Terminal(*SCATTER, "--step")
+    terminal.wait_for("1 of 2")
+    terminal.press("\x03")
+    assert terminal.finish() == 130
+    assert "Traceback" not in terminal.screen
+
+
+# Errors as data
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (REFUSED, 65, "IndexRefused"),
+        (("gather", "[1]"), 2, "UsageError"),
+        (("gather", "[1]", "[0]", "--nosuch"), 2, "UsageError"),
+        (("gather", "[1]", "[0]", "--axis"), 2, "UsageError"),
+        (("gathr",), 2, "UsageError"),
+        (("show", "nofile.npy"), 66, "CannotRead"),
+        ((*GATHER, "-o", "no/where.npy"), 73, "CannotWrite"),
+        ((*DUPLICATES, "--strict"), 1, "StrictFinding"),
+    ],
+)  # fmt: skip
+def test_errors_as_data(
+    words: tuple[str, ...], code: int, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded([*words, "--json"]) == code
+    printed = capsys.readouterr()
+    assert not printed.out
+    error = json.loads(printed.err)["error"]
+    assert (error["code"], error["kind"]) == (code, kind)
+    assert error["problem"]
+    assert set(error) == {"code", "kind", "problem", "where", "details", "valid", "hint"}
+
+
+def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: list[str]) -> int:
+        message = "oops\x1b[31m"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr("gscli.cli.command_line", broken)
+    errors = io.StringIO()
+    monkeypatch.setattr("sys.stderr", errors)
+    assert guarded(["gather"]) == 70
+    assert "this is a bug in gscli" in errors.getvalue()
+    assert "\x1b" not in errors.getvalue()
+    with pytest.raises(RuntimeError):
+        guarded(["gather", "--debug"])
+
+
+def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hungry(_: list[str]) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("gscli.cli.command_line", hungry)
+    assert guarded(["gather"]) == 65
