@@ -1,0 +1,67 @@
+"""Where pages go: a file beside the picture, or stdout alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gscli.app.comparing import compare_concept
+from gscli.app.operators import explain_operator
+from gscli.app.pages import write_page
+from gscli.errors import UsageError
+from gscli.frameworks.onnx import gather
+from gscli.options import Settings
+
+WORDS = ["[10,20,30]", "[0,-1]"]
+ARGUMENTS = {"axis": None, "batch_dims": None, "reduction": None}
+HEADING = "<h1>compare gather</h1>"
+
+
+def compared(settings: Settings) -> int:
+    return compare_concept("gather", WORDS, ARGUMENTS, ["onnx", "numpy"], settings)
+
+
+def test_a_comparison_is_saved_beside_its_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    assert compared(Settings(html=str(file))) == 1
+    assert HEADING in file.read_text(encoding="utf-8")
+    assert "what happens" in capsys.readouterr().out
+
+
+def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    compared(Settings(html="-"))
+    out = capsys.readouterr().out
+    assert out.startswith("<!DOCTYPE html>")
+    assert out.endswith("</html>\n")
+    explain_operator(gather, WORDS, {}, Settings(html="-"))
+    out = capsys.readouterr().out
+    assert out.startswith("<!DOCTYPE html>")
+    assert out.endswith("</html>\n")
+
+
+def test_stdout_takes_one_result() -> None:
+    with pytest.raises(UsageError, match="stdout takes one result"):
+        compared(Settings(html="-", json="document"))
+
+
+def test_explain_saves_the_page_and_the_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, picture = tmp_path / "page.html", tmp_path / "picture.svg"
+    explain_operator(gather, WORDS, {}, Settings(html=str(page), svg=str(picture)))
+    assert "output 1 is 30, entry b" in page.read_text(encoding="utf-8")
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    assert "-1 on axis 0 of size 3 is 2" in capsys.readouterr().out
+
+
+def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, lesson = tmp_path / "run.json", tmp_path / "lesson.html"
+    explain_operator(gather, WORDS, {}, Settings(json="document"))
+    run.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
+    write_page([str(run), str(run)], str(lesson), None, quiz=False)
+    assert lesson.read_text(encoding="utf-8").count("<section") == 2
