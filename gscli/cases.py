@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,15 @@ from gscli.arrays import dtype_name
 from gscli.declare import Operator
 from gscli.errors import ContentRefused, GscliError, UsageError
 from gscli.execute import execute
+from gscli.families import show_shape
 from gscli.files import dump_json, load_json
 from gscli.formats.content import open_content
 from gscli.frameworks import find
 from gscli.text import safe
 
 Array = NDArray[Any]
+
+Expected: TypeAlias = Literal["output", "error", "open"]
 
 TOLERANCES = {
     "float16": 4e-3,
@@ -49,7 +52,7 @@ class Case:
     operator: str
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
-    expect: Literal["output", "error", "open"]
+    expect: Expected
     output: Array | None
 
 
@@ -89,16 +92,23 @@ def parse_case(line: bytes | str, where: str) -> Case:
         inputs = {name: load_json(value) for name, value in record["inputs"].items()}
         output = load_json(record["output"]) if "output" in record else None
         return Case(
-            str(record["id"]),
+            safe(str(record["id"])),
             operator_name(record["framework"], record["op"]),
             *_completed(record, inputs, output),
-            record["expect"],
+            _expected(record),
             output,
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(
             "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
         ) from None
+
+
+def _expected(record: Mapping[str, Any]) -> Expected:
+    expected: Expected = record["expect"]
+    if expected not in get_args(Expected) or (expected == "output" and "output" not in record):
+        raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
+    return expected
 
 
 def operator_name(framework: str, op: str) -> str:
@@ -169,23 +179,24 @@ def difference(answer: Array, recorded: Array) -> str:
     if mine != theirs:
         return f"dtype is {mine}, recorded {theirs}"
     if answer.shape != recorded.shape:
-        return f"shape is {list(answer.shape)}, recorded {list(recorded.shape)}"
-    wrong = np.argwhere(~np.asarray(_equal(answer, recorded, theirs)))
-    if wrong.size == 0 and (answer.ndim or bool(_equal(answer, recorded, theirs))):
+        return f"shape is {show_shape(answer.shape)}, recorded {show_shape(recorded.shape)}"
+    equal = _equal(answer, recorded, theirs)
+    if equal.all():
         return ""
-    place = tuple(int(at) for at in wrong[0]) if answer.ndim else ()
-    return f"output[{','.join(map(str, place))}] is {answer[place]}, recorded {recorded[place]}"
+    place = tuple(np.argwhere(~equal)[0].tolist())
+    one, other = safe(str(answer[place]), 60), safe(str(recorded[place]), 60)
+    return f"output{show_shape(place)} is {one}, recorded {other}"
 
 
-def _equal(answer: Array, recorded: Array, dtype: str) -> Any:  # noqa: ANN401  bool or array of them
-    same = answer == recorded
+def _equal(answer: Array, recorded: Array, dtype: str) -> Array:
+    same = np.asarray(answer == recorded)
     if dtype not in TOLERANCES:
         return same
     wide = np.complex128 if recorded.dtype.kind == "c" else np.float64
     one, other = answer.astype(wide), recorded.astype(wide)
     with np.errstate(all="ignore"):
         near = np.abs(one - other) <= TOLERANCES[dtype] * np.abs(other)
-    return same | near | (np.isnan(one) & np.isnan(other))
+    return np.asarray(same | near | (np.isnan(one) & np.isnan(other)))
 
 
 def reproduction(case: Case) -> str:
@@ -208,12 +219,12 @@ def reproduction(case: Case) -> str:
 
 
 def _option(operator: Operator, name: str, value: object) -> list[str]:
-    flag = name.replace("_", "-")
+    flag = safe(name.replace("_", "-"))
     if isinstance(value, bool):
         known = {attribute.name: attribute.kind for attribute in operator.attributes}
         if known.get(name) == "bool":
             return [f"--{flag}" if value else f"--no-{flag}"]
         return [f"--{flag}", str(value).lower()]
     if isinstance(value, (list, tuple)):
-        return [f"--{flag}", ",".join(map(str, value))]
-    return [f"--{flag}", "none" if value is None else str(value)]
+        return [f"--{flag}", safe(",".join(map(str, value)))]
+    return [f"--{flag}", "none" if value is None else safe(str(value))]

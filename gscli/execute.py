@@ -13,6 +13,7 @@ from gscli import kernel
 from gscli.arrays import as_array, dtype_name, dtype_named
 from gscli.declare import Operator, numbered
 from gscli.errors import LimitRefused, UsageError
+from gscli.families import show_shape
 from gscli.frameworks import find
 from gscli.layout import Layout, Tensor
 from gscli.masks import without_masks
@@ -148,7 +149,9 @@ def without_numbers(
     for name, array in numbers.items():
         if array.ndim or name in attrs:
             raise UsageError(
-                f"{name} takes one number, once", where=f"{name} {list(array.shape)}", valid="[]"
+                f"{name} takes one number, once",
+                where=f"{name} {show_shape(array.shape)}",
+                valid="[]",
             )
     rest = {name: array for name, array in arrays.items() if name not in known}
     return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
@@ -175,7 +178,7 @@ def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | No
     if needed > limit:
         raise LimitRefused(
             "the output would be too large",
-            where=f"output {list(layout.output_shape)} of {layout.dtype}",
+            where=f"output {layout.dtype} {show_shape(layout.output_shape)}",
             details=(f"{needed:,} bytes",),
             valid=f"at most {limit:,} bytes",
             hint=f"--max-bytes {needed}",
@@ -189,7 +192,7 @@ def _representable(layout: Layout, width: int) -> None:
         if len(shape) > _MOST_AXES or width * prod(size for size in shape if size) > _MOST_BYTES:
             raise LimitRefused(
                 "no array can have the shape of the output",
-                where=f"{len(shape)} axes: {list(shape)}"[:200],
+                where=f"{len(shape)} axes: {show_shape(shape)}"[:200],
                 valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
             )
 

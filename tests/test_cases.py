@@ -48,7 +48,7 @@ def test_verdicts() -> None:
     other = changed(output={"dtype": "float64", "shape": [1], "data": [2]})
     assert judge(other).problem == "dtype is float32, recorded float64"
     shape = changed(output={"dtype": "float32", "shape": [1, 1], "data": [2]})
-    assert judge(shape).problem == "shape is [1], recorded [1, 1]"
+    assert judge(shape).problem == "shape is [1], recorded [1,1]"
     assert judge(changed(expect="error")).problem == "answered, the framework refuses"
     bad = {**CASE["inputs"], "indices": {"dtype": "int64", "shape": [1], "data": [5]}}
     assert judge(changed(inputs=bad)).problem.startswith("refused, recorded an answer: index out")
@@ -94,8 +94,27 @@ def test_lines_that_are_no_cases() -> None:
     for line in ("{}", "[]", "x", '{"id": 1, "framework": "onnx", "op": "Gather", "inputs": {}}'):
         with pytest.raises(ContentRefused, match="not a recorded case"):
             parse_case(line, "cases.jsonl line 1")
+    without = {name: value for name, value in CASE.items() if name != "output"}
+    for record in (without, {**CASE, "expect": "something"}):
+        with pytest.raises(ContentRefused, match="not a recorded case") as caught:
+            parse_case(json.dumps(record), "cases.jsonl line 1")
+        assert "expect is" in caught.value.details[0]
     with pytest.raises(CannotRead):
         list(read_cases("no-such-file.jsonl"))
+
+
+def test_nothing_of_a_case_reaches_the_terminal_raw() -> None:
+    text = {"dtype": "str", "shape": [1], "data": ["\x1b[31m"]}
+    two = {"dtype": "str", "shape": [2], "data": ["a", "\x1b[31m"]}
+    inputs = {**CASE["inputs"], "data": two}
+    case = changed(
+        id="\x1b[2J", inputs=inputs, output={**text, "data": ["b"]}, attrs={"\x07": "\x1b"}
+    )
+    assert case.id == "\\x1b[2J"
+    assert "\x1b" not in reproduction(case) + judge(case).problem
+    assert "\x07" not in reproduction(case) + judge(case).problem
+    problem = judge(changed(inputs=inputs, output={**text, "data": ["b"]})).problem
+    assert problem == r"output[0] is \x1b[31m, recorded b"
 
 
 def test_verify_counts_and_tells(tmp_path: Path) -> None:
