@@ -15,6 +15,9 @@ from gscli.errors import ContentRefused, DtypeRefused
 EXACT_IN_FLOAT64 = 2**53
 """Whole numbers up to this size survive readers that keep every number as a float64."""
 
+_PLAIN = frozenset(np.dtype(name) for name in ("bool", *dtypes.NUMBERS) if name != "bfloat16")
+"""Types in the machine's own byte order that need no look at their values."""
+
 
 @lru_cache(maxsize=256)
 def dtype_name(dtype: np.dtype[Any]) -> str:
@@ -53,6 +56,8 @@ def as_array(value: object, name: str) -> NDArray[Any]:
     >>> as_array([[1, 2]], "data").shape, as_array(np.array(["a"], object), "data").dtype.kind
     ((1, 2), 'U')
     """
+    if type(value) is np.ndarray and value.dtype in _PLAIN:
+        return value
     if isinstance(value, np.ndarray):
         array: NDArray[Any] = value
     else:

@@ -57,7 +57,7 @@ class Input:
     optional: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operator:
     """A declared operator: metadata from the signature, and a callable on arrays.
 
@@ -122,6 +122,12 @@ class Operator:
             for parameter in self._parameters
             if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         )
+
+    @cached_property
+    def deciding_inputs(self) -> Mapping[str, InputKind]:
+        """Names and kinds of the inputs whose numbers decide shapes."""
+        kinds = {item.name: item.kind for item in self.inputs}
+        return {name: kind for name, kind in kinds.items() if kind not in ("tensor", "many")}
 
     @cached_property
     def attributes(self) -> tuple[Attribute, ...]:

@@ -25,6 +25,9 @@ DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
 
 _VALUES_LIMIT = 64
+_LAYOUTS: dict[tuple[object, ...], Layout] = {}
+_LAYOUTS_KEPT = 256
+_EXACT_KINDS = frozenset({int, str, bool, type(None)})
 _MOST_AXES = 64
 _MOST_BYTES = (1 << 63) - 1
 
@@ -111,18 +114,45 @@ def execute(
 def layout_of(
     operator: Operator, arrays: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> Layout:
-    """The layout for these arrays; reads values only of inputs that decide shapes."""
-    kinds = {item.name: item.kind for item in operator.inputs}
-    tensors = {
-        name: Tensor(
-            name,
-            array.shape,
-            dtype_name(array.dtype),
-            _values(array, kinds.get(name)),
-        )
-        for name, array in arrays.items()
-    }
-    return operator.layout(tensors, attrs)
+    """The layout for these arrays; reads values only of inputs that decide shapes.
+
+    The newest layouts are kept: many calls in a row are alike, and a layout cannot change.
+    """
+    kinds = operator.deciding_inputs
+    decisions = {name: _values(arrays[name], kinds[name]) for name in kinds if name in arrays}
+    key = _key(operator, arrays, attrs, decisions)
+    layout = _LAYOUTS.get(key) if key is not None else None
+    if layout is None:
+        tensors = {
+            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name))
+            for name, array in arrays.items()
+        }
+        layout = operator.layout(tensors, attrs)
+        if key is not None:
+            if len(_LAYOUTS) >= _LAYOUTS_KEPT:
+                _LAYOUTS.clear()
+            _LAYOUTS[key] = layout
+    return layout
+
+
+def _key(
+    operator: Operator,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    decisions: Mapping[str, object],
+) -> tuple[object, ...] | None:
+    """All that a layout is made from; None where attributes are of types that may compare equal
+    and yet mean different things, as 1 and 1.0 or 0.0 and -0.0.
+    """
+    parts: list[object] = [operator, *decisions.values()]
+    for name, array in arrays.items():
+        parts += name, array.shape, array.dtype
+    for name, value in attrs.items():
+        kind = type(value)
+        if kind not in _EXACT_KINDS:
+            return None
+        parts += name, kind, value
+    return tuple(parts)
 
 
 def without_count(

@@ -48,6 +48,11 @@ class Form:
         return 1 if self.kind == "elements" else self.result[3]
 
     @property
+    def is_flat(self) -> bool:
+        """Whether data is nothing but rows: no batches and nothing outside of the rows."""
+        return self.kind == "slices" and self.data[0] == self.data[1] == 1
+
+    @property
     def shares_entries(self) -> bool:
         """Whether several outer positions take the same entries."""
         return self.kind == "slices" and self.result[1] != 1

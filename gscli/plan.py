@@ -125,24 +125,30 @@ class Plan:
 
         Then the policy has nothing to do: no number is negative, fractional or out of range.
         """
-        layout, policy = self.layout, self.layout.policy
-        known: list[bool] = []
+        layout = self.layout
+        if not layout.entry_count:
+            return (True,) * len(layout.column_axes)
         largest: dict[str, int] = {}
-        for number, axis in enumerate(layout.column_axes):
-            source, own = layout.addressing.columns[number].source, self._own_column
-            dtype = self.inputs[source].dtype
-            if dtype.kind not in "iu" or not layout.entry_count:
-                known.append(layout.entry_count == 0)
-                continue
+        return tuple(
+            self._is_tame(column, axis, largest)
+            for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
+        )
+
+    def _is_tame(self, column: Column, axis: int, largest: dict[str, int]) -> bool:
+        """`largest` keeps what is known of whole inputs: it usually settles all their columns."""
+        layout, array = self.layout, self.inputs[column.source]
+        if array.dtype.kind not in "iu":
+            return False
+        highest = highest_tame(layout.axes[axis], layout.policy)
+        if array.dtype.kind == "i":
             # Read as unsigned, a negative int8 may be less than the size of the axis.
-            highest = min(highest_tame(layout.axes[axis], policy), int(np.iinfo(dtype).max))
-            if source not in largest:  # usually settles all columns of one input in one pass
-                largest[source] = _largest(self.inputs[source])
-            tame = largest[source] <= highest
-            if not tame and len(layout.column_axes) > 1:
-                tame = _largest(own(layout.addressing.columns[number])) <= highest
-            known.append(tame)
-        return tuple(known)
+            highest = min(highest, (1 << (8 * array.itemsize - 1)) - 1)
+        if column.source not in largest:
+            largest[column.source] = _largest(array)
+        if largest[column.source] <= highest:
+            return True
+        alone = len(layout.column_axes) == 1
+        return not alone and _largest(self._own_column(column)) <= highest
 
     def raw(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
@@ -346,10 +352,14 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
         array = np.resize(flat, wanted) if flat.size else np.zeros((0,) * len(wanted), array.dtype)
     elif updates.fit is Fit.RESHAPE:
         array = array.reshape(wanted)
-    back = np.argsort(addressing.order)
-    return array.transpose(back)
+    order = addressing.order
+    if order == tuple(range(len(order))):
+        return array
+    return array.transpose(np.argsort(order))
 
 
 def _largest(numbers: Array) -> int:
     """The largest of some index numbers read as unsigned."""
+    if numbers.nbytes < BLOCK:
+        return largest_unsigned(numbers)
     return max(largest_unsigned(part) for part in mapped.blocks(numbers))

@@ -14,6 +14,7 @@ Indices: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
 
 _INT32_MAX = 2**31 - 1
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
@@ -33,7 +34,7 @@ def largest_unsigned(numbers: Array) -> int:
     >>> largest_unsigned(np.array([3, 1])), largest_unsigned(np.array([3, -1], np.int8))
     (3, 255)
     """
-    unsigned = numbers if numbers.dtype.kind == "u" else numbers.view(f"u{numbers.dtype.itemsize}")
+    unsigned = numbers if numbers.dtype.kind == "u" else numbers.view(_UNSIGNED[numbers.itemsize])
     return int(np.maximum.reduce(unsigned, axis=None))
 
 
@@ -43,7 +44,7 @@ def highest_tame(axis: Axis, policy: Policy) -> int:
     >>> highest_tame(Axis(4, column=0), Policy())
     3
     """
-    _, high = legal_range(axis, policy)
+    high = axis.size - (1 if axis.window is None else axis.span)
     return high if policy.narrow is Narrow.NEVER else min(high, _INT32_MAX)
 
 

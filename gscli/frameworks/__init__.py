@@ -56,12 +56,17 @@ def find(name: str) -> Operator:
         if rest in table:
             return table[rest]
         raise _unknown(name, [f"{framework(first).name}.{known}" for known in table])
-    bare = {
-        known: op for owner in BARE for known, op in framework(owner).operators.items() if op.bare
-    }
+    bare = _bare()
     if name in bare:
         return bare[name]
     raise _unknown(name, [*bare, *(operator.full_name for operator in operators())])
+
+
+@cache
+def _bare() -> dict[str, Operator]:
+    """The operators that need no framework's name."""
+    tables = [framework(owner).operators for owner in BARE]
+    return {name: operator for table in tables for name, operator in table.items() if operator.bare}
 
 
 def _unknown(name: str, known: list[str]) -> UsageError:

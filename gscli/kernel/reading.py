@@ -18,14 +18,29 @@ def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     """
     plan.judge()
     form = plan.layout.form
-    result = np.empty(form.result, data.dtype)
     if data.size == 0:
-        result.fill(plan.layout.fill)
-    elif result.size:
+        result = np.full(form.result, plan.layout.fill, data.dtype)
+    elif 0 in form.result:
+        result = np.empty(form.result, data.dtype)
+    elif form.is_flat and form.result[2] <= tuning.block:
+        result = _read_at_once(plan, data)
+    else:
+        result = np.empty(form.result, data.dtype)
         rows = np.ascontiguousarray(data).reshape(-1, form.run)
         read = _read_shared if form.shares_entries else _read
         read(plan, rows, result, tuning)
     return arranged(plan.layout, result)
+
+
+def _read_at_once(plan: Plan, data: Array) -> Array:
+    """Few entries and one step: the call costs more than the work."""
+    form = plan.layout.form
+    numbers, live = plan.rows(0, form.result[2], form.steps)
+    rows = np.ascontiguousarray(data).reshape(-1, form.run)
+    result = rows.take(numbers, axis=0, mode="clip")
+    if live is not None:
+        result[~live] = plan.layout.fill
+    return result
 
 
 def _read(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:

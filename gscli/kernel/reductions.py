@@ -61,6 +61,8 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
     >>> converted(np.array([1.9, 300.0, -7.0, np.nan]), np.dtype(np.uint8))
     array([  1, 255,   0,   0], dtype=uint8)
     """
+    if array.dtype == dtype:
+        return array
     if array.dtype.kind == "c" and dtype.kind not in "cb":
         array = array.real
     with np.errstate(all="ignore"):

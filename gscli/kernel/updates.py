@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,26 +10,31 @@ import numpy as np
 from gscli.arrays import dtype_named
 from gscli.kernel.reductions import comparable
 from gscli.kernel.rows import as_items
-from gscli.kernel.walks import Region, Walk
+from gscli.kernel.walks import Region
 from gscli.layout import Layout
 from gscli.plan import Array, Plan
 
 
 class Updates:
-    """A plan's updates as a view of `(*grid, run)`; regions are cast and scaled when asked for."""
+    """A plan's updates as a view of `(*grid, run)`; regions are cast and scaled when asked for.
 
-    def __init__(self, plan: Plan, route: Walk, dtype: np.dtype[Any]) -> None:
+    Without a grid all entries stand in one row.
+    """
+
+    def __init__(self, plan: Plan, dtype: np.dtype[Any], grid: tuple[int, ...] = (-1,)) -> None:
         self.layout, self.dtype = plan.layout, dtype
         form, view = plan.layout.form, plan.updates()
         if form.order != tuple(range(view.ndim)):
             view = view.transpose(form.order)
-        self.view = view.reshape(*route.grid, form.run)
-        ready = self.view.dtype == dtype and self.view.flags.c_contiguous and not self._scale
-        self._items = as_items(self.view, form.run) if ready else None
+        self.view = view.reshape(*grid, form.run)
 
-    @property
-    def _scale(self) -> bool:
-        return self.layout.updates is not None and self.layout.updates.scale is not None
+    @cached_property
+    def _items(self) -> Array | None:
+        """All updates as items, where they need neither cast nor copy."""
+        scaled = self.layout.updates is not None and self.layout.updates.scale is not None
+        if scaled or self.view.dtype != self.dtype or not self.view.flags.c_contiguous:
+            return None
+        return as_items(self.view, self.layout.form.run)
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""

@@ -29,12 +29,18 @@ def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Arra
     target = Target(layout, _base(layout, data, tuning))
     if layout.entry_count and layout.window_size and target.work.size:
         if direct:
-            _one_by_one(plan, target, tuning)
+            _write_directly(plan, target, tuning)
+        elif layout.form.is_flat and layout.entry_count <= SMALL and target.counts is None:
+            _write_at_once(plan, target, tuning)
         elif layout.reduction == "none":
             _write(plan, target, tuning)
         else:
             _reduce(plan, target, tuning)
     return target.finished()
+
+
+SMALL = 1024
+"""Entries up to which a call takes longer than its work."""
 
 
 class Target:
@@ -122,8 +128,8 @@ def _judged_by_numpy(plan: Plan) -> bool:
     layout, policy = plan.layout, plan.layout.policy
     form = layout.form
     return (
-        form.kind == "slices"
-        and form.run == form.data[0] == form.data[1] == 1
+        form.is_flat
+        and form.run == 1
         and form.steps == (1,)
         and form.data[2] > 0
         and policy.negative is Negative.FROM_END
@@ -135,15 +141,13 @@ def _judged_by_numpy(plan: Plan) -> bool:
     )
 
 
-def _one_by_one(plan: Plan, target: Target, tuning: Tuning) -> None:
+def _write_directly(plan: Plan, target: Target, tuning: Tuning) -> None:
     """Addresses are the indices as written."""
-    route = walk(plan, tuning.block, ordered=True)
-    updates, cells = Updates(plan, route, target.work.dtype), target.rows.reshape(-1)
+    updates, cells = Updates(plan, target.work.dtype), target.rows.reshape(-1)
     try:
         for first in range(0, plan.layout.entry_count, tuning.block):
-            last = min(first + tuning.block, plan.layout.entry_count)
-            addresses = plan.raw(0, first, last)
-            values = updates.values((0, slice(first, last)))
+            part = slice(first, min(first + tuning.block, plan.layout.entry_count))
+            addresses, values = plan.raw(0, part.start, part.stop), updates.values((part,))
             if target.rule is None:
                 cells[addresses] = values.reshape(-1)
             else:
@@ -153,12 +157,25 @@ def _one_by_one(plan: Plan, target: Target, tuning: Tuning) -> None:
         raise
 
 
+def _write_at_once(plan: Plan, target: Target, tuning: Tuning) -> None:
+    """Few entries and one step: the call costs more than the work."""
+    layout = plan.layout
+    addresses, live = plan.rows(0, layout.entry_count, layout.form.steps)
+    values = Updates(plan, target.work.dtype).values((slice(None),))
+    if live is not None:
+        addresses, values = addresses[live], values[live]
+    if target.rule is None:
+        target.rows[addresses] = values
+    else:
+        target.reduce(slice(None), addresses, values, tuning)
+
+
 def _write(plan: Plan, target: Target, tuning: Tuning) -> None:
     """Row-major order, the last writer wins."""
     run = plan.layout.form.run
     rows = as_items(target.rows, run)
     route = walk(plan, tuning.block, ordered=True, last_only=True)
-    updates = Updates(plan, route, target.work.dtype)
+    updates = Updates(plan, target.work.dtype, route.grid)
 
     def write(lane: Lane) -> None:
         for step in route.steps(lane):
@@ -176,7 +193,7 @@ def _reduce(plan: Plan, target: Target, tuning: Tuning) -> None:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
     run = plan.layout.form.run
     route = walk(plan, tuning.block if run == 1 else tuning.sorted_block, ordered=True)
-    updates = Updates(plan, route, target.work.dtype)
+    updates = Updates(plan, target.work.dtype, route.grid)
     if target.counts is not None:
         for step in _steps(route):
             target.count(step.base, step.live_addresses)
