@@ -36,11 +36,6 @@ _LAZY = {
 
 @cache
 def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and functions alike
-    return _found(name)
-
-
-@cache
-def _found(name: str) -> Any:  # noqa: ANN401
     if name in _LAZY:
         module, attribute = _LAZY[name]
         return getattr(import_module(module), attribute)
