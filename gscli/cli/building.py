@@ -34,13 +34,11 @@ class Command(TyperCommand):
                 kind = "Arguments" if parameter.param_type_name == "argument" else "Options"
                 heading = getattr(parameter, "rich_help_panel", None) or kind
                 headings.setdefault(heading, []).append(record)
-        helping = headings.get("Options", [])[-1:]
-        if len(headings) > 1 and helping and headings["Options"] == helping:
-            del headings["Options"]  # a heading for --help alone
-            next(reversed(headings.values())).extend(helping)
+        next(reversed(headings.values())).append(headings["Options"].pop())  # --help, at the end
         for heading, rows in headings.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(rows)
 
 
 def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  typer's own keywords
@@ -158,4 +156,4 @@ def chosen(name: str, text: str, choices: Sequence[str]) -> str:
 
 def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
     """Up to three known names near a wrong one, the nearest first."""
-    yield from get_close_matches(name, known, 3, 0.5)
+    yield from get_close_matches(name, known, 3, 0.65)

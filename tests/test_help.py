@@ -1,0 +1,290 @@
+"""Help, topics, the manual page, wrong usage, and completion by a real shell.
+
+To record the golden texts: python tests/test_help.py, then read what changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # as a script, only tests/ is on the path
+
+from shell import gscli, on_terminal, program  # noqa: E402
+
+import gscli as package  # noqa: E402
+from gscli.cli.root import TOOLS  # noqa: E402
+from gscli.errors import ExitCode  # noqa: E402
+from gscli.frameworks import NAMES  # noqa: E402
+from gscli.guard import guarded  # noqa: E402
+from gscli.lessons import sessions  # noqa: E402
+from gscli.manual import topics  # noqa: E402
+from gscli.options import SHARED  # noqa: E402
+
+GOLDEN = Path(__file__).parent / "golden" / "help"
+SHARED_HEADINGS = "\n\nResult:\n"
+EVERY = package.operators()
+
+
+def screen(*words: str) -> str:
+    """What a command prints, 80 columns wide and without colour."""
+    variables = {"COLUMNS": "80", "NO_COLOR": "1", "PATH": os.environ.get("PATH", "")}
+    kept = dict(os.environ)
+    out, err = io.StringIO(), io.StringIO()
+    os.environ.clear()
+    os.environ.update(variables)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = guarded(words)
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+    assert status == 0, err.getvalue()
+    return out.getvalue()
+
+
+def help_of_operators() -> str:
+    """Every operator's own help; what follows is the same for all of them."""
+    parts = []
+    for operator in EVERY:
+        text = screen(*operator.command_line.split()[1:], "--help")
+        parts.append(text.partition(SHARED_HEADINGS)[0])
+    return "\n\n".join(parts) + "\n"
+
+
+def help_of_tools() -> str:
+    """The root's help, every tool's, a framework's, and the options that operators share."""
+    parts = [screen("--help"), screen("tf", "--help")]
+    parts += [screen(name, "--help") for name in TOOLS]
+    parts.append(SHARED_HEADINGS[2:] + screen("gather", "--help").partition(SHARED_HEADINGS)[2])
+    return "\n".join(parts)
+
+
+RECORDED = {"operators.txt": help_of_operators, "tools.txt": help_of_tools}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_help_is_as_recorded(name: str) -> None:
+    assert RECORDED[name]() == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_every_operator_lists_the_same_shared_options() -> None:
+    expected = screen("gather", "--help").partition(SHARED_HEADINGS)[2]
+    for operator in EVERY:
+        text = screen(*operator.command_line.split()[1:], "--help")
+        shared = text.partition(SHARED_HEADINGS)[2]
+        own = {attribute.name for attribute in operator.attributes}
+        assert shared == expected or own & {one.name for one in SHARED}, operator.full_name
+
+
+def test_explain_and_check_take_the_words_of_the_operator() -> None:
+    for verb in ("explain", "check"):
+        text = screen(verb, "torch", "scatter-add", "--help")
+        assert text.startswith(f"Usage: gscli {verb} torch scatter-add INPUT INDEX SRC [OPTIONS]")
+        assert f"  gscli {verb} torch scatter-add " in text
+
+
+def test_help_is_plain_on_a_terminal_too() -> None:
+    status, shown = on_terminal(["scatter-nd", "--help"], COLUMNS="80")
+    assert status == 0
+    assert shown.replace("\r\n", "\n") == screen("scatter-nd", "--help")
+
+
+def test_nothing_said_is_help_and_status_2() -> None:
+    done = gscli(COLUMNS="80")
+    assert (done.returncode, done.stderr) == (2, b"")
+    assert done.stdout.decode() == screen("--help")
+    done = gscli("tf", COLUMNS="80")
+    assert (done.returncode, done.stdout.decode()) == (2, screen("tf", "--help"))
+
+
+# Topics
+
+
+@pytest.mark.parametrize("topic", topics())
+def test_topics_fit_the_screen(topic: str) -> None:
+    text = screen("help", topic)
+    if topic not in ("man", "frameworks", "environment"):
+        assert max(map(len, text.splitlines())) <= 100
+    assert text.endswith("\n")
+    assert topic in screen("help")
+
+
+def test_exit_codes_are_those_of_the_errors() -> None:
+    told = {int(line.split()[0]) for line in screen("help", "exit-codes").splitlines()}
+    assert told == {int(code) for code in ExitCode}
+
+
+def test_help_of_a_command_is_its_help() -> None:
+    for words in (["scatter-nd"], ["tf", "gather-nd"], ["compare", "gather"], ["explain", "take"]):
+        assert screen("help", *words) == screen(*words, "--help")
+
+
+def test_the_manual_page_tells_every_command_and_option() -> None:
+    plain = screen("help", "man").replace("\\-", "-")
+    for operator in EVERY:
+        assert f".SS {operator.command_line} " in plain
+        for attribute in operator.attributes:
+            assert f"--{attribute.name.replace('_', '-')}" in plain
+    assert all(f".B gscli {tool}\n" in plain for tool in TOOLS)
+    assert all(flag in plain for one in SHARED for flag in one.flags)
+    assert all(one.environment in plain for one in SHARED)
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to format with")
+def test_the_manual_page_is_sound_roff() -> None:
+    page = screen("help", "man")
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww"], input=page.encode(), capture_output=True, check=True
+    )
+    assert not done.stderr
+    text = re.sub(r"\x1b\[[\d;]*m|.\x08", "", done.stdout.decode())
+    assert "gscli scatter-nd '[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'" in text
+    assert "EXIT STATUS" in text
+
+
+# Wrong usage
+
+
+USAGE = [
+    exchange
+    for session in sessions((GOLDEN / "usage.md").read_text(encoding="utf-8"))
+    for exchange in zip(session[::2], session[1::2], strict=True)
+]
+
+
+@pytest.mark.parametrize(("wrong", "status"), USAGE, ids=lambda exchange: exchange.command)
+def test_wrong_usage_is_told_as_recorded(
+    wrong: object,
+    status: object,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To record: python tests/screens.py tests/golden/help/usage.md."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    code = guarded(shlex.split(wrong.command)[1:])  # type: ignore[attr-defined]
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert (printed.err, f"{code}\n") == (wrong.screen, status.screen)  # type: ignore[attr-defined]
+
+
+# Completion
+
+
+COMPLETE = """
+source <(gscli --show-completion)
+complete -p gscli
+COMP_WORDS=({words})
+COMP_CWORD={place}
+_gscli_completion gscli
+printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def completed(tmp_path: Path, *words: str) -> set[str]:
+    """What bash offers for the last word, its completion script really sourced."""
+    script = tmp_path / "session.sh"
+    quoted = " ".join(map(shlex.quote, ("gscli", *words)))
+    script.write_text(COMPLETE.format(words=quoted, place=len(words)))
+    done = subprocess.run(
+        ["bash", "--norc", str(script)], cwd=tmp_path, env=program(tmp_path / ".bin"),
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    bound, *offers = done.stdout.splitlines()
+    assert bound == "complete -o default -F _gscli_completion gscli", done.stderr
+    return {offer for offer in offers if offer}
+
+
+def test_bash_completes_what_gscli_knows(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    for name in ("data/x.npy", "data/notes.md", "d.safetensors", "d.txt~"):
+        (tmp_path / name).touch()
+    assert completed(tmp_path, "scatter-") == {"scatter-elements", "scatter-nd", "scatter-update"}
+    assert completed(tmp_path, "torch", "index-s") == {"index-select"}
+    assert completed(tmp_path, "explain", "tf", "gather") == {"gather", "gather-nd"}
+    assert completed(tmp_path, "scatter-nd", "--reduction", "m") == {"mul", "max", "min"}
+    assert completed(tmp_path, "gather", "--pal") == {"--palette"}
+    assert completed(tmp_path, "gather", "d") == {"data/", "d.safetensors"}
+    assert completed(tmp_path, "show", "dat") == {"data/", "data/x.npy"}
+    assert completed(tmp_path, "help", "ex") == {"exit-codes"}
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_the_scripts_of_the_shells(name: str) -> None:
+    done = gscli(_GSCLI_COMPLETE=f"source_{name}")
+    assert done.returncode == 0
+    assert b"gscli" in done.stdout
+    assert b"_GSCLI_COMPLETE" in done.stdout
+    words = {"COMP_WORDS": "gscli sc", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "gscli sc"}
+    done = gscli(
+        _GSCLI_COMPLETE=f"complete_{name}", _TYPER_COMPLETE_FISH_ACTION="get-args", **words
+    )
+    assert b"scatter-nd" in done.stdout
+    assert b"gather" not in done.stdout.replace(b"twin of Gather", b"")
+
+
+# The package
+
+
+def test_the_package_names_what_it_offers() -> None:
+    offered = dir(package)
+    assert set(NAMES) <= set(offered)
+    assert {"gather", "scatter_nd", "scatter_update", "take", "run", "trace", "show"} <= set(
+        offered
+    )
+    for name in offered:
+        assert getattr(package, name) is not None
+    assert (Path(package.__file__).parent / "py.typed").exists()
+
+
+LIGHT = """
+import sys, gscli
+dir(gscli), gscli.onnx, gscli.operators(), gscli.GscliError
+print(*({"numpy", "rich", "typer", "ml_dtypes"} & set(sys.modules)))
+gscli.gather([1, 2], [0])
+print(*({"rich", "typer", "ml_dtypes"} & set(sys.modules)))
+"""
+
+
+def test_importing_the_package_is_light(tmp_path: Path) -> None:
+    environment = program(tmp_path / "bin")
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "\n\n"
+
+
+def test_traces_and_arrays_show_themselves() -> None:
+    trace = package.trace("onnx.gather", {"data": [10, 20], "indices": [-1]})
+    markup = trace._repr_html_()
+    assert markup.startswith("<pre ")
+    assert markup.count("<span") == markup.count("</span>")
+    assert ">20</span>" in markup
+    assert "://" not in markup
+    assert "&lt;b&gt;" in package.show([["<b>"]])._repr_html_()
+    assert str(package.show([1.5], name="x")).splitlines()[0] == "x  float64 [1]"
+
+
+def test_rich_prints_traces() -> None:
+    from rich.console import Console
+
+    out = io.StringIO()
+    trace = package.trace("onnx.gather", {"data": [10, 20], "indices": [-1]})
+    Console(file=out, width=60).print(trace)
+    assert "output[0] = 20" in out.getvalue()
+
+
+if __name__ == "__main__":
+    for file_name, text_of in RECORDED.items():
+        (GOLDEN / file_name).write_text(text_of(), encoding="utf-8")
