@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
@@ -298,6 +299,19 @@ def test_the_table_of_a_comparison_is_a_table_at_any_width(show: Any, width: int
             ("columnheader", "what happens"), ("cell", "10 differs from ONNX Gather-13"),
             ("cell", "error")} <= named  # fmt: skip
     assert any(role == "rowheader" and name.startswith("JAX x[i]") for role, name in named)
+
+
+@pytest.mark.parametrize("width", [1120, 400])
+def test_many_columns_scroll_within_the_page(show: Any, width: int) -> None:
+    inputs = {"data": np.arange(40), "indices": np.arange(-12, 12) * 3}
+    window = show(compare("gather", inputs, only=["onnx", "numpy"]))
+    window.resize(width)
+    assert window.run("return document.documentElement.scrollWidth") <= width
+    wide = "const w = document.querySelector('.wide'); return w.scrollWidth > w.clientWidth"
+    assert window.run(wide)
+    window.run("document.querySelector('.wide').scrollLeft = 300")
+    left = "return document.querySelector('.answers tbody th').getBoundingClientRect().left"
+    assert window.run(left) >= 0
 
 
 def test_it_reads_without_scripts(show: Any, window: Browser) -> None:
