@@ -27,7 +27,7 @@ class Command(TyperCommand):
         return [*(self.inputs or (word.strip("{}") for word in arguments)), options]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        headings: dict[str, list[tuple[str, str]]] = {}
+        headings: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
