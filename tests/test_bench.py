@@ -70,6 +70,14 @@ def test_verdicts_need_every_figure(ratios: list[float], expected: str) -> None:
     assert verdict(ratios, 1.0) == expected
 
 
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [(2.0, 1.0, "met"), (1.0, 2.0, "undecided"), (2.0, 2.0, "missed")],
+)
+def test_goals_are_judged_with_two_threads(one: float, two: float, expected: str) -> None:
+    assert kernel_table.decided([[one, one], [two, two]], 1.5) == expected
+
+
 def made_row(**seconds: float) -> dict[str, Any]:
     figures = {"gscli 1": 3.0, "gscli 2": 2.0, "numpy": 1.0, "copyto": 0.1} | seconds
     exact = dict.fromkeys(figures, True) | {"jax": False}

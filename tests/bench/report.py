@@ -67,8 +67,8 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
         "Kernels, data in memory, milliseconds (minimum); index check, wrap of negatives and copy "
         "of data included. *copyto* copies as many bytes as must be read and written; ORT is "
         "onnxruntime; 1t, 2t are threads; † result differs from the specification's sequential "
-        "loop. The best peer is bold; ratios are of minima (medians). A goal is met, or missed, "
-        "with two threads by both. "
+        "loop. The best peer is bold. Ratios are of minima, in brackets of medians. A goal is met "
+        "where both reach it with two threads, missed where neither does with one or two. "
         f"Against the best peer: {_counted(against_best)}. "
         f"At most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}."
     )
