@@ -47,12 +47,14 @@ def compare_concept(
 
 def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
     from gscli.views.compare import comparison  # noqa: PLC0415
-    from gscli.views.lines import render, to_svg  # noqa: PLC0415
+    from gscli.views.lines import render  # noqa: PLC0415
 
     if settings.svg is not None:
+        from gscli.views.export import to_svg  # noqa: PLC0415
+
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
-        save_text(settings.svg, to_svg(comparison(comparing, options), options, title))
+        save_text(settings.svg, to_svg(comparison(comparing, options), title))
     if settings.html is not None:
         from gscli.views.page_compare import compare_page  # noqa: PLC0415
 

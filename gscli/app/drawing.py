@@ -42,10 +42,10 @@ def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
     texts: dict[str, str] = {}
     options = view_options(settings, colored=True)
     if settings.svg is not None:
-        from gscli.views.lines import to_svg  # noqa: PLC0415
+        from gscli.views.export import to_svg  # noqa: PLC0415
         from gscli.views.picture import picture  # noqa: PLC0415
 
-        texts[settings.svg] = to_svg(picture(trace, options), options, trace.operator.command_line)
+        texts[settings.svg] = to_svg(picture(trace, options), trace.operator.command_line)
     if settings.html is not None:
         from gscli.views.page import page  # noqa: PLC0415
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.style import Style
-
 from gscli.tracing import How
 from gscli.views.lines import Line, Run
-from gscli.views.palette import PLAIN, Palette
+from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left, right
+from gscli.views.style import PLAIN, Style
 from gscli.views.subject import Mark
 
 MOST_LETTERS = 4

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from rich.style import Style
-
 from gscli.compare import Comparing, Group, Row
 from gscli.tracing import Trace, label_of
 from gscli.views.answers import Answer, Answers, lettered
 from gscli.views.lines import Drawn, Line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN, Palette, palette_of
+from gscli.views.palette import Palette, palette_of
 from gscli.views.picture import picture
 from gscli.views.signs import cells, left
+from gscli.views.style import PLAIN, Style
 
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""

@@ -12,11 +12,12 @@ from gscli.views.legend import legend
 from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN, palette_of
+from gscli.views.palette import palette_of
 from gscli.views.picture import title_lines
 from gscli.views.sentences import sentence
 from gscli.views.signs import LONGEST_LINE, Signs, signs_of
 from gscli.views.statements import Teller
+from gscli.views.style import PLAIN
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""

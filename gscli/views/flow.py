@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gscli.views.lines import Line, line_width
-from gscli.views.palette import PLAIN
+from gscli.views.style import PLAIN
 
 
 @dataclass(frozen=True)

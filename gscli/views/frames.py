@@ -11,12 +11,13 @@ from gscli.views.group import draw_group
 from gscli.views.legend import legend
 from gscli.views.lines import Drawn, Line, wrapped
 from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN, palette_of
+from gscli.views.palette import palette_of
 from gscli.views.picture import GAP, title_lines
 from gscli.views.progress import subjects_after
 from gscli.views.reasons import why
 from gscli.views.signs import LONGEST_LINE, signs_of
 from gscli.views.statements import Teller
+from gscli.views.style import PLAIN
 
 FIRST_ENTRIES = 100
 """Entries that are traced before more are asked for."""

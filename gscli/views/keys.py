@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-
-from rich.console import Console
+from typing import IO
 
 from gscli.views.formula import Formula
 from gscli.views.frames import Frames
-from gscli.views.lines import Line, Lines, wrapped
-from gscli.views.palette import PLAIN, palette_of
+from gscli.views.lines import Drawn, Line, Lines, render, wrapped
+from gscli.views.palette import palette_of
 from gscli.views.picture import picture
 from gscli.views.reasons import source
 from gscli.views.signs import LONGEST_LINE, signs_of
+from gscli.views.style import PLAIN
 
 _KEYS = (
     ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
@@ -27,11 +27,11 @@ _LONGEST = 12
 _KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
 
 
-def interact(frames: Frames, console: Console, keys: Callable[[], str]) -> None:
+def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
     """Show frames as the keys ask until q or the end of input."""
     number = 0
     pressed = _one_by_one(keys)
-    _show(frames, number, console)
+    _show(frames, number, screen)
     while (key := next(pressed)) not in _QUIT:
         wanted = number
         if key in _NEXT:
@@ -39,17 +39,17 @@ def interact(frames: Frames, console: Console, keys: Callable[[], str]) -> None:
         elif key in _BACK:
             wanted = number - 1
         elif key in ("g", "G"):
-            asked = _asked(frames, console, pressed)
+            asked = _asked(frames, screen, pressed)
             wanted = number if asked is None else asked
         elif key in ("a", "A"):
-            console.print(picture(frames.trace, frames.options), end="")
-            _print_bar(frames, number, console)
+            _print(picture(frames.trace, frames.options), screen)
+            _print_bar(frames, number, screen)
         elif key == "?":
-            _explain(frames, console)
-            _print_bar(frames, number, console)
+            _explain(frames, screen)
+            _print_bar(frames, number, screen)
         if wanted in range(len(frames)) and wanted != number:
             number = wanted
-            _show(frames, number, console)
+            _show(frames, number, screen)
 
 
 def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
@@ -62,23 +62,32 @@ def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
         yield from _KEY.findall(read) or [""]
 
 
-def _show(frames: Frames, number: int, console: Console) -> None:
-    console.print(frames[number], end="")
-    _print_bar(frames, number, console)
+def _show(frames: Frames, number: int, screen: IO[str]) -> None:
+    _print(frames[number], screen)
+    _print_bar(frames, number, screen)
 
 
-def _print_bar(frames: Frames, number: int, console: Console) -> None:
+def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
     palette = palette_of(frames.options)
     line: Line = []
     for key, word in _KEYS:
         line += [(f" {key} ", palette.several), (f" {word}  ", PLAIN)]
     line.append((f"  {number + 1} of {len(frames)}", palette.dim))
-    console.print(Lines([[], line, []], frames.options), end="")
+    _print(Lines([[], line, []], frames.options), screen)
 
 
-def _asked(frames: Frames, console: Console, pressed: Iterator[str]) -> int | None:
+def _print(drawn: Drawn, screen: IO[str]) -> None:
+    _write(render(drawn, drawn.options), screen)
+
+
+def _write(text: str, screen: IO[str]) -> None:
+    screen.write(text)
+    screen.flush()  # also what has no end of line yet
+
+
+def _asked(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
     """The entry that is typed as a letter or a number, or None."""
-    console.out(f"entry (a letter, or 1 to {len(frames)}): ", end="", highlight=False)
+    _write(f"entry (a letter, or 1 to {len(frames)}): ", screen)
     typed = ""
     while (key := next(pressed)) not in _ENTER:
         if key in _ERASE:
@@ -87,8 +96,8 @@ def _asked(frames: Frames, console: Console, pressed: Iterator[str]) -> int | No
             break
         elif key.isalnum() and key.isascii():
             typed += key
-            console.out(key, end="", highlight=False)
-    console.out("")
+            _write(key, screen)
+    _write("\n", screen)
     return number_of(typed)
 
 
@@ -108,7 +117,7 @@ def number_of(typed: str) -> int | None:
     return number - 1
 
 
-def _explain(frames: Frames, console: Console) -> None:
+def _explain(frames: Frames, screen: IO[str]) -> None:
     """The rule at length: formula, legal indices, the operator's own help, the source."""
     options, formula = frames.options, Formula(frames.trace)
     palette, signs = palette_of(options), signs_of(options)
@@ -117,4 +126,4 @@ def _explain(frames: Frames, console: Console) -> None:
     for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
         told = wrapped(signs.text(text, LONGEST_LINE), options.width)
         lines += [[(part, PLAIN)] for part in told]
-    console.print(Lines(lines, options), end="")
+    _print(Lines(lines, options), screen)

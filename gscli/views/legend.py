@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.views.lines import Line, line_width
-from gscli.views.palette import PLAIN, Palette
+from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left
 from gscli.views.statements import Statement
+from gscli.views.style import PLAIN
 
 _GAP = 2
 _COLUMNS = 3

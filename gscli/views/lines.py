@@ -1,48 +1,28 @@
-"""Finished lines: what every view yields, as a rich renderable, as text and as SVG.
+"""Finished lines: what every view yields, as text with or without colour, and for rich.
 
-Neighbouring runs of one style become one segment, which draws ten thousand cells a hundred times
-faster than `rich.table`; nothing is ever wrapped or read as markup.
+Neighbouring runs of one style become one, which draws ten thousand cells a hundred times faster
+than a table of cells; nothing is ever wrapped or read as markup. rich is imported only by those who
+print a drawing on a console of rich's.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from io import StringIO
 from textwrap import wrap
-from typing import IO, Literal, TypeAlias
-
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.measure import Measurement
-from rich.segment import Segment
-from rich.style import Style
-from rich.terminal_theme import TerminalTheme
+from typing import TYPE_CHECKING, TypeAlias
 
 from gscli.views.options import NARROWEST, ViewOptions
-from gscli.views.palette import PLAIN
 from gscli.views.signs import cells, signs_of
+from gscli.views.style import PLAIN, Style, painted
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.measure import Measurement
 
 Run: TypeAlias = tuple[str, Style]
 Line: TypeAlias = list[Run]
-
-_SYSTEMS: dict[str, Literal["truecolor", "256", "standard"] | None] = {
-    "truecolor": "truecolor", "256": "256", "16": "standard", "none": None,
-}  # fmt: skip
-# Dark ground with light ink; the chips bring their own colours.
-_THEME = TerminalTheme(
-    (18, 19, 25),
-    (226, 228, 233),
-    [(18, 19, 25), (204, 36, 29), (0, 158, 115), (230, 159, 0),
-     (86, 180, 233), (204, 121, 167), (0, 160, 160), (226, 228, 233)],
-    [(120, 124, 133), (240, 80, 70), (60, 200, 150), (240, 228, 66),
-     (130, 200, 240), (225, 150, 195), (80, 200, 200), (255, 255, 255)],
-)  # fmt: skip
-_HELD = Style(bold=False)
-"""Keeps the empty last line that gives the picture its lower border."""
-_FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
 def line_width(line: Line) -> int:
@@ -79,12 +59,13 @@ class Drawn(ABC):
         return [_clean(line, wanted, cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for line in self.lines(options.max_width):
-            for text, style in line:
-                yield Segment(text, style)
-            yield Segment.line()
+        from gscli.views.export import segments  # noqa: PLC0415  rich
+
+        yield from segments(self.lines(options.max_width))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        from rich.measure import Measurement  # noqa: PLC0415  rich
+
         widest = max(map(line_width, self.lines(options.max_width)), default=0)
         return Measurement(widest, widest)
 
@@ -140,64 +121,9 @@ def _cut(runs: list[Run], width: int, cut: str) -> Line:
     return kept
 
 
-def render(renderable: RenderableType, options: ViewOptions) -> str:
+def render(drawn: Drawn, options: ViewOptions) -> str:
     """The text that goes to a terminal or a pipe, escape sequences as `options.color` says."""
-    system = _SYSTEMS[options.color]
-    if isinstance(renderable, Drawn) and system is None:
-        return "".join("".join(text for text, _ in line) + "\n" for line in renderable.lines())
-    text = StringIO()
-    _console(options.width, system, text).print(renderable, end="")
-    return text.getvalue()
-
-
-def terminal(options: ViewOptions, file: IO[str]) -> Console:
-    """A console that writes to `file` just as `render` would."""
-    return _console(options.width, _SYSTEMS[options.color], file)
-
-
-def to_svg(renderable: RenderableType, options: ViewOptions, title: str) -> str:
-    """A self-contained picture of the screen: no web font, nothing loaded from elsewhere."""
-    if isinstance(renderable, Drawn):
-        # Drawn once at the width asked for; the picture is as wide as its longest line.
-        lines = renderable.lines()
-        renderable = Lines([*lines, [(" ", _HELD)]], options)
-        width = max(map(line_width, lines), default=0)
-    else:
-        width = options.width
-    console = _console(max(width, len(title) + 12, NARROWEST), "truecolor", record=True)
-    console.print(renderable, end="")
-    svg = console.export_svg(title=title, theme=_THEME, code_format=_SVG)
-    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
-
-
-def _console(
-    width: int,
-    system: Literal["truecolor", "256", "standard"] | None,
-    file: IO[str] | None = None,
-    *,
-    record: bool = False,
-) -> Console:
-    """A console that asks neither the environment nor a terminal."""
-    return Console(
-        file=file or StringIO(),
-        width=width,
-        color_system=system,
-        force_terminal=True,
-        no_color=False,
-        legacy_windows=False,
-        record=record,
-        highlight=False,
-        _environ={},
-    )
-
-
-def _template() -> str:
-    """The frame that rich draws, without the font server and the page that it names."""
-    template = str(inspect.signature(Console.export_svg).parameters["code_format"].default)
-    template = re.sub(r"<!--.*?-->", "", template, flags=re.DOTALL)
-    template = re.sub(r"@font-face \{\{.*?\}\}", "", template, flags=re.DOTALL)
-    template = template.replace("Fira Code, monospace", _FONTS)
-    return template.replace("font-family: arial", "font-family: sans-serif")
-
-
-_SVG = _template()
+    lines = drawn.lines()
+    if options.color == "none":
+        return "".join("".join(text for text, _ in line) + "\n" for line in lines)
+    return "".join("".join(painted(*run) for run in line) + "\n" for line in lines)

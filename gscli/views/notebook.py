@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from rich.style import Style
-
 from gscli.arrays import as_array
 from gscli.tracing import Trace
 from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN
 from gscli.views.picture import picture
+from gscli.views.style import PLAIN, Style
 from gscli.views.tensor import tensor_picture
 
 WIDTH = 100
@@ -77,4 +75,6 @@ def shown(trace: Trace) -> Shown:
 def _span(text: str, style: Style) -> str:
     if style == PLAIN:
         return escape(text)
-    return f'<span style="{escape(style.get_html_style())}">{escape(text)}</span>'
+    from gscli.views.export import rich_style  # noqa: PLC0415  rich
+
+    return f'<span style="{escape(rich_style(style).get_html_style())}">{escape(text)}</span>'

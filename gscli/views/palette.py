@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from rich.style import Style
-
 from gscli.views.options import Depth, PaletteName, ViewOptions
-
-PLAIN = Style.null()
+from gscli.views.style import PLAIN, Style
 
 _GROUNDS = {
     "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
@@ -71,9 +68,9 @@ def _palette(color: Depth, name: PaletteName) -> Palette:
     pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
     ink, ground = _ALARM[depth]
     return Palette(
-        tuple(Style(color=ink, bgcolor=ground) for ink, ground in pairs),
-        tuple(Style(color=ink, bgcolor=ground, bold=True) for ink, ground in pairs),
-        Style(color=ink, bgcolor=ground, bold=True),
+        tuple(Style(ink, ground) for ink, ground in pairs),
+        tuple(Style(ink, ground, bold=True) for ink, ground in pairs),
+        Style(ink, ground, bold=True),
         several,
         dim,
         bold,

@@ -8,8 +8,9 @@ from textwrap import wrap
 from gscli.rules import COLUMNS, Rule
 from gscli.views.lines import Drawn, Line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN, palette_of
+from gscli.views.palette import palette_of
 from gscli.views.signs import cells, left
+from gscli.views.style import PLAIN
 
 GAP = 2
 WIDEST_LABEL = 44

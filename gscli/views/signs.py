@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from rich.cells import cell_len, set_cell_size
-
 from gscli.text import safe
 from gscli.tracing import How
 from gscli.views.options import ViewOptions
@@ -48,11 +46,11 @@ class Signs:
         if cells(text) <= width:
             return text
         mark = self.cut if width > len(self.cut) else ""
-        return set_cell_size(text, max(width - len(mark), 0)).rstrip() + mark
+        return _start(text, max(width - len(mark), 0)).rstrip() + mark
 
 
 # All characters below U+0300 and the signs themselves take one cell each.
-_NOT_PLAIN = re.compile("[^ -\u02ff│⋯⋮↺⊣✗×→…·]")
+_NOT_PLAIN = re.compile("[^ -\u02ff│⋯⋮↺⊣✗×→…·–−≠]")
 
 _UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·")
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".")
@@ -73,7 +71,20 @@ def cells(text: str) -> int:
     >>> cells("ab"), cells("日本")
     (2, 4)
     """
-    return cell_len(text) if _NOT_PLAIN.search(text) else len(text)
+    if not _NOT_PLAIN.search(text):
+        return len(text)
+    from rich.cells import cell_len  # noqa: PLC0415  only for what needs its table of widths
+
+    return cell_len(text)
+
+
+def _start(text: str, width: int) -> str:
+    """The first `width` cells; a wide character that would be halved gives way to a space."""
+    if not _NOT_PLAIN.search(text):
+        return text[:width]
+    from rich.cells import set_cell_size  # noqa: PLC0415  as above
+
+    return set_cell_size(text, width)
 
 
 def left(text: str, width: int) -> str:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-
-from rich.console import Console
+from typing import IO
 
 from gscli.errors import UsageError
 from gscli.tracing import Trace
 from gscli.views.frames import Frame, Frames
 from gscli.views.group import check_requests
 from gscli.views.keys import interact
-from gscli.views.lines import render, terminal
+from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 
 STEPPED_ENTRIES = 100
@@ -42,19 +41,19 @@ def show_steps(trace: Trace, options: ViewOptions, wanted: int | None = None) ->
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar  # noqa: PLC0415  only where there are keys
 
-        interactive(trace, options, terminal(options, sys.stdout), getchar)
+        interactive(trace, options, sys.stdout, getchar)
     else:
         for text in _in_a_row(found, options):
             sys.stdout.write(text)
 
 
 def interactive(
-    trace: Trace, options: ViewOptions, console: Console, keys: Callable[[], str]
+    trace: Trace, options: ViewOptions, screen: IO[str], keys: Callable[[], str]
 ) -> None:
     """Frames by single keys: `keys` returns the next one pressed. Ends with q or end of input."""
     found = frames(trace, options)
     if found:
-        interact(found, console, keys)
+        interact(found, screen, keys)
 
 
 def frame_number(found: Frames, wanted: int) -> Frame:

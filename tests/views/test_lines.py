@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -11,15 +12,14 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
-from rich.style import Style
-from rich.text import Text
 from views.scenes import SCENES, sheets
 
 from gscli.tracing import trace
-from gscli.views.lines import Lines, render, terminal, to_svg, wrapped
-from gscli.views.options import ViewOptions
-from gscli.views.palette import PLAIN
+from gscli.views.export import to_svg
+from gscli.views.lines import Lines, render, wrapped
+from gscli.views.options import Depth, PaletteName, ViewOptions
 from gscli.views.picture import picture
+from gscli.views.style import PLAIN, Style
 from gscli.views.tensor import tensor_picture
 
 BOLD = Style(bold=True)
@@ -109,7 +109,7 @@ def test_a_width_below_forty_is_taken_as_forty() -> None:
 
 def test_svg_is_well_formed_and_loads_nothing() -> None:
     options = ViewOptions()
-    svg = to_svg(picture(sheets(), options), options, "a < b & c")
+    svg = to_svg(picture(sheets(), options), "a < b & c")
     ET.fromstring(svg)
     assert re.findall(r"https?://[^\"]*", svg) == ["http://www.w3.org/2000/svg"]
     assert "url(http" not in svg
@@ -120,22 +120,14 @@ def test_svg_is_well_formed_and_loads_nothing() -> None:
 
 def test_svg_is_the_same_each_time() -> None:
     options = ViewOptions()
-    assert to_svg(picture(sheets(), options), options, "t") == to_svg(
-        picture(sheets(), options), options, "t"
-    )
+    assert to_svg(picture(sheets(), options), "t") == to_svg(picture(sheets(), options), "t")
 
 
 def test_svg_is_as_wide_as_the_longest_line() -> None:
     options = ViewOptions(width=200)
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0]})
-    svg = to_svg(picture(found, options), options, "t")
+    svg = to_svg(picture(found, options), "t")
     assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 900
-
-
-def test_foreign_renderables_can_be_rendered_too() -> None:
-    options = ViewOptions(color="16")
-    assert render(Text("hi", style="bold"), options) == "\x1b[1mhi\x1b[0m"
-    ET.fromstring(to_svg(Text("hi"), options, "t"))
 
 
 def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +143,20 @@ def test_wrapping_keeps_ranges_together() -> None:
     assert wrapped("", 10) == [""]
 
 
-def test_terminal_writes_as_render_does() -> None:
-    options, file = ViewOptions(), StringIO()
-    terminal(options, file).print(picture(sheets(), options), end="")
-    assert file.getvalue() == render(picture(sheets(), options), options)
+@pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
+@pytest.mark.parametrize(
+    ("color", "system"), [("truecolor", "truecolor"), ("256", "256"), ("16", "standard")]
+)
+def test_escape_sequences_are_those_that_rich_writes(
+    palette: PaletteName, color: Depth, system: Literal["truecolor", "256", "standard"]
+) -> None:
+    options = ViewOptions(color=color, palette=palette, width=100)
+    console = Console(
+        file=StringIO(), width=100, color_system=system, force_terminal=True, no_color=False,
+        legacy_windows=False, _environ={},
+    )  # fmt: skip
+    for scene in SCENES.values():
+        drawn = picture(scene(), options)
+        with console.capture() as captured:
+            console.print(drawn, end="")
+        assert render(drawn, options) == captured.get()

@@ -13,7 +13,7 @@ from views.scenes import PLAIN, SCENES, duplicates
 
 from gscli.errors import UsageError
 from gscli.tracing import Trace, trace
-from gscli.views.lines import render, terminal
+from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 from gscli.views.progress import subjects_after
 from gscli.views.step import frames, interactive, show_steps
@@ -34,7 +34,7 @@ def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
         except StopIteration:
             raise EOFError from None
 
-    interactive(found, options, terminal(options, file), next_key)
+    interactive(found, options, file, next_key)
     return file.getvalue()
 
 
@@ -146,13 +146,13 @@ def test_keys(typed: str, expected: list[int]) -> None:
 
 def test_arrow_keys_arrive_as_one_key() -> None:
     file, keys = io.StringIO(), iter(["\x1b[C", "\x1b[C", "\x1b[D", "q"])
-    interactive(duplicates(), PLAIN, terminal(PLAIN, file), lambda: next(keys))
+    interactive(duplicates(), PLAIN, file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2]
 
 
 def test_keys_typed_fast_arrive_together() -> None:
     file, keys = io.StringIO(), iter(["nn", "gb\r\x1b[C", "p\x1b[Dq", "n"])
-    interactive(duplicates(), PLAIN, terminal(PLAIN, file), lambda: next(keys))
+    interactive(duplicates(), PLAIN, file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2, 3, 2, 1]
 
 
