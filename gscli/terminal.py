@@ -20,7 +20,10 @@ NARROWEST = 20
 
 @dataclass(frozen=True)
 class Screen:
-    """One output stream as the pictures see it. `depth`: how many colours it can show."""
+    """One output stream as the pictures see it. `depth`: how many colours it can show.
+
+    `mono`: a terminal without colours by wish (NO_COLOR); bold, dim and reverse stay.
+    """
 
     color: bool
     width: int
@@ -28,6 +31,7 @@ class Screen:
     utf8: bool
     is_terminal: bool
     depth: Literal["truecolor", "256", "16"] = "truecolor"
+    mono: bool = False
 
 
 def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
@@ -47,6 +51,7 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
         encoding.startswith("utf"),
         is_terminal,
         _depth(),
+        mono=color == "auto" and bool(os.environ.get("NO_COLOR")) and _shows_styles(is_terminal),
     )
 
 
@@ -85,7 +90,11 @@ def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:
         return False
     if environment.get("FORCE_COLOR") or environment.get("CLICOLOR_FORCE", "0") != "0":
         return True
-    return is_terminal and environment.get("TERM") not in ("dumb", "unknown")
+    return _shows_styles(is_terminal)
+
+
+def _shows_styles(is_terminal: bool) -> bool:
+    return is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def _depth() -> Literal["truecolor", "256", "16"]:

@@ -321,6 +321,22 @@ def test_what_decides_about_colour_on_a_terminal(
     assert (re.search(COLOURED, screen) is not None) == coloured
 
 
+@pytest.mark.parametrize(
+    ("variables", "words", "styled"),
+    [
+        ({"NO_COLOR": "1"}, (), True),
+        ({"NO_COLOR": "1", "TERM": "dumb"}, (), False),
+        ({"NO_COLOR": "1"}, ("--color", "never"), False),
+    ],
+)
+def test_a_terminal_without_colour_keeps_bold_and_dim(
+    variables: dict[str, str], words: tuple[str, ...], styled: bool
+) -> None:
+    status, screen = on_terminal([*GATHER, *words], **variables)
+    assert status == 0
+    assert ("\x1b[1m" in screen, "\x1b[2m" in screen) == (styled, styled)
+
+
 @pytest.mark.parametrize("variable", ["FORCE_COLOR", "CLICOLOR_FORCE"])
 def test_colour_can_be_forced_into_a_pipe(variable: str) -> None:
     assert ESCAPE.encode() in gscli(*GATHER, **{variable: "1"}).stdout

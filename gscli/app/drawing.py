@@ -20,11 +20,11 @@ def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
     from gscli.views.options import ViewOptions  # noqa: PLC0415
 
     target = screen(sys.stdout, settings.color, settings.width)
-    depth = target.depth if target.color else "none"
+    depth = target.depth if target.color or target.mono else "none"
     return ViewOptions(
         width=target.width,
         color="truecolor" if colored else depth,
-        palette=settings.palette,
+        palette="mono" if target.mono and not colored else settings.palette,
         utf8=target.utf8 or colored,
         full=settings.full,
         rows=settings.rows,
