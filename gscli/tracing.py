@@ -23,7 +23,7 @@ from gscli.execute import Run, execute
 from gscli.formats.jsonarray import dump_json
 from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
-from gscli.plan import BLOCK, Array, Block, Indices, Plan, legal_range
+from gscli.plan import BLOCK, Array, Indices, Plan, legal_range
 from gscli.replay import Replay
 
 __all__ = [
@@ -45,6 +45,8 @@ Role: TypeAlias = Literal["data", "indices", "updates", "output"]
 
 DUPLICATES_JUDGED = 1 << 22
 """Entries that `duplicates` looks at."""
+
+ENTRIES_AT_ONCE = 1024
 
 LISTED_ENTRIES = 10_000
 """Entries that `to_dict` lists before it only counts them."""
@@ -140,53 +142,62 @@ class Trace:
         return list(self._entries(count))
 
     def _entries(self, count: int) -> Iterator[Entry]:
-        plan, replay = self.run.plan, self._replay(count)
-        step = 1024
-        for first in range(0, count, step):
-            last = min(first + step, count)
-            block, grid = plan.block(first, last), plan.grid(first, last)
+        plan = self.run.plan
+        replay = Replay(self.run, count) if self.kind == "scatter" else None
+        for first in range(0, count, ENTRIES_AT_ONCE):
+            last = min(first + ENTRIES_AT_ONCE, count)
+            grid = [axis.tolist() for axis in plan.grid(first, last)]
+            columns = [
+                self._resolved(column, first, last)
+                for column in range(len(self.layout.column_axes))
+            ]
             for offset in range(last - first):
-                at = tuple(int(axis[offset]) for axis in grid)
-                yield self._entry(first + offset, at, block, offset, replay)
+                at = tuple(axis[offset] for axis in grid)
+                resolved = tuple(column[offset] for column in columns)
+                yield self._entry(first + offset, at, resolved, replay)
 
-    def _replay(self, count: int) -> Replay | None:
-        return Replay(self.run, count) if self.kind == "scatter" else None
+    def _resolved(self, column: int, first: int, last: int) -> list[tuple[int, bool]]:
+        """What the plan made of one column's numbers: each coordinate, and whether it is live."""
+        plan = self.run.plan
+        coordinates, live = plan.coordinates(column, plan.raw(column, first, last))
+        flags = [True] * (last - first) if live is None else live.tolist()
+        return list(zip(coordinates.tolist(), flags, strict=True))
 
     def _entry(
-        self, number: int, at: tuple[int, ...], block: Block, offset: int, replay: Replay | None
+        self,
+        number: int,
+        at: tuple[int, ...],
+        resolved: tuple[tuple[int, bool], ...],
+        replay: Replay | None,
     ) -> Entry:
-        plan = self.run.plan
-        starts = tuple(int(column[offset]) for column in block.coordinates)
-        live = block.live is None or bool(block.live[offset])
-        vector = plan.vector(number)
-        target = self._target(at, starts) if live else None
+        vector = self.run.plan.vector(number)
+        live = all(alive for _, alive in resolved)
+        target = self._target(at, tuple(start for start, _ in resolved)) if live else None
         return Entry(
             number,
             label_of(number),
             at,
             vector,
             self._index_boxes(number),
-            tuple(self._adjustments(vector, starts)),
+            tuple(self._adjustments(vector, resolved)),
             target,
             self._result(at),
             replay.change(number) if replay is not None and target is not None else None,
         )
 
     def _adjustments(
-        self, vector: tuple[int | float, ...], starts: tuple[int, ...]
+        self, vector: tuple[int | float, ...], resolved: tuple[tuple[int, bool], ...]
     ) -> Iterator[Adjustment]:
         policy = self.layout.policy
-        for slot, axis_number in enumerate(self.layout.column_axes):
-            axis, written, start = self.layout.axes[axis_number], vector[slot], starts[slot]
+        for slot, (axis_number, (start, alive)) in enumerate(
+            zip(self.layout.column_axes, resolved, strict=True)
+        ):
+            axis, written = self.layout.axes[axis_number], vector[slot]
             low, high = legal_range(axis, policy)
-            outside = not low <= written <= high
-            # A negative that only Negative.SKIP lets pass (TensorFlow's segment ids) is skipped.
-            if outside and (
-                (policy.beyond is Beyond.SKIP and policy.whole)
-                or (policy.beyond is Beyond.RAISE and written < 0)
-            ):
+            beside = not policy.whole and not -axis.span < start < axis.size
+            if not alive or beside:
                 yield Adjustment(slot, axis_number, axis.size, written, None, "skipped")
-            elif outside and policy.beyond is Beyond.CLIP:
+            elif policy.beyond is Beyond.CLIP and not low <= written <= high:
                 yield Adjustment(slot, axis_number, axis.size, written, start, "clipped")
             elif int(written) != start:
                 yield Adjustment(slot, axis_number, axis.size, written, start, "wrapped")

@@ -73,6 +73,36 @@ def test_adjustments_say_what_a_number_became() -> None:
     assert skipped[0].adjustments[0].words() == "9 on axis 0 of size 2 is outside"
 
 
+def test_an_index_that_jax_cuts_to_32_bits_is_told_as_the_row_it_reads() -> None:
+    indices = np.array([2**32 + 1, 5])
+    entries = gscli.trace("jax.take", {"a": [1.5, 2.5, 3.5], "indices": indices}).entries()
+    assert [entry.status for entry in entries] == ["wrap", "skip"]
+    assert entries[0].target == ((1, 2),)
+    assert entries[0].adjustments[0].words() == "4294967297 on axis 0 of size 3 is 1"
+
+
+@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("window", [(), (1,)], ids=["cells", "windows"])
+def test_every_skipped_entry_says_why(window: tuple[int, ...], *, xla: bool) -> None:
+    inputs = {
+        "inputs": [1, 2, 3, 4],
+        "scatter_indices": [[9], [-7], [1]],
+        "updates": [[7, 7], [8, 8], [9, 9]] if window else [7, 8, 9],
+    }
+    attrs = {
+        "update_window_dims": window,
+        "inserted_window_dims": () if window else (0,),
+        "scatter_dims_to_operand_dims": (0,),
+        "index_vector_dim": 1,
+        "xla": xla,
+    }
+    entries = gscli.trace("stablehlo.scatter", inputs, attrs).entries()
+    assert [entry.status for entry in entries] == ["skip", "skip", "ok"]
+    assert [[one.how for one in entry.adjustments] for entry in entries] == [
+        ["skipped"], ["skipped"], [],
+    ]  # fmt: skip
+
+
 def test_duplicates_are_grouped_in_order() -> None:
     trace = gscli.trace(
         "scatter_nd",
