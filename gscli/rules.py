@@ -15,6 +15,7 @@ from gscli.compare import same
 from gscli.declare import Operator
 from gscli.errors import GscliError
 from gscli.execute import Run
+from gscli.plan import legal_range
 from gscli.probes import Probe, axis_attribute, example
 from gscli.tracing import Trace
 
@@ -115,22 +116,22 @@ def _word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _size(probe: Probe) -> int:
+def _too_large(probe: Probe) -> int:
+    """The smallest number above the range of the first index column."""
     layout = probe.run.layout
-    axis = layout.axes[layout.column_axes[0]]
-    return axis.size - axis.span + 1 if axis.window is not None else axis.size
+    return legal_range(layout.axes[layout.column_axes[0]], layout.policy)[1] + 1
 
 
 def _negative(probe: Probe) -> str:
     if not _has_entries(probe, 1):
         return "–"
-    return _fate(probe, -1, -_size(probe) - 1)
+    return _fate(probe, -1, -_too_large(probe) - 1)
 
 
 def _out_of_range(probe: Probe) -> str:
     if not _has_entries(probe, 1):
         return "–"
-    return _fate(probe, _size(probe), None)
+    return _fate(probe, _too_large(probe), None)
 
 
 def _fate(probe: Probe, value: int, further: int | None) -> str:
