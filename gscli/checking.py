@@ -4,34 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.concepts import CONCEPTS
 from gscli.declare import Operator
-from gscli.errors import GscliError
+from gscli.errors import (
+    ExactShapeRefused,
+    GscliError,
+    IndexTypeRefused,
+    UpdatesTypeRefused,
+    UsageError,
+)
 from gscli.execute import Run, layout_of, shape_limit
 from gscli.families import show_shape
-from gscli.layout import Beyond, Negative
+from gscli.formats.dtypes import dtype_named
+from gscli.layout import Beyond, Layout, Negative
 from gscli.plan import BLOCK, Finding, Plan
 from gscli.tracing import Trace, label_of
 
 Array = NDArray[Any]
+Kind: TypeAlias = Literal["index", "duplicate", "negative", "inputs"]
 
 LISTED = 50
-"""Bad indices and groups of duplicates that are listed one by one."""
+"""Bad indices and groups of duplicates that are listed one by one, unless a limit says."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One finding: what kind, where, and the legal range or the way on."""
+    """One finding: what kind, where, and the legal range or the way on.
 
-    kind: Literal["index", "duplicate", "negative", "inputs"]
+    `count` is how many findings it stands for: one, or those that are not listed.
+    """
+
+    kind: Kind
     problem: str
     where: str = ""
     valid: str = ""
     hint: str = ""
+    count: int = 1
 
     def text(self) -> str:
         """One line.
@@ -43,7 +56,7 @@ class Remark:
         line += f", legal {self.valid}" if self.valid else ""
         return line + (f" ({self.hint})" if self.hint else "")
 
-    def to_dict(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, object]:
         """The JSON form."""
         return {
             "kind": self.kind,
@@ -51,33 +64,97 @@ class Remark:
             "where": self.where,
             "valid": self.valid,
             "hint": self.hint,
+            "count": self.count,
         }
 
 
 def remarks(
-    operator: Operator, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+    operator: Operator,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    listed: int = LISTED,
 ) -> Iterator[Remark]:
     """Every remark about a call; nothing is computed but what the remarks need.
+
+    Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
 
     >>> from gscli.frameworks import find
     >>> [one.where for one in remarks(find("gather"), {"data": np.arange(2),
     ...                                                "indices": np.array([0, 5, -9])}, {})]
     ['indices[1] = 5', 'indices[2] = -9']
     """
-    try:
-        layout = layout_of(operator, arrays, attrs)
-        shape_limit(layout, arrays, None)
-    except GscliError as error:
+    given = dict(arrays)
+    layout = None
+    for _ in range(3 * len(given)):
+        try:
+            layout = layout_of(operator, given, attrs)
+            shape_limit(layout, given, None)
+            break
+        except UsageError:
+            raise
+        except GscliError as error:
+            yield from _refusals(error, given, listed)
+            if not _mended(error, given):
+                return
+    if layout is not None:
+        yield from _value_remarks(operator, layout, given, listed)
+
+
+def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
+    """A refusal from types and shapes; fractions among indices one by one."""
+    if isinstance(error, IndexTypeRefused) and len(_fractions(arrays[error.name])):
+        array = arrays[error.name]
+        places = [tuple(int(number) for number in place) for place in _fractions(array)]
+        for at in places[:listed]:
+            where = f"{error.name}{show_shape(at)} = {array[at]}"
+            yield Remark("index", "not a whole number", where)
+        yield from _more("index", "not whole numbers", len(places) - listed)
+    else:
         yield Remark("inputs", error.problem, error.where, error.valid, error.hint)
-        return
+
+
+def _more(kind: Kind, what: str, count: int) -> Iterator[Remark]:
+    if count > 0:
+        yield Remark(kind, f"{count} more {what}", count=count)
+
+
+def _fractions(array: Array) -> Array:
+    if array.dtype.kind != "f":
+        return np.empty((0, array.ndim), np.int64)
+    with np.errstate(invalid="ignore"):
+        return np.argwhere(array != np.floor(array))
+
+
+def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
+    """Put something in the place of the refused input that lets the rest be checked."""
+    if isinstance(error, ExactShapeRefused):
+        array = arrays[error.name]
+        arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
+        return array.shape != error.wanted
+    if isinstance(error, (IndexTypeRefused, UpdatesTypeRefused)):
+        array = arrays[error.name]
+        numbers = array.dtype.kind in "iufb" and error.wanted != "str"
+        with np.errstate(all="ignore"):
+            arrays[error.name] = (
+                array.astype(dtype_named(error.wanted))
+                if numbers
+                else np.zeros(array.shape, dtype_named(error.wanted))
+            )
+        return True
+    return False
+
+
+def _value_remarks(
+    operator: Operator, layout: Layout, arrays: Mapping[str, Array], listed: int
+) -> Iterator[Remark]:
     plan = Plan(layout, arrays)
-    found, total = plan.findings(LISTED)
+    found, total = plan.findings(listed)
     yield from (_bad_index(one) for one in found)
-    if total > len(found):
-        yield Remark("index", f"{total - len(found)} more indices out of range")
-    yield from _negatives(plan)
+    yield from _more("index", "indices out of range", total - len(found))
+    yield from _negatives(plan, operator)
     if total == 0 and layout.kind == "scatter" and layout.open_order:
-        yield from _duplicates(Trace(Run(operator, arrays, plan, np.empty(0))), layout.open_order)
+        trace = Trace(Run(operator, arrays, plan, np.empty(0)))
+        yield from _duplicates(trace, layout.open_order, listed)
 
 
 def _bad_index(one: Finding) -> Remark:
@@ -85,17 +162,16 @@ def _bad_index(one: Finding) -> Remark:
     return Remark("index", "index out of range", where, one.legal)
 
 
-def _duplicates(trace: Trace, reason: str) -> Iterator[Remark]:
-    groups, count = trace.duplicates(LISTED)
+def _duplicates(trace: Trace, reason: str, listed: int) -> Iterator[Remark]:
+    groups, count = trace.duplicates(listed)
     for group in groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         yield Remark("duplicate", f"entries {names}{more} write the same cell", hint=reason)
-    if count > len(groups):
-        yield Remark("duplicate", f"{count - len(groups)} more cells written more than once")
+    yield from _more("duplicate", "cells written more than once", count - len(groups))
 
 
-def _negatives(plan: Plan) -> Iterator[Remark]:
+def _negatives(plan: Plan, operator: Operator) -> Iterator[Remark]:
     """Indices that count from the end here and are refused elsewhere."""
     policy = plan.layout.policy
     if policy.negative is not Negative.FROM_END or policy.beyond is Beyond.WRAP:
@@ -114,5 +190,9 @@ def _negatives(plan: Plan) -> Iterator[Remark]:
             "negative",
             f"{count} negative {'index counts' if count == 1 else 'indices count'} from the end",
             f"{source}{place}",
-            hint="TensorFlow, PyTorch gather and OpenVINO refuse them: gscli compare",
+            hint=f"some frameworks refuse them: gscli {_ways_to_compare(operator)}",
         )
+
+
+def _ways_to_compare(operator: Operator) -> str:
+    return f"compare {operator.command}" if operator.command in CONCEPTS else "rules"

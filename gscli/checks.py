@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gscli import dtypes
-from gscli.errors import DtypeRefused, IndexTypeRefused, ShapeRefused, UpdatesTypeRefused
+from gscli.errors import (
+    DtypeRefused,
+    ExactShapeRefused,
+    IndexTypeRefused,
+    ShapeRefused,
+    UpdatesTypeRefused,
+)
 from gscli.families import described, show_shape
 from gscli.layout import Fit, Reduction, Shape, Tensor, Updates
 
@@ -72,8 +78,10 @@ def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "")
         return
     got, asked = show_shape(updates.shape), show_shape(wanted)
     width = max(len(got), len(asked))
-    raise ShapeRefused(
+    raise ExactShapeRefused(
         f"{updates.name} has the wrong shape",
+        name=updates.name,
+        wanted=wanted,
         where=f"{updates.name} {got}",
         details=(
             f"{got:<{width}}   got",

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class ExitCode(IntEnum):
@@ -124,6 +124,15 @@ class UpdatesTypeRefused(DtypeRefused):
             valid=wanted,
             hint=f"convert it: gscli convert IN OUT --dtype {wanted}",
         )
+        self.name = name
+        self.wanted = wanted
+
+
+class ExactShapeRefused(ShapeRefused):
+    """An input, updates as a rule, that does not have the one shape the others ask for."""
+
+    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:  # noqa: ANN401  those of GscliError
+        super().__init__(problem, **facts)
         self.name = name
         self.wanted = wanted
 

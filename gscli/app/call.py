@@ -46,15 +46,22 @@ def _located(
     texts: Mapping[str, str],
 ) -> GscliError:
     """Put the file's name before a position, and a way on behind an index error."""
-    name = error.where.split("[")[0].split(" ")[0]
-    origin = origins.get(name, "inline")
-    if origin != "inline":
-        error.where = f"{origin}: {error.where}"
+    error.where = with_origin(error.where, origins)
     in_order = len(words) == len(operator.inputs)
     if isinstance(error, IndexRefused) and operator.bare and in_order and not error.hint:
         command = shlex.join(["gscli", "compare", *_compared(operator, words, texts)])
         error.hint = f"see what others do: {command}"
     return error
+
+
+def with_origin(where: str, origins: Mapping[str, str]) -> str:
+    """The file's name before a position in one of the inputs.
+
+    >>> with_origin("indices[0] = 7", {"indices": "idx.npy", "data": "inline"})
+    'idx.npy: indices[0] = 7'
+    """
+    origin = origins.get(where.split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0], "inline")
+    return where if origin == "inline" else f"{origin}: {where}"
 
 
 def _compared(operator: Operator, words: Sequence[str], texts: Mapping[str, str]) -> list[str]:

@@ -6,12 +6,13 @@ import json
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 from gscli import files
-from gscli.app.call import parsed_attributes, traced
+from gscli.app.call import parsed_attributes, traced, with_origin
 from gscli.app.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.app.notices import warn
-from gscli.checking import Remark, remarks
+from gscli.checking import LISTED, Remark, remarks
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
 from gscli.inputs import loaded_inputs
@@ -74,13 +75,17 @@ def check_operator(
     inputs = loaded_inputs(operator, words, settings)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
-    widened = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
-    found = [*widened, *remarks(operator, inputs.arrays, attrs)]
+    listed = LISTED if settings.limit is None else settings.limit
+    found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found += remarks(operator, inputs.arrays, attrs, listed)
+    found = [replace(one, where=with_origin(one.where, inputs.origins)) for one in found]
+    count = sum(one.count for one in found)
     if settings.json is not None:
-        sys.stdout.write(json.dumps({"findings": [one.to_dict() for one in found]}) + "\n")
+        findings = [one.to_dict() for one in found]
+        sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
     elif not settings.quiet:
         sys.stdout.writelines(one.text() + "\n" for one in found)
-        sys.stdout.write(f"{len(found)} finding{'s' * (len(found) != 1)}\n")
+        sys.stdout.write(f"{count} finding{'s' * (count != 1)}\n")
     return int(bool(found))
 
 
