@@ -237,7 +237,7 @@ def vectors(
             where=f"{indices.name} {show_shape(indices.shape)}: "
             f"{'first' if first else 'last'} axis {length} is the vector length",
             details=(described(data), f"batch_dims {batch_dims}"),
-            valid=f"vector length 0 … {data.rank - batch_dims}",
+            valid=f"at most {data.rank - batch_dims} numbers",
             hint="the coordinates of one vector run along the "
             + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
         )
