@@ -14,7 +14,7 @@ from gscli.cli.building import application, close_names
 from gscli.cli.operators import Action, operator_command
 from gscli.declare import Operator
 from gscli.errors import UsageError
-from gscli.frameworks import ALIASES, BARE, NAMES, framework
+from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
 
 
 class LazyGroup(TyperGroup):
@@ -25,7 +25,7 @@ class LazyGroup(TyperGroup):
         return {}
 
     def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
-        """The command called `name`."""
+        """The command called `name`, None where there is none. Nothing else is looked at."""
         raise NotImplementedError
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -36,12 +36,10 @@ class LazyGroup(TyperGroup):
         return list(self.summaries())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        command = self.build(ALIASES.get(cmd_name, cmd_name))
+        if command is not None or ctx.resilient_parsing:
+            return command
         names = self.summaries()
-        known = ALIASES.get(cmd_name, cmd_name)
-        if known in names:
-            return self.build(known)
-        if ctx.resilient_parsing:
-            return None
         near = " or ".join(close_names(cmd_name, [*names, *self._aliases(names)]))
         raise UsageError(
             f"no such command {cmd_name!r}"[:200],
@@ -69,7 +67,8 @@ class FrameworkGroup(LazyGroup):
         return {name: operator.summary for name, operator in self._operators().items()}
 
     def build(self, name: str) -> Any:  # noqa: ANN401
-        return operator_command(self._operators()[name], type(self).action, self.path)
+        operator = self._operators().get(name)
+        return operator and operator_command(operator, type(self).action, self.path)
 
     def _operators(self) -> dict[str, Operator]:
         found = framework(self.framework_name).operators.values()
@@ -82,30 +81,26 @@ class TreeGroup(LazyGroup):
     path = ""
     action: Action
 
-    def bare(self) -> dict[str, Operator]:
-        """The top-level operators."""
-        return {
-            operator.command: operator
-            for name in BARE
-            for operator in framework(name).operators.values()
-            if operator.bare
-        }
-
     def summaries(self) -> dict[str, str]:
-        return {
-            **{name: operator.summary for name, operator in self.bare().items()},
-            **{name: f"{TITLES[name]} operators under their own names." for name in NAMES},
-        }
+        return dict([*_bare_rows(), *_framework_rows()])
 
     def build(self, name: str) -> Any:  # noqa: ANN401
         if name in NAMES:
             return framework_group(name, type(self).action, self.path)
-        return operator_command(self.bare()[name], type(self).action, self.path)
+        operator = next((found for found in bare_operators() if found.command == name), None)
+        return operator and operator_command(operator, type(self).action, self.path)
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        rows = TreeGroup.summaries(self)
-        yield "Operators (ONNX rules)", [row for row in rows.items() if row[0] in self.bare()]
-        yield "Frameworks", [row for row in rows.items() if row[0] in NAMES]
+        yield "Operators (ONNX rules)", _bare_rows()
+        yield "Frameworks", _framework_rows()
+
+
+def _bare_rows() -> list[tuple[str, str]]:
+    return [(operator.command, operator.summary) for operator in bare_operators()]
+
+
+def _framework_rows() -> list[tuple[str, str]]:
+    return [(name, f"{TITLES[name]} operators under their own names.") for name in NAMES]
 
 
 TITLES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
@@ -56,17 +57,17 @@ def find(name: str) -> Operator:
         if rest in table:
             return table[rest]
         raise _unknown(name, [f"{framework(first).name}.{known}" for known in table])
-    bare = _bare()
-    if name in bare:
-        return bare[name]
+    for operator in bare_operators():
+        if operator.name == name:
+            return operator
+    bare = [operator.name for operator in bare_operators()]
     raise _unknown(name, [*bare, *(operator.full_name for operator in operators())])
 
 
-@cache
-def _bare() -> dict[str, Operator]:
-    """The operators that need no framework's name."""
-    tables = [framework(owner).operators for owner in BARE]
-    return {name: operator for table in tables for name, operator in table.items() if operator.bare}
+def bare_operators() -> Iterator[Operator]:
+    """The operators that need no framework's name; a framework is imported when it is reached."""
+    for owner in BARE:
+        yield from (found for found in framework(owner).operators.values() if found.bare)
 
 
 def _unknown(name: str, known: list[str]) -> UsageError:
