@@ -81,8 +81,8 @@ def lines_of(path: str) -> Iterator[bytes]:
     if path == "-":
         yield from sys.stdin.buffer
         return
-    with open_content(path, FILE_LIMIT) as content:
-        yield from content.file()
+    with open_content(path, FILE_LIMIT) as content, content.file() as file:
+        yield from file
 
 
 def parse_case(line: bytes | str, where: str) -> Case:

@@ -80,8 +80,8 @@ def remarks(
 
     >>> from gscli.frameworks import find
     >>> [one.where for one in remarks(find("gather"), {"data": np.arange(2),
-    ...                                                "indices": np.array([0, 5, -9])}, {})]
-    ['indices[1] = 5', 'indices[2] = -9']
+    ...                                                "indices": np.array([0, 5, 9])}, {})]
+    ['indices[1] = 5', 'indices[2] = 9']
     """
     given = dict(arrays)
     layout = None

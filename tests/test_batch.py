@@ -1,0 +1,112 @@
+"""batch: a result or a refusal for every line, in one process."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from shell import gscli
+
+import gscli as package
+from gscli.files import dump_json, load_json
+from gscli.guard import guarded
+from gscli.jobs import answer
+
+GATHER: dict[str, Any] = {"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}
+
+
+def lines(*jobs: object) -> bytes:
+    return b"".join(json.dumps(job).encode() + b"\n" for job in jobs)
+
+
+def answers(data: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Exit status and the decoded answers."""
+    (tmp_path / "jobs.jsonl").write_bytes(data)
+    status = guarded(["batch", str(tmp_path / "jobs.jsonl")])
+    printed = capsys.readouterr()
+    assert not printed.err
+    return status, [json.loads(line) for line in printed.out.splitlines()]
+
+
+def test_an_answer_per_line_with_its_id(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = lines({**GATHER, "id": "x"}, GATHER) + b"\n" + lines({**GATHER, "id": [1, None]})
+    status, found = answers(data, tmp_path, capsys)
+    assert status == 0
+    assert [one["id"] for one in found] == ["x", 2, [1, None]]
+    assert all(one["output"] == {"dtype": "int64", "shape": [1], "data": [20]} for one in found)
+
+
+def test_the_answers_are_those_of_the_library() -> None:
+    rng = np.random.default_rng(3)
+    data = rng.normal(size=(4, 3)).astype(np.float32)
+    for name, attrs in (("torch.gather", {"dim": 1}), ("onnx.gather_elements", {"axis": 1})):
+        names = [item.name for item in package.frameworks.find(name).inputs]
+        indices = rng.integers(0, 3, (4, 2))
+        inputs = dict(zip(names, (data, indices), strict=True))
+        described = {key: dump_json(value) for key, value in inputs.items()}
+        job = {"op": name, "inputs": described, "attrs": attrs}
+        found = load_json(answer(json.dumps(job).encode(), 1)["output"])
+        expected = package.run(name, inputs, attrs)
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)
+
+
+def test_untyped_updates_take_the_type_of_data() -> None:
+    data = {"dtype": "float32", "shape": [2], "data": [1, 2]}
+    job = {"op": "scatter_nd", "inputs": {"data": data, "indices": [[0]], "updates": [1.5]}}
+    output = answer(json.dumps(job).encode(), 1)["output"]
+    assert output == {"dtype": "float32", "shape": [2], "data": [1.5, 2.0]}
+
+
+BAD = [
+    (b"not json", "ContentRefused", "not JSON"),
+    (b"[1]", "ContentRefused", "not a job"),
+    (b"{}", "ContentRefused", "not a job"),
+    (lines({**GATHER, "op": "gathr"}), "UsageError", "unknown operator"),
+    (lines({**GATHER, "attrs": []}), "ContentRefused", "attrs is not an object"),
+    (lines({**GATHER, "attrs": {"axes": 0}}), "UsageError", "no attribute"),
+    (lines({**GATHER, "attrs": {"axis": "one"}}), "UsageError", "axis takes a whole number"),
+    (lines({**GATHER, "atrs": {"axis": 0}}), "ContentRefused", "a job has no 'atrs'"),
+    (lines({**GATHER, "inputs": {"data": [1]}}), "UsageError", "needs indices"),
+    (lines({**GATHER, "inputs": {"data": [1], "indices": [4]}}), "IndexRefused", "out of range"),
+    (lines({**GATHER, "inputs": {"data": [[1], 2], "indices": [0]}}), "ContentRefused", "data"),
+    (lines({**GATHER, "inputs": {"data": [1], "indices": [0.5]}}), "DtypeRefused", "integers"),
+    (b'{"op": "gather", "op": "take", "inputs": {}}', "ContentRefused", ""),
+]
+
+
+@pytest.mark.parametrize(("line", "kind", "problem"), BAD)
+def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: str) -> None:
+    found = answer(line, 7)
+    assert found["id"] == 7
+    assert set(found) == {"id", "error"}
+    assert found["error"]["kind"] == kind
+    assert problem in found["error"]["problem"]
+
+
+def test_a_bad_line_does_not_stop_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = b"".join(line.rstrip(b"\n") + b"\n" + lines(GATHER) for line, _, _ in BAD)
+    status, found = answers(data, tmp_path, capsys)
+    assert status == 1
+    assert [("error" in one) for one in found] == [True, False] * len(BAD)
+    assert guarded(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
+    refused = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["id"] for line in refused] == list(range(1, 2 * len(BAD), 2))
+
+
+def test_jobs_through_a_pipe_in_one_process() -> None:
+    jobs = lines(*({**GATHER, "id": number} for number in range(500)))
+    done = gscli("batch", "-", stdin=jobs)
+    assert done.returncode == 0
+    assert [json.loads(line)["id"] for line in io.BytesIO(done.stdout)] == list(range(500))
+
+
+def test_a_file_that_is_not_there_is_unreadable(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["batch", "nofile.jsonl"]) == 66
+    assert "nofile.jsonl: no such file" in capsys.readouterr().err

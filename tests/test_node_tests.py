@@ -1,0 +1,153 @@
+"""Official ONNX node tests: every Gather and Scatter folder of the backend suite passes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shell import gscli
+
+from gscli.guard import guarded
+from gscli.node_tests import folders_below, run_folder
+
+onnx = pytest.importorskip("onnx")
+
+FAMILIES = ("test_gather", "test_scatter")
+
+
+def write(case: Any, parent: Path) -> None:
+    """One case of the suite as the folder that the suite's own generator makes of it."""
+    folder = parent / case.name
+    folder.mkdir()
+    (folder / "model.onnx").write_bytes(case.model.SerializeToString())
+    graph = case.model.graph
+    for number, tensors in enumerate(case.data_sets):
+        place = folder / f"test_data_set_{number}"
+        place.mkdir()
+        for kind, values, names in zip(
+            ("input", "output"), tensors, (graph.input, graph.output), strict=True
+        ):
+            for index, (value, named) in enumerate(zip(values, names, strict=True)):
+                tensor = onnx.numpy_helper.from_array(value, named.name)
+                (place / f"{kind}_{index}.pb").write_bytes(tensor.SerializeToString())
+
+
+@pytest.fixture(scope="session")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The suite's folders of this family; the wheel has their makers, not the folders."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # other operators' cases overflow on purpose
+        from onnx.backend.test.case.node import collect_testcases
+
+        cases = collect_testcases()
+    parent = tmp_path_factory.mktemp("node")
+    for case in cases:
+        if case.name.startswith(FAMILIES):
+            write(case, parent)
+    return parent
+
+
+@pytest.fixture
+def copied(suite: Path, tmp_path: Path) -> Path:
+    """One folder of the suite to be damaged."""
+    return shutil.copytree(suite / "test_scatternd_add", tmp_path / "test_scatternd_add")
+
+
+def outcome(folder: Path) -> str:
+    """The one problem of a folder."""
+    (found,) = run_folder(folder)
+    return found.problem
+
+
+def test_the_backend_suite_passes(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = len(list(suite.iterdir()))
+    assert count >= 26
+    assert guarded(["run", str(suite)]) == 0
+    assert capsys.readouterr().out == f"{count} passed, 0 failed\n"
+
+
+def test_the_command_in_a_shell(suite: Path) -> None:
+    done = gscli("run", "test_gather_0", "test_scatternd", "-v", cwd=suite)
+    assert done.returncode == 0
+    assert done.stdout.decode().splitlines() == [
+        "passed test_gather_0/test_data_set_0",
+        "passed test_scatternd/test_data_set_0",
+        "2 passed, 0 failed",
+    ]
+
+
+def test_outcomes_as_data(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["run", str(suite), "--only", "scatternd_max", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["failed"] == 0
+    assert [Path(test["folder"]).name for test in document["tests"]] == [
+        "test_scatternd_max", "test_scatternd_max_with_element_indices",
+    ]  # fmt: skip
+
+
+def test_a_wrong_output_fails(copied: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = copied / "test_data_set_0" / "output_0.pb"
+    tensor = onnx.TensorProto.FromString(recorded.read_bytes())
+    array = onnx.numpy_helper.to_array(tensor).copy()
+    array[0, 1, 2] += 1
+    recorded.write_bytes(onnx.numpy_helper.from_array(array).SerializeToString())
+    assert guarded(["run", str(copied)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"FAILED {copied}/test_data_set_0: output[0,1,2] is ")
+    assert lines[1] == "0 passed, 1 failed"
+    assert guarded(["run", str(copied), "-q"]) == 1
+    assert capsys.readouterr().out == "0 passed, 1 failed\n"
+
+
+def test_data_sets_are_judged_one_by_one(copied: Path) -> None:
+    for number in (10, 2):
+        shutil.copytree(copied / "test_data_set_0", copied / f"test_data_set_{number}")
+    (copied / "test_data_set_2" / "input_1.pb").write_bytes(b"\xff")
+    found = list(run_folder(copied))
+    assert [one.data_set for one in found] == [f"test_data_set_{n}" for n in (0, 2, 10)]
+    assert [bool(one.problem) for one in found] == [False, True, False]
+
+
+def test_the_model_says_operator_attributes_and_opset(copied: Path) -> None:
+    model = onnx.ModelProto.FromString((copied / "model.onnx").read_bytes())
+    node = model.graph.node[0]
+    model.opset_import[0].version = 15
+    (copied / "model.onnx").write_bytes(model.SerializeToString())
+    assert "needs opset 16, this is opset" in outcome(copied)
+    model.opset_import[0].version = 18
+    del node.attribute[:]
+    (copied / "model.onnx").write_bytes(model.SerializeToString())
+    assert "output[" in outcome(copied), "without its reduction the answer is another one"
+    node.op_type = "Conv"
+    (copied / "model.onnx").write_bytes(model.SerializeToString())
+    assert "unknown operator" in outcome(copied)
+
+
+def test_damaged_folders_are_outcomes(copied: Path) -> None:
+    (copied / "test_data_set_0" / "input_2.pb").unlink()
+    assert "input_2.pb" in outcome(copied)
+    shutil.rmtree(copied / "test_data_set_0")
+    assert outcome(copied) == "no test_data_set_* folder"
+    (copied / "model.onnx").write_bytes(b"\xff\xff")
+    assert outcome(copied)
+    two = onnx.ModelProto()
+    two.graph.node.add()
+    two.graph.node.add()
+    (copied / "model.onnx").write_bytes(two.SerializeToString())
+    assert "the model has 2 nodes" in outcome(copied)
+
+
+def test_folders_without_models_are_unreadable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["run", str(tmp_path)]) == 66
+    assert "no model.onnx here" in capsys.readouterr().err
+
+
+def test_folders_are_found_one_level_below(suite: Path) -> None:
+    assert len(folders_below([str(suite)])) == len(list(suite.iterdir()))
+    assert folders_below([str(suite / "test_gather_0")]) == [suite / "test_gather_0"]
