@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from math import isfinite
 from typing import Any
@@ -79,16 +80,29 @@ def _from_sequence(value: object, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError) as error:
-        raise ContentRefused(f"{name} is not a rectangular array", where=str(error)[:200]) from None
-    if array.dtype.kind in "US" and not all(isinstance(leaf, str) for leaf in _leaves(value)):
-        raise ContentRefused(f"{name} mixes strings with numbers")
+        raise ContentRefused(
+            f"{name} is not a rectangular array",
+            where=name,
+            details=(str(error)[:200],),
+            hint="all lists of one level need the same length",
+        ) from None
+    if array.dtype.kind == "U":
+        for leaf in _leaves(value):
+            if not isinstance(leaf, str):
+                raise ContentRefused(
+                    f"{name} mixes strings with numbers",
+                    where=f"{name}: {leaf!r}"[:200],
+                    valid="all strings, or none",
+                )
     return array
 
 
-def _leaves(value: object) -> list[object]:
+def _leaves(value: object) -> Iterator[object]:
     if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    return [value]
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  whatever JSON can say

@@ -50,6 +50,13 @@ class Attribute:
         """True when the framework has no default for it."""
         return self.default is inspect.Parameter.empty
 
+    @property
+    def legal(self) -> str:
+        """What it takes, in words: its choices, or what its kind is."""
+        if self.kind == "choice":
+            return " ".join(choice or "''" for choice in self.choices)
+        return _KINDS[self.kind].words
+
     def convert(self, value: object) -> object:
         """Bring a Python value to the declared type; UsageError names the legal ones."""
         if value is None and self.optional:
@@ -73,7 +80,7 @@ class Attribute:
             raise self._refused(f"--{self.name} {text}") from None
 
     def _refused(self, where: str) -> UsageError:
-        return UsageError(f"{self.name} takes {_KINDS[self.kind].words}", where=where[:200])
+        return UsageError(f"{self.name} takes {self.legal}", where=where[:200])
 
     def _chosen(self, value: object) -> str:
         """The choice that `value` is; UsageError suggests the nearest, or another's word for it."""
@@ -85,7 +92,7 @@ class Attribute:
         raise UsageError(
             f"unknown {self.name}: {value!r}"[:200],
             where=f"{self.name} = {value!r}"[:200],
-            valid=" ".join(choice or "''" for choice in self.choices),
+            valid=self.legal,
             hint=f"did you mean {meant[0]}?" if meant else "",
         )
 

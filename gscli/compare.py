@@ -166,6 +166,7 @@ def compare(
         raise UsageError(
             f"no rule set can express this {concept}",
             where=f"axis {axis}, batch_dims {batch_dims}, reduction {reduction}",
+            hint="leave out batch_dims or the reduction, or name other frameworks",
         )
     groups = tuple(_grouped(rows))
     return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call))

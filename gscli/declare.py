@@ -168,7 +168,11 @@ class Operator:
             if name in attrs:
                 values[name] = attribute.convert(attrs[name])
             elif attribute.required:
-                raise UsageError(f"{self.full_name} needs {name}", where=attribute.option.help)
+                raise UsageError(
+                    f"{self.full_name} needs {name}",
+                    where=attribute.option.help,
+                    valid=attribute.legal,
+                )
             else:
                 values[name] = attribute.default
         if "opset" in known and self.versions:

@@ -182,3 +182,12 @@ def test_finding_operators() -> None:
             find(wrong)
     with pytest.raises(AttributeError):
         gscli.no_such_thing  # noqa: B018
+
+
+def test_an_attribute_that_must_be_given_says_what_it_takes() -> None:
+    with pytest.raises(UsageError, match=r"torch\.gather needs dim") as caught:
+        gscli.torch.gather([1], [0])
+    assert caught.value.valid == "a whole number"
+    with pytest.raises(UsageError, match="needs reduce") as caught:
+        gscli.torch.index_reduce([1], [0], [1], dim=0)
+    assert caught.value.valid == "prod mean amax amin"

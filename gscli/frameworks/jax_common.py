@@ -66,6 +66,7 @@ def fill_of(data: Tensor, fill_value: Number | None) -> Number:
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
             details=(described(data),),
+            valid="a number" if name in dtypes.COMPLEX else "a real number of at most 64 bits",
         )
     if isinstance(fill_value, complex):
         return complex(_limited(fill_value.real, name), _limited(fill_value.imag, name))

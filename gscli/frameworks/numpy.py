@@ -168,7 +168,9 @@ def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """
     if a.dtype == b.dtype == "bool":
         raise DtypeRefused(
-            "subtract has no meaning for bool", where=f"{described(a)}, {described(b)}"
+            "subtract has no meaning for bool",
+            where=f"{described(a)}, {described(b)}",
+            hint="convert one of them: gscli convert IN OUT --dtype int8",
         )
     return _at(a, indices, b, "sub")
 
@@ -223,6 +225,7 @@ def _castable(a: Tensor, values: Tensor) -> None:
             f"{values.name} cannot be cast to {a.name}'s element type",
             where=f"{described(a)}, {described(values)}",
             details=("NumPy drops imaginary parts with a warning, and parses strings",),
+            valid="strings for strings, real numbers for real numbers",
         )
 
 

@@ -96,6 +96,7 @@ def gather_nd(
             "params is empty, yet something is asked of it",
             where=described(params),
             details=(described(indices),),
+            valid="no index vector at all",
         )
     return gather_layout(params, addressing, reading(device, bad_indices_policy))
 

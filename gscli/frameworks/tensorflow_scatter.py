@@ -198,6 +198,7 @@ def _scatter(
             f"{output.name} is empty, yet something is written into it",
             where=described(output),
             details=(described(indices), described(updates)),
+            valid="no index vector at all",
         )
     return scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,

@@ -73,7 +73,11 @@ def fitting(name: str, value: Number, dtype: str) -> Number:
     (2, -1)
     """
     if isinstance(value, str):
-        raise UsageError(f"{name} takes one number", where=f"{name} = {value!r}"[:200])
+        raise UsageError(
+            f"{name} takes one number",
+            where=f"{name} = {value!r}"[:200],
+            valid="true, 2, 0.5, 1+2j",
+        )
     if dtype == "bool":
         return bool(value)
     if isinstance(value, complex) and dtype not in dtypes.COMPLEX and value.imag == 0:
