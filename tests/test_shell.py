@@ -90,6 +90,26 @@ def test_a_refused_picture_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_page_of_recorded_runs(tmp_path: Path) -> None:
+    lines = (
+        "gscli gather '[10,20]' '[1]' --json > a.json",
+        "gscli scatter-nd '[1,2]' '[[0]]' '[9]' --json > b.json",
+        "gscli page a.json b.json -o lesson.html --title Two",
+        "gscli page a.json -o - | head -c 15",
+    )
+    done = shell(" && ".join(lines), tmp_path, program(tmp_path / "bin"))
+    assert done.stderr == b""
+    assert done.stdout == b"<!DOCTYPE html>"
+    text = (tmp_path / "lesson.html").read_text(encoding="utf-8")
+    assert text.count("<section ") == 2
+    assert "<title>Two</title>" in text
+    (tmp_path / "c.json").write_text("[1]")
+    refused = gscli("page", "a.json", "c.json", "-o", "no.html", cwd=tmp_path)
+    assert refused.returncode == 65
+    assert b"c.json" in refused.stderr
+    assert not (tmp_path / "no.html").exists()
+
+
 # Element types of a call
 
 

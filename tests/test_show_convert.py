@@ -1,0 +1,210 @@
+"""show and convert: what files hold, and the same values in another format."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from conftest import assert_same
+from shell import gscli
+
+from gscli.files import load
+from gscli.guard import guarded
+
+Array = np.ndarray
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """An archive with odd members."""
+    path = tmp_path / "w.npz"
+    np.savez(
+        path, table=np.arange(6.0).reshape(2, 3), odd=np.float32([np.nan, -np.inf, 1, -2]),
+        text=np.array(["x", "a\x1b[31m"]), none=np.zeros((0, 3), np.int8),
+    )  # fmt: skip
+    return path
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: object) -> str:
+    """What `gscli show` prints."""
+    assert guarded(["show", *map(str, words)]) == 0
+    printed = capsys.readouterr()
+    assert not printed.err
+    return printed.out
+
+
+def test_members_are_listed(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [line.split() for line in shown(capsys, archive).splitlines()]
+    assert rows == [
+        ["table", "float64", "[2,3]", "48", "bytes"],
+        ["odd", "float32", "[4]", "16", "bytes"],
+        ["text", "str", "[2]", "48", "bytes"],
+        ["none", "int8", "[0,3]", "0", "bytes"],
+    ]
+    assert shown(capsys, archive, "-q") == ""
+    document = json.loads(shown(capsys, archive, "--json"))
+    assert document["members"][0] == {
+        "name": "table", "dtype": "float64", "shape": [2, 3], "bytes": 48,
+    }  # fmt: skip
+
+
+def test_a_member_is_drawn(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, f"{archive}::table", "--width", "60")
+    assert re.findall(r"\d\.\d", text) == ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"]
+    part = shown(capsys, f"{archive}::table", "--slice", "1,0:2", "--width", "60")
+    assert re.findall(r"\d\.\d", part) == ["3.0", "4.0"]
+    assert "\x1b" not in shown(capsys, f"{archive}::text")
+
+
+def test_statistics_of_one_and_of_all(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = "float32 [4]  min=-2.0 at [3]  max=1.0 at [2]  mean=-0.5  nan=1  inf=1  zero=0\n"
+    assert shown(capsys, f"{archive}::odd", "--stat") == line
+    rows = shown(capsys, archive, "--stat").splitlines()
+    assert [row.split()[0] for row in rows] == ["table", "odd", "text", "none"]
+    assert rows[1] == "odd    " + line.rstrip()
+    documents = [json.loads(row) for row in shown(capsys, archive, "--stat", "--json").splitlines()]
+    assert documents[1]["min"] == {"value": -2.0, "at": [3]}
+    assert documents[3]["mean"] is None
+
+
+def test_several_files_follow_each_other(
+    archive: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "a.npy", np.array([7, 8]))
+    text = shown(capsys, archive, tmp_path / "a.npy", "--stat")
+    assert text.splitlines()[0] == str(archive)
+    assert text.splitlines()[-2:] == [
+        str(tmp_path / "a.npy"),
+        "int64 [2]  min=7 at [0]  max=8 at [1]  mean=7.5  nan=0  inf=0  zero=0",
+    ]
+
+
+def test_a_tensor_is_printed_as_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    assert json.loads(shown(capsys, "[[1],[2]]", "--json")) == {
+        "dtype": "int64", "shape": [2, 1], "data": [1, 2],
+    }  # fmt: skip
+
+
+def test_a_large_file_is_shown_through_a_window(tmp_path: Path) -> None:
+    big = np.lib.format.open_memmap(tmp_path / "big.npy", "w+", np.float32, (1 << 16, 1 << 12))
+    big[-1, -1] = 5
+    big.flush()
+    done = gscli("show", "big.npy", "--width", "80", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "5.0" in done.stdout.decode()
+    assert len(done.stdout) < 20_000
+
+
+def test_opaque_elements_need_their_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "b.npy", np.array([0.5, -2], ml_dtypes.bfloat16))
+    assert guarded(["show", str(tmp_path / "b.npy")]) == 65
+    assert "--dtype bfloat16" in capsys.readouterr().err
+    assert "-2.0" in shown(capsys, tmp_path / "b.npy", "--dtype", "bfloat16")
+    gathered = ["gather", str(tmp_path / "b.npy"), "[1]", "--dtype", "bfloat16", "--json=output"]
+    assert guarded(gathered) == 0
+    assert json.loads(capsys.readouterr().out)["dtype"] == "bfloat16"
+
+
+def test_an_svg_of_a_tensor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "1" in shown(capsys, "[1,2]", "--svg", tmp_path / "t.svg")
+    assert (tmp_path / "t.svg").read_text().startswith("<svg")
+    assert guarded(["show", "[1]", "[2]", "--svg", "x.svg"]) == 2
+
+
+# convert
+
+
+def convert(*words: object) -> int:
+    return guarded(["convert", *map(str, words)])
+
+
+ARRAYS = {
+    "float32": np.array([[0.1, -0.0, np.nan], [np.inf, 1e-42, 3e38]], np.float32),
+    "int64": np.array([2**63 - 1, -(2**63), 0]),
+    "bool": np.array([[True], [False]]),
+    "complex128": np.array([1 + 2j, complex(np.nan, 1)]),
+    "bfloat16": np.array([0.1, -3], ml_dtypes.bfloat16),
+    "scalar": np.array(2.5),
+    "empty": np.zeros((0, 2), np.int32),
+}
+LOSSLESS = [
+    (name, form)
+    for form in ("json", "npz", "safetensors", "pb", "h5")
+    for name in ARRAYS
+    if (name, form)
+    != ("complex128", "safetensors")  # the format has no complex numbers of 128 bits
+]
+
+
+@pytest.mark.parametrize(("name", "form"), LOSSLESS)
+def test_there_and_back(name: str, form: str, tmp_path: Path) -> None:
+    array = ARRAYS[name]
+    np.save(tmp_path / "a.npy", array)
+    opaque = ["--dtype", "bfloat16"] if name == "bfloat16" else []
+    assert convert(tmp_path / "a.npy", tmp_path / f"b.{form}", *opaque) == 0
+    assert convert(tmp_path / f"b.{form}", tmp_path / "c.npy", *opaque) == 0
+    assert_same(load(str(tmp_path / "c.npy"), dtype=opaque[-1] if opaque else None).array, array)
+
+
+def test_a_loss_needs_cast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "a.npy", np.array([1.5, 300.0]))
+    out = tmp_path / "b.npy"
+    assert convert(tmp_path / "a.npy", out, "--dtype", "int8") == 65
+    assert "1.5 would change" in capsys.readouterr().err
+    assert not out.exists()
+    assert convert(tmp_path / "a.npy", out, "--dtype", "int8", "--cast") == 0
+    assert np.load(out).dtype == np.int8
+    assert np.load(out)[0] == 1
+    assert convert(tmp_path / "a.npy", out, "--dtype", "float32") == 0
+    assert np.load(out).tolist() == [1.5, 300.0]
+
+
+def test_cast_drops_imaginary_parts_without_a_word(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([1 + 2j]))
+    done = gscli("convert", "a.npy", "b.npy", "--dtype", "float32", "--cast", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert np.load(tmp_path / "b.npy").tolist() == [1.0]
+
+
+def test_other_members_are_kept(archive: Path) -> None:
+    assert convert("[[9]]", f"{archive}::table", "--dtype", "float32") == 0
+    with np.load(archive) as members:
+        assert sorted(members) == ["none", "odd", "table", "text"]
+        assert members["table"].tolist() == [[9.0]]
+
+
+def test_convert_through_pipes() -> None:
+    done = gscli("convert", "-", "-", "-f", "csv", stdin=b"[[1,2],[3,4]]")
+    assert done.stdout.split() == [b"1,2", b"3,4"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (("{w}", "x.npy"), 2, "holds 4 arrays: say which one"),
+        (("{w}::no", "x.npy"), 66, "has no member no"),
+        (("{w}::text", "x.npy", "--dtype", "float32", "--cast"), 65, "do not turn into each other"),
+        (("[1]", "x.npy", "--cast"), 2, "--cast needs --dtype"),
+        (("[1]", "x.pt"), 2, "no format for"),
+        (("[1]", "-"), 2, "standard output needs a format"),
+        (("model.pt", "x.npy"), 66, "never unpickles"),
+    ],
+)
+def test_what_cannot_be_converted(
+    words: tuple[str, ...],
+    status: int,
+    told: str,
+    archive: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(archive.parent)
+    assert convert(*(word.replace("{w}", archive.name) for word in words)) == status
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert not Path("x.npy").exists()
