@@ -103,11 +103,11 @@ def test_the_report_has_every_part_and_fits_the_readme(tmp_path: Path) -> None:
     files = {name: [4.0] for name in (bigfiles.CP, *bigfiles.GOALS)}
     results = {
         "machine": {**machine(), "load": "0.0"},
-        "kernels": {"W4": made_row(), "W4 int8": made_row() | {"key": "W4 int8"}},
+        "kernels": {"W5": made_row(), "W10 add int8": made_row() | {"key": "W10 add int8"}},
         "startup": {"wall": clock, "cpu": clock},
         "calls": {
             "calls": summary({"run gscli": [9.0], "run numpy": [2.0]}),
-            "rates": {"gscli batch": {"wall": 3000.0, "median": 1500.0, "cpu": 4000.0}},
+            "rates": {"batch": {"wall": 3000.0, "median": 1500.0, "cpu": 4000.0}},
         },
         "bigfiles": {
             "4": {
@@ -120,7 +120,7 @@ def test_the_report_has_every_part_and_fits_the_readme(tmp_path: Path) -> None:
     text = report.markdown(results)
     for part in (
         "0 met, 0 undecided, 2 missed", "<details>", "| gscli --help | 1.00 (1.00) |",
-        "| `run` | 9.0 | 2.0 | 7.0 (7.0) | 30 | met |", "| `gscli batch` | 3,000", "met, missed",
+        "| `run` | 9.0 | 2.0 | 7.0 (7.0) | 30 | met |", "| `batch` | 3,000", "met, missed",
         "| 4 | `gather -o` | 4.00 | 1.00 (1.00) |",
     ):  # fmt: skip
         assert part in text

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -21,7 +22,6 @@ from .machine import load, machine
 
 ROUNDS, QUICK_ROUNDS, QUICK_SHRINK, BIG_ROUNDS = 7, 3, 4, 3
 PROCESS_ROUNDS = 15
-PARTS = ("kernels", "startup", "calls")
 
 
 def arguments() -> argparse.Namespace:
@@ -29,6 +29,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tests.bench", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a quarter of each length, 3 rounds")
     parser.add_argument("--only", default="", help="parts or beginnings of keys: startup,W4,W12")
+    parser.add_argument("--rounds", type=int, help="of each race, in place of 7, 15 or 3")
     parser.add_argument("--big", default="", help="sizes of big files in GiB: 1,2,4,8")
     parser.add_argument("--place", type=Path, default=Path(gettempdir()), help="for big files")
     parser.add_argument("--json", type=Path, help="results; updated where it exists")
@@ -39,43 +40,51 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     """Run, print, keep."""
     given = arguments()
+    results = kept(given.json)
     wanted = [word for word in given.only.split(",") if word]
-    results: dict[str, Any] = {}
-    if given.json and given.json.exists():
-        results = json.loads(given.json.read_text(encoding="utf-8"))
     before = load()
-    results["machine"] = machine()
-    rounds = QUICK_ROUNDS if given.quick else PROCESS_ROUNDS
-    kernels(results.setdefault("kernels", {}), wanted, quick=given.quick)
-    for part, module in (("startup", startup), ("calls", calls)):
-        if not wanted or part in wanted:
-            results[part] = module.measured(rounds)
-            print(module.table(results[part]), flush=True)
-    sizes = [int(word) for word in given.big.split(",") if word]
-    big = bigfiles.measured(sizes, 1 if given.quick else BIG_ROUNDS, given.place)
-    for size, result in big:
-        results.setdefault("bigfiles", {})[size] = result
-        print(bigfiles.table({size: result}), flush=True)
-    results["machine"]["load"] = f"{before:.1f} before, {load():.1f} after"
-    if given.json:
-        given.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    results["machine"] = {**machine(), "load": f"{before:.1f} before"}
+    for part, key, result, table in measured(given, wanted):
+        if key:
+            results.setdefault(part, {})[key] = result
+        else:
+            results[part] = result
+        print(table, flush=True)
+        results["machine"]["load"] = f"{before:.1f} before, {load():.1f} after"
+        if given.json:
+            given.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
     if given.readme:
         report.write_readme(results)
 
 
-def kernels(results: dict[str, Any], wanted: list[str], *, quick: bool) -> None:
-    """Race the chosen workloads; the order of all stays that of the declarations."""
+def kept(path: Path | None) -> dict[str, Any]:
+    """Results of earlier runs."""
+    if path is None or not path.exists():
+        return {}
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def measured(
+    given: argparse.Namespace, wanted: list[str]
+) -> Iterator[tuple[str, str, Mapping[str, Any], str]]:
+    """Part, key within the part, result and its table, one after the other."""
     everything = not wanted or "kernels" in wanted
-    keys = [w.key for w in workloads() if everything or w.key.startswith(tuple(wanted))]
+    keys = [w.key for w in workloads() if everything or w.key.startswith(tuple(wanted or [""]))]
     if keys:
         print(kernel_table.HEADER)
-    rounds, shrink = (QUICK_ROUNDS, QUICK_SHRINK) if quick else (ROUNDS, 1)
-    for key, row in kernel_table.measured(keys, rounds, shrink):
-        results[key] = row
-        print(kernel_table.line(row), flush=True)
-    ordered = {w.key: results[w.key] for w in workloads() if w.key in results}
-    results.clear()
-    results.update(ordered)
+    rounds, shrink = (QUICK_ROUNDS, QUICK_SHRINK) if given.quick else (ROUNDS, 1)
+    for key, row in kernel_table.measured(keys, given.rounds or rounds, shrink):
+        yield "kernels", key, row, kernel_table.line(row)
+    rounds = given.rounds or (QUICK_ROUNDS if given.quick else PROCESS_ROUNDS)
+    for part, module in (("startup", startup), ("calls", calls)):
+        if not wanted or part in wanted:
+            result = module.measured(rounds)
+            yield part, "", result, module.table(result)
+    sizes = [int(word) for word in given.big.split(",") if word]
+    rounds = given.rounds or (1 if given.quick else BIG_ROUNDS)
+    for size, result in bigfiles.measured(sizes, rounds, given.place):
+        yield "bigfiles", size, result, bigfiles.table({size: result})
 
 
 if __name__ == "__main__":

@@ -90,8 +90,8 @@ def rates(rounds: int) -> dict[str, dict[str, float]]:
         cases.write_text("".join(itertools.islice(small_cases(), CASES)), encoding="utf-8")
         jobs.write_text("".join(itertools.islice(small_jobs(), CASES)), encoding="utf-8")
         commands = {
-            "gscli verify": partial(run, [*GSCLI, "verify", cases]),
-            "gscli batch": partial(run, [*GSCLI, "batch", jobs]),
+            "verify": partial(run, [*GSCLI, "verify", cases]),
+            "batch": partial(run, [*GSCLI, "batch", jobs]),
         }
         found = raced(commands, rounds)
     return {

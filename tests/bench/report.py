@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from . import bigfiles, calls, kernel_table, startup
-from .kernel_workloads import DTYPES
+from .kernel_workloads import DTYPES, workloads
 from .machine import ROOT
 
 Results: TypeAlias = Mapping[str, Any]
@@ -29,7 +29,8 @@ MARKERS = ("<!-- bench:start -->\n", "<!-- bench:end -->")
 def markdown(results: Results) -> str:
     """Everything there is, losses too."""
     parts = [_setting(results)]
-    rows = list(results.get("kernels", {}).values())
+    kept = results.get("kernels", {})
+    rows = [kept[workload.key] for workload in workloads() if workload.key in kept]
     if rows:
         plain = [row for row in rows if not row["key"].endswith(DTYPES)]
         typed = [row for row in rows if row["key"].endswith(DTYPES)]
