@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.layout import Tensor
 
@@ -30,8 +30,7 @@ ConceptName: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Concept:
+class Concept(NamedTuple):
     """An operation that several frameworks have: its inputs, and which arguments it takes.
 
     `axis`: the axis when none is given; None where there is none, or data is read flat.
@@ -78,8 +77,7 @@ CONCEPTS: dict[ConceptName, Concept] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
 
     data: Tensor

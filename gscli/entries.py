@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.arrays import plain
 from gscli.boxes import Box
@@ -12,8 +11,7 @@ from gscli.replay import Change
 How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
+class Adjustment(NamedTuple):
     """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
     `slot` is its place in the vector, `axis` the axis of data that it addresses, which has `size`
@@ -41,8 +39,7 @@ class Adjustment:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One index of the operation, numbered in row-major order of the entry grid.
 
     Boxes are half-open ranges per axis, in the coordinates of the tensor they lie in. `target`

@@ -13,9 +13,8 @@ Forms decide speed and never meaning: every layout could be executed as `cells`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from gscli.layout import Addressing, Axis
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """One layout's canonical form.
 
     `data` and `result` are canonical shapes: data (or scatter's output) as

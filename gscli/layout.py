@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from math import prod
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.forms import Form, recognized
 
@@ -51,8 +51,7 @@ class Narrow(Enum):
     LAST = "after a negative index was counted from the end"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """How index numbers become coordinates, per coordinate and never on a folded address.
 
     `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
@@ -69,8 +68,7 @@ class Policy:
     narrow: Narrow = Narrow.NEVER
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """What a layout may know of an input: argument name, shape, dtype name.
 
     `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
@@ -87,8 +85,7 @@ class Tensor:
         return len(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """One axis of data and the terms of its coordinate; `span` is the window's extent on it."""
 
     size: int
@@ -98,8 +95,7 @@ class Axis:
     span: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
 
     With `slot` None every number of the input is a vector of one. What remains of the input's
@@ -121,8 +117,7 @@ class Fit(Enum):
     RESHAPE = "reshape"
 
 
-@dataclass(frozen=True, slots=True)
-class Updates:
+class Updates(NamedTuple):
     """The values to write: an input, or one `value` for every touched cell (`name` None).
 
     `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
@@ -139,8 +134,7 @@ class Updates:
     nan_wins: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Addressing:
+class Addressing(NamedTuple):
     """The shape part of a layout, as the families build it, shared by gather and scatter.
 
     `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.

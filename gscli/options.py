@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gscli.terminal import ColorChoice
 
@@ -11,8 +11,7 @@ Heading = Literal["Result", "Picture", "Screen"]
 """The headings under which help lists the shared options."""
 
 
-@dataclass(frozen=True)
-class Shared:
+class Shared(NamedTuple):
     """One shared option: its flags, type and help; `environment` is a GSCLI_ variable."""
 
     name: str

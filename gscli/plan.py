@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,8 +43,7 @@ MOST_FLATITER_AXES = 32
 """NumPy's flat iterators stop there; arrays may have 64 axes."""
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """One index number outside its legal range."""
 
     source: str
@@ -68,8 +68,7 @@ class Finding:
         return f"{self.low} … {self.high}"
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Resolved coordinates of entries `first` … `last`-1: one int64 array per index column."""
 
     first: int

@@ -5,8 +5,7 @@ Works on a compact copy of the touched cells only, with the kernel's own reducti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +18,7 @@ REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """What one entry did: values before, the updates as applied, values after (window, flat).
 
     `again`: number of the first entry that wrote one of the cells before, or None. `fresh`: the

@@ -7,8 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, Literal, TypeAlias
+from typing import IO, Literal, NamedTuple, TypeAlias
 
 from gscli.words import value_of
 
@@ -18,8 +17,7 @@ PIPE_WIDTH = 120
 NARROWEST = 20
 
 
-@dataclass(frozen=True)
-class Screen:
+class Screen(NamedTuple):
     """One output stream as the pictures see it. `depth`: how many colours it can show.
 
     `mono`: a terminal without colours by wish (NO_COLOR); bold, dim and reverse stay.

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A JSON value with its text, from which messages quote a line.
 
     `name` is the file or the argument, `argument` what the value stands for ("indices").

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,7 @@ Output = Callable[[bytes | memoryview], int]
 """Where a writer puts bytes: all of them are taken, their number is the result."""
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(NamedTuple):
     """What the caller knows about a text that names no type.
 
     `dtype` was asked for; `like` is the type of another input, which untyped numbers take;
@@ -42,8 +40,7 @@ class Wish:
         return self.like if self.dtype is None or self.opaque_only else self.dtype
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The argument an input stands for, the member asked for, types, and the byte limit."""
 
     argument: str
@@ -53,16 +50,14 @@ class Request:
     suffix: str
 
 
-@dataclass(frozen=True)
-class Read:
+class Read(NamedTuple):
     """An array, and whether its file named the type."""
 
     array: NDArray[Any]
     typed: bool = True
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """One array of a file, known from its header. `name` is empty in a file for one array."""
 
     name: str

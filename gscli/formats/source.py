@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["file", "stdin", "inline", "generator"]
 
@@ -29,8 +28,7 @@ _MEMBER = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The parts of an input as written: `text` itself, its kind, and for a file path and member.
 
     >>> Source.parse("model.safetensors::embedding").member

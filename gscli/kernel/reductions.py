@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +13,7 @@ from gscli.plan import Array, Indices
 Ufunc = Any
 
 
-@dataclass(frozen=True)
-class ReductionRule:
+class ReductionRule(NamedTuple):
     """A reduction: its ufunc, the one for bool where NumPy has none, and its identity."""
 
     ufunc: Ufunc

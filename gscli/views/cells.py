@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gscli.tracing import How
 from gscli.views.lines import Line, Run
@@ -16,8 +16,7 @@ MOST_LETTERS = 4
 GAP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A shown column: coordinate, width of letters and number, width of the sign behind.
 
     `skips`: columns before it are left out.
@@ -29,8 +28,7 @@ class Column:
     skips: bool = False
 
 
-@dataclass(frozen=True)
-class Ruling:
+class Ruling(NamedTuple):
     """Columns of one table with a pattern for the gap and cell of each."""
 
     columns: tuple[Column, ...]
@@ -38,8 +36,7 @@ class Ruling:
     patterns: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Pen:
+class Pen(NamedTuple):
     """Draws rows in one palette and character set.
 
     `lefthand`: strings stand at the left. `wide`: some texts hold wide characters.

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from gscli.views.lines import Line, line_width
 from gscli.views.style import PLAIN
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Lines and the width of the widest."""
 
     lines: tuple[Line, ...]

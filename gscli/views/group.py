@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gscli.errors import UsageError
 from gscli.plan import Array
@@ -24,8 +24,7 @@ _MATRIX = 2
 _PAIR = 2
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(NamedTuple):
     """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen."""
 
     blocks: tuple[Block, ...]

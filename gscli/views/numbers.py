@@ -7,7 +7,7 @@ when four digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ _SMALL = 1e-4
 _WIDEST_EXACT = 12
 
 
-@dataclass(frozen=True)
-class NumberFormat:
+class NumberFormat(NamedTuple):
     """How floats of one group are written; other kinds need no choice."""
 
     digits: int = 1

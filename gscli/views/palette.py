@@ -6,8 +6,8 @@ readers and in grey print. Ink and ground are both set, so a chip looks alike on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from gscli.views.options import Depth, PaletteName, ViewOptions
 from gscli.views.style import PLAIN, Style
@@ -29,8 +29,7 @@ _ALARM = {
 }
 
 
-@dataclass(frozen=True)
-class Palette:
+class Palette(NamedTuple):
     """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row."""
 
     chips: tuple[Style, ...]

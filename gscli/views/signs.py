@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gscli.text import safe
 from gscli.tracing import How
@@ -13,8 +13,7 @@ LONGEST_LINE = 4000
 """Characters of a line of prose before it is cut."""
 
 
-@dataclass(frozen=True)
-class Signs:
+class Signs(NamedTuple):
     """One character or two per meaning."""
 
     utf8: bool

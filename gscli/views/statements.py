@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from gscli.views.numbers import NumberFormat
 from gscli.views.signs import Signs
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """`indices[0]` `(-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
 
     number: int

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gscli.boxes import Box, box_size, reshaped
 from gscli.plan import Array
 from gscli.tracing import Entry, How, Role, Trace, TracedTensor
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """The cells of one tensor that one entry touches. `alarm`: the entry was skipped."""
 
     number: int
@@ -20,8 +20,7 @@ class Mark:
     alarm: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(NamedTuple):
     """Values that stand in a box instead of the array's own (a step not yet reached)."""
 
     box: Box

@@ -6,9 +6,9 @@ Costs as much as what is shown, never as much as the tensor.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
+from typing import NamedTuple
 
 from gscli.boxes import Box
 from gscli.errors import UsageError
@@ -22,8 +22,7 @@ _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """How much may be shown.
 
     `lines`: tables below each other that the columns of one row may take. `full`: everything.
@@ -39,8 +38,7 @@ class Limits:
     fill: bool = False
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(NamedTuple):
     """The planes, rows and candidate columns to show, the columns by falling importance too."""
 
     allowed: tuple[range, ...]
