@@ -113,11 +113,10 @@ def open_atomic(path: str, *, size: int | None = None) -> Iterator[AtomicFile]:
     known, is compared with the free space first. Raises CannotWrite; leaves BrokenPipeError be.
 
     >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with open_atomic(folder + "/out.bin") as out:
-    ...     out.write(b"whole")
-    5
-    >>> os.listdir(folder)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_atomic(folder + "/out.bin") as out:
+    ...         _ = out.write(b"whole")
+    ...     os.listdir(folder)
     ['out.bin']
     """
     name = safe(path)

@@ -58,7 +58,8 @@ def array_of_json(parsed: Parsed, wish: Wish, limit: int) -> Read:
     """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
     value = parsed.value
     if not isinstance(value, dict):
-        return Read(_nested(parsed, value, (), wish.chosen, wish, limit), typed=False)
+        array = _array(parsed, _levels(parsed, value, ()), wish.chosen, wish, limit)
+        return Read(array, typed=False)
     path: tuple[int | str, ...] = ()
     if "schema" in value:
         value, path = value.get("output"), ("output",)
@@ -118,7 +119,7 @@ def _document(
     name = parsed.name
     unknown = set(document) - _DOCUMENT_KEYS
     if unknown or "data" not in document:
-        problem = f"unknown key {safe(min(unknown), 60)}" if unknown else 'no "data"'
+        problem = f"unknown key {safe(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
         raise ContentRefused(
             f"{name} is no tensor: {problem}", where=name, valid='{"dtype", "shape", "data"}'
         )
@@ -126,7 +127,8 @@ def _document(
     shape = _document_shape(document, name)
     pairs = dtype is not None and dtype.kind == "c"
     chosen = wish.chosen if dtype is None else dtype
-    array = _nested(parsed, document["data"], (*path, "data"), chosen, wish, limit, pairs=pairs)
+    levels = _levels(parsed, document["data"], (*path, "data"), pairs=pairs)
+    array = _array(parsed, levels, chosen, wish, limit)
     if shape is None or array.shape == shape:
         return Read(array, typed=dtype is not None)
     if array.ndim != 1 or array.size != math.prod(shape):
@@ -165,38 +167,51 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
     return tuple(shape)
 
 
-def _nested(
+def _levels(
     parsed: Parsed,
-    value: Any,  # noqa: ANN401 -- a JSON value
+    value: object,
     path: tuple[int | str, ...],
-    dtype: np.dtype[Any] | None,
-    wish: Wish,
-    limit: int,
     *,
     pairs: bool = False,
-) -> NDArray[Any]:
-    """Nested lists as an array; every level's lists must have one length."""
-    level: list[Any] = [value]
+) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of nested lists and their values in order; a level's lists have one length.
+
+    With `pairs` the innermost lists are complex values.
+    """
+    level = [value]
     shape: tuple[int, ...] = ()
     while set(map(type, level)) == {list}:
-        if pairs and shape and _are_pairs(level):
+        lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
+        if pairs and shape and _are_pairs(lists):
             break
-        _check_lengths(parsed, level, shape, path)
-        shape = (*shape, len(level[0]))
-        level = list(chain.from_iterable(level))
+        _check_lengths(parsed, lists, shape, path)
+        shape = (*shape, len(lists[0]))
+        level = list(chain.from_iterable(lists))
         if len(shape) > RANK_LIMIT:
             raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
     if not pairs and list in set(map(type, level)):
         _refuse_depths(parsed, level, shape, path)
+    return shape, level
+
+
+def _array(
+    parsed: Parsed,
+    levels: tuple[tuple[int, ...], list[Any]],
+    dtype: np.dtype[Any] | None,
+    wish: Wish,
+    limit: int,
+) -> NDArray[Any]:
+    """The array of values in a shape, of the given type or the one they choose."""
+    shape, values = levels
 
     def place(number: int) -> str:
         return f"{parsed.place}{_subscript(_at(number, shape))}"
 
-    if not level:
+    if not values:
         empty = wish.empty if dtype is None else dtype
         kind = np.dtype("float64") if empty is None else empty
         return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
-    flat = infer(level, place, limit) if dtype is None else of_type(level, dtype, place, limit)
+    flat = infer(values, place, limit) if dtype is None else of_type(values, dtype, place, limit)
     return flat.reshape(shape)
 
 

@@ -51,8 +51,8 @@ _KIND_WORDS = {
 
 
 def kind_of(value: object) -> str:
-    """What a JSON value is, in words."""
-    return _KIND_WORDS[type(value)]
+    """What a JSON value is, in words; another Python object by its type."""
+    return _KIND_WORDS.get(type(value), type(value).__name__)
 
 
 def infer(values: list[Any], place: Place, limit: int) -> NDArray[Any]:

@@ -144,9 +144,11 @@ def test_documents_made_in_python_are_limited_too() -> None:
     deep: object = 1
     for _ in range(65):
         deep = [deep]
-    for data in (deep, [1, [2]], None):
+    for data in (deep, [1, [2]], None, (1, 2), np.int64(3), [object()]):
         with pytest.raises(GscliError):
             load_json({"data": data})
+    with pytest.raises(GscliError, match="unknown key 1"):
+        load_json({"data": [1], 1: 2})  # type: ignore[dict-item]
 
 
 def test_the_cast_accepts_what_is_exact() -> None:
