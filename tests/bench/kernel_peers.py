@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,8 +57,7 @@ def _works(peer: Peer) -> bool:
 
 
 def _onnxruntime(workload: Workload, inputs: Inputs) -> Iterator[tuple[str, Peer]]:
-    import onnx  # noqa: F401
-    import onnxruntime
+    onnxruntime: Any = import_module("onnxruntime")
 
     if workload.operator not in ONNX_NAMES:
         return
@@ -84,7 +84,7 @@ def _first_output(session: Any, inputs: Inputs) -> Any:
 
 def _model(workload: Workload, inputs: Inputs) -> bytes:
     """A model of one node."""
-    from onnx import helper
+    helper: Any = import_module("onnx.helper")
 
     types = {name: helper.np_dtype_to_tensor_dtype(a.dtype) for name, a in inputs.items()}
     values = [helper.make_tensor_value_info(n, types[n], a.shape) for n, a in inputs.items()]
@@ -98,7 +98,7 @@ def _model(workload: Workload, inputs: Inputs) -> bytes:
 
 
 def _torch(workload: Workload, inputs: Inputs) -> Iterator[tuple[str, Peer]]:
-    import torch
+    torch: Any = import_module("torch")
 
     torch.set_num_threads(THREADS)
     tensors = {name: torch.from_numpy(array) for name, array in inputs.items()}
@@ -138,7 +138,7 @@ def _torch_call(torch: Any, workload: Workload, tensors: Mapping[str, Any]) -> C
 
 
 def _jax(workload: Workload, inputs: Inputs) -> Iterator[tuple[str, Peer]]:
-    import jax
+    jax: Any = import_module("jax")
 
     jax.config.update("jax_enable_x64", True)
     arrays = {

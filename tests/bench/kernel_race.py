@@ -65,7 +65,7 @@ def compared(candidates: Mapping[str, Peer], expected: Array) -> dict[str, bool]
 
 
 def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
-    """Seconds of every candidate, minimum and median, and whether its bits are the loop's."""
+    """Wall and CPU seconds of every candidate, and whether its bits are the loop's."""
     inputs = workload.inputs(shrink)
     expected = workload.idiom(inputs)
     candidates = {
@@ -79,8 +79,9 @@ def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
     timed = {name: timer(peer.call) for name, peer in candidates.items()}
     timed[COPY] = timer(copy_call(inputs, expected))
     del expected
-    warm = sum(timed[name]()["seconds"] for name in timed)
+    warm = sum(timed[name]()["wall"] for name in timed)
     rounds = max(rounds, min(MOST_ROUNDS, int(SECONDS / warm)))
+    found = raced(timed, rounds)
     return {
         "key": workload.key,
         "title": workload.title,
@@ -88,7 +89,7 @@ def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
         "rounds": rounds,
         "shrink": shrink,
         "exact": exact,
-        **summary(raced(timed, rounds)["seconds"]),
+        **{clock: summary(samples) for clock, samples in found.items()},
     }
 
 
@@ -101,11 +102,11 @@ def timer(call: Call) -> Callable[[], dict[str, float]]:
     """Run once and report the seconds; the result is dropped outside of the time."""
 
     def timed() -> dict[str, float]:
-        begin = time.perf_counter()
+        cpu, wall = time.process_time(), time.perf_counter()
         result = call()
-        seconds = time.perf_counter() - begin
+        found = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
         del result
-        return {"seconds": seconds}
+        return found
 
     return timed
 

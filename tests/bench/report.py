@@ -71,7 +71,7 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
         "loop. The best peer is bold. Ratios are of minima, in brackets of medians. A goal is met "
         "where both reach it with two threads, missed where neither does with one or two. "
         f"Against the best peer: {_counted(against_best)}. "
-        f"At most {kernel_table.IDIOM_GOAL} × NumPy: {_counted(against_idiom)}."
+        f"At most {kernel_table.IDIOM_GOAL} × NumPy (CPU, 1t): {_counted(against_idiom)}."
     )
 
 

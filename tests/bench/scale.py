@@ -58,7 +58,8 @@ def zipf(rng: np.random.Generator, rows: int, count: int) -> Array:
     """Word frequencies: few rows very often; popular rows lie anywhere in the table."""
     weights = 1.0 / np.arange(1, rows + 1)
     ranks = np.searchsorted(np.cumsum(weights), rng.random(count) * weights.sum())
-    return rng.permutation(rows)[np.minimum(ranks, rows - 1)]
+    found: Array = rng.permutation(rows)[np.minimum(ranks, rows - 1)]
+    return found
 
 
 def clustered(rng: np.random.Generator, rows: int, count: int) -> Array:
