@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from gscli.compare import same
+from gscli.answers import same
 from gscli.frameworks import find
 from gscli.probes import axis_attribute, example
 from gscli.rules import Rule, markdown_table, rules

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gscli.compare import same
+from gscli.answers import same
 from gscli.declare import Operator
 from gscli.errors import GscliError
 from gscli.execute import Run

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.compare import Comparing, compare, document
+from gscli.answers import Comparing, document
+from gscli.compare import compare
 from gscli.concepts import CONCEPTS
 from gscli.errors import UsageError
 from gscli.frameworks import NAMES, framework

@@ -6,9 +6,10 @@ import json
 import sys
 from collections.abc import Mapping
 
+from gscli.answers import Comparing, document
 from gscli.app.drawing import save_text, view_options
 from gscli.app.operators import check_requests
-from gscli.compare import Comparing, compare, document
+from gscli.compare import compare
 from gscli.concepts import ConceptName
 from gscli.errors import UsageError
 from gscli.inputs import concept_inputs

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.compare import Comparing, Group, Row, different
+from gscli.answers import Comparing, Group, Row, different
 from gscli.tracing import Entry, Trace, label_of
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions

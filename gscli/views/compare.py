@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.compare import Comparing, Group, Row
+from gscli.answers import Comparing, Group, Row
 from gscli.tracing import Trace, label_of
 from gscli.views.answers import Answer, Answers, lettered
 from gscli.views.lines import Drawn, Line

@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from gscli.compare import Comparing, Group
+from gscli.answers import Comparing, Group
 from gscli.concepts import CONCEPTS
 from gscli.text import safe
 from gscli.tracing import Entry, Trace, label_of

@@ -13,7 +13,8 @@ import pytest
 from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
-from gscli.compare import Comparing, compare
+from gscli.answers import Comparing
+from gscli.compare import compare
 from gscli.tracing import Trace
 from gscli.views.page import page
 from gscli.views.page_compare import compare_page

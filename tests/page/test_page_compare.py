@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from page.test_page import Reader, facts
 
-from gscli.compare import Comparing, compare
+from gscli.answers import Comparing
+from gscli.compare import compare
 from gscli.errors import LimitRefused
 from gscli.views.answers import Answers, lettered
 from gscli.views.options import ViewOptions
