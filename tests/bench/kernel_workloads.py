@@ -68,9 +68,9 @@ class Workload:
 
 
 def workloads() -> list[Workload]:
-    """Every workload in float32, then the reductions in the other types."""
+    """Every workload in float32, then the sums in the other types."""
     plain = [*_gathers(), *_scatters(), *_reductions()]
-    typed = [w for w in plain if w.key.startswith(("W10", "W11", "W12 cells", "W14"))]
+    typed = [w for w in plain if w.key.startswith(("W10", "W11", "W14"))]
     return plain + [
         replace(
             w, key=f"{w.key} {dtype}", dtype=dtype, title=f"{w.title}, {dtype}",

@@ -36,7 +36,7 @@ def markdown(results: Results) -> str:
         typed = [row for row in rows if row["key"].endswith(DTYPES)]
         parts += [_legend(rows), kernel_table.table(plain)]
         if typed:
-            parts.append(_folded("Reductions in other types", kernel_table.table(typed)))
+            parts.append(_folded("Sums in other types", kernel_table.table(typed)))
     if "startup" in results:
         parts += [
             "Start-up, ratio to `python -c 'import numpy'`, medians (minima):",
