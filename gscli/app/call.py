@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 from gscli.declare import Operator
@@ -49,6 +48,8 @@ def _located(
     error.where = with_origin(error.where, origins)
     in_order = len(words) == len(operator.inputs)
     if isinstance(error, IndexRefused) and operator.bare and in_order and not error.hint:
+        import shlex  # noqa: PLC0415  only when something is wrong
+
         command = shlex.join(["gscli", "compare", *_compared(operator, words, texts)])
         error.hint = f"see what others do: {command}"
     return error

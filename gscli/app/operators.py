@@ -12,7 +12,6 @@ from gscli import files
 from gscli.app.call import parsed_attributes, traced, with_origin
 from gscli.app.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.app.notices import warn
-from gscli.checking import LISTED, Remark, remarks
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
 from gscli.inputs import loaded_inputs
@@ -71,6 +70,8 @@ def check_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """Every remark; exit status 1 when there is one."""
+    from gscli.checking import LISTED, Remark, remarks  # noqa: PLC0415  only when it is asked for
+
     attrs = parsed_attributes(operator, texts)
     inputs = loaded_inputs(operator, words, settings)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
