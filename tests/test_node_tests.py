@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import warnings
 from pathlib import Path
@@ -151,3 +152,18 @@ def test_folders_without_models_are_unreadable(
 def test_folders_are_found_one_level_below(suite: Path) -> None:
     assert len(folders_below([str(suite)])) == len(list(suite.iterdir()))
     assert folders_below([str(suite / "test_gather_0")]) == [suite / "test_gather_0"]
+
+
+def test_progress_is_drawn_on_a_terminal_when_it_takes_long(
+    suite: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    master, slave = os.openpty()
+    monkeypatch.setattr("gscli.views.progress_bar.SHOWN_AFTER", 0.0)
+    with os.fdopen(slave, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        assert guarded(["run", str(suite), "--only", "scatternd"]) == 0
+    drawn = os.read(master, 1 << 16)
+    os.close(master)
+    assert b"node tests" in drawn
+    assert b"7/7" in drawn
+    assert capsys.readouterr().out == "7 passed, 0 failed\n"

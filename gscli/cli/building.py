@@ -61,10 +61,15 @@ def tool(function: Callable[..., int], name: str, **settings: Any) -> Any:  # no
 def signed(
     function: Callable[..., int], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., int]:
-    """`function` with the signature that typer reads."""
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    function.__annotations__ = {found.name: found.annotation for found in parameters}
-    return function
+    """A function that does the same, with the signature that typer reads."""
+
+    def command(**arguments: Any) -> int:  # noqa: ANN401
+        return function(**arguments)
+
+    command.__doc__ = function.__doc__
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    command.__annotations__ = {found.name: found.annotation for found in parameters}
+    return command
 
 
 def option(name: str, kind: Any, declared: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401  annotations are values here

@@ -2,39 +2,54 @@
 
 from __future__ import annotations
 
+import inspect
 import json as json_text
 import sys
 from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import tool
+from gscli.cli.building import shared_options, signed, tool
 from gscli.declare import Operator
 from gscli.errors import UsageError
-from gscli.frameworks import framework, operators
-from gscli.terminal import ColorChoice
+from gscli.frameworks import NAMES, framework, operators
+from gscli.options import Settings
+
+SCREEN = ("color", "palette", "width", "debug")
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(rules, "rules")
+    own = list(inspect.signature(rules, eval_str=True).parameters.values())[:-1]
+    return tool(signed(rules, [*own, *shared_options(*SCREEN)]), "rules")
 
 
 def rules(
-    name: Annotated[str | None, typer.Argument(metavar="[FRAMEWORK", help="its operators")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FRAMEWORK", help="its operators", autocompletion=lambda: list(NAMES)
+        ),
+    ] = None,
     operator: Annotated[str | None, typer.Argument(metavar="[OPERATOR]]", help="only it")] = None,
-    json: Annotated[str | None, typer.Option(help="print JSON", metavar="")] = None,
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="print a Markdown table")] = False,
     table: Annotated[
         int | None, typer.Option(help="a table of the comparison article: 1 or 2", metavar="N")
     ] = None,
-    width: Annotated[int | None, typer.Option(help="columns to draw in", metavar="N")] = None,
-    color: Annotated[str, typer.Option(help="auto, always or never", metavar="WHEN")] = "auto",
+    **screen: Any,  # noqa: ANN401  the shared options
 ) -> int:
     """What operators do with negative, bad and duplicate indices.
 
     Every answer is computed by running the operator's own example with one index changed.
-    """
+
+    \b
+    Examples:
+      gscli rules torch
+      gscli rules onnx scatter-nd --json
+    """  # noqa: D301  \b keeps typer from joining the lines
     from gscli import rules as computing  # noqa: PLC0415
 
     if table is not None:
@@ -50,18 +65,16 @@ def rules(
     elif markdown:
         sys.stdout.write(computing.markdown(found))
     else:
-        _draw(found, width, color)
+        _draw(found, Settings(**screen))
     return 0
 
 
-def _draw(found: Any, width: int | None, color: str) -> None:  # noqa: ANN401  rules are heavy
+def _draw(found: Any, settings: Settings) -> None:  # noqa: ANN401  rules are heavy
     from gscli.app.drawing import view_options  # noqa: PLC0415
-    from gscli.options import Settings  # noqa: PLC0415
     from gscli.views.lines import render  # noqa: PLC0415
     from gscli.views.rules import RulesView  # noqa: PLC0415
 
-    chosen: ColorChoice = "always" if color == "always" else "never" if color == "never" else "auto"
-    options = view_options(Settings(width=width, color=chosen))
+    options = view_options(settings)
     sys.stdout.write(render(RulesView(found, options), options))
 
 
