@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from gscli.concepts import CONCEPTS
 from gscli.declare import Operator
+from gscli.duplicates import duplicate_writers
+from gscli.entries import label_of
 from gscli.errors import (
     ExactShapeRefused,
     GscliError,
@@ -18,12 +20,11 @@ from gscli.errors import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.execute import Run, layout_of, shape_limit
+from gscli.execute import layout_of, shape_limit
 from gscli.families import show_shape
 from gscli.formats.dtypes import dtype_named
 from gscli.layout import Beyond, Layout, Negative
 from gscli.plan import BLOCK, Finding, Plan
-from gscli.tracing import Trace, label_of
 
 Array = NDArray[Any]
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "inputs"]
@@ -153,8 +154,7 @@ def _value_remarks(
     yield from _more("index", "indices out of range", total - len(found))
     yield from _negatives(plan, operator)
     if total == 0 and layout.kind == "scatter" and layout.open_order:
-        trace = Trace(Run(operator, arrays, plan, np.empty(0)))
-        yield from _duplicates(trace, layout.open_order, listed)
+        yield from _duplicates(plan, layout.open_order, listed)
 
 
 def _bad_index(one: Finding) -> Remark:
@@ -162,8 +162,8 @@ def _bad_index(one: Finding) -> Remark:
     return Remark("index", "index out of range", where, one.legal)
 
 
-def _duplicates(trace: Trace, reason: str, listed: int) -> Iterator[Remark]:
-    groups, count = trace.duplicates(listed)
+def _duplicates(plan: Plan, reason: str, listed: int) -> Iterator[Remark]:
+    groups, count = duplicate_writers(plan, listed)
     for group in groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named

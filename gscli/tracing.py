@@ -13,17 +13,16 @@ from functools import cached_property
 from math import prod
 from typing import Literal, TypeAlias
 
-import numpy as np
-
 from gscli.arrays import dtype_name, plain
 from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
+from gscli.duplicates import duplicate_writers
 from gscli.entries import Adjustment, Entry, How, label_of
 from gscli.execute import Run, execute
 from gscli.formats.jsonarray import dump_json
 from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
-from gscli.plan import BLOCK, Array, Indices, Plan, legal_range
+from gscli.plan import Array, legal_range
 from gscli.replay import Replay
 
 __all__ = [
@@ -42,9 +41,6 @@ SCHEMA = "gscli/1"
 """Names the JSON form of a run."""
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
-
-DUPLICATES_JUDGED = 1 << 22
-"""Entries that `duplicates` looks at."""
 
 ENTRIES_AT_ONCE = 1024
 
@@ -248,24 +244,8 @@ class Trace:
         return tuple(boxes.items())
 
     def duplicates(self, limit: int = 3) -> tuple[list[tuple[int, ...]], int]:
-        """Groups of entries that write the same cells (the first `limit`), and how many groups.
-
-        Looks at the first DUPLICATES_JUDGED entries only: it needs an address for each.
-        """
-        count = min(self.entry_count, DUPLICATES_JUDGED)
-        if self.kind == "gather" or count < 2:  # noqa: PLR2004  one entry meets no other
-            return [], 0
-        first_cells = _first_cells(self.run.plan, count)
-        numbers = np.flatnonzero(first_cells >= 0)
-        cells = first_cells[numbers]
-        order = np.argsort(cells, kind="stable")
-        cells, numbers = cells[order], numbers[order]
-        starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
-        ends = np.r_[starts[1:], cells.size]
-        repeated = np.flatnonzero(ends - starts > 1)
-        earliest = repeated[np.argsort(numbers[starts[repeated]], kind="stable")][:limit]
-        groups = [tuple(int(n) for n in numbers[starts[g] : ends[g]]) for g in earliest]
-        return groups, int(repeated.size)
+        """Groups of entries that write the same cells (the first `limit`), and how many groups."""
+        return duplicate_writers(self.run.plan, limit)
 
     def __rich__(self) -> object:
         from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for
@@ -300,23 +280,6 @@ class Trace:
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         document["entries"] = [entry.to_dict() for entry in self.entries(limit)] if listed else []
         return document
-
-
-def _first_cells(plan: Plan, count: int) -> Indices:
-    """Flat address of the first cell of each entry, -1 where it is skipped."""
-    found = np.full(count, -1, np.int64)
-    layout = plan.layout
-    for first in range(0, count, BLOCK):
-        last = min(first + BLOCK, count)
-        block, grid = plan.block(first, last), plan.grid(first, last)
-        total = np.zeros(last - first, np.int64)
-        for axis, stride in zip(layout.axes, layout.strides, strict=True):
-            if axis.column is not None:
-                total += block.coordinates[axis.column] * stride
-            if axis.entry is not None:
-                total += grid[axis.entry] * stride
-        found[first:last] = total if block.live is None else np.where(block.live, total, -1)
-    return found
 
 
 def _tensor_dict(array: Array) -> dict[str, object]:
