@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from operator import index
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from gscli.errors import UsageError
 from gscli.layout import Number
@@ -21,8 +21,7 @@ from gscli.layout import Number
 KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """What an annotation adds to an attribute: help, and what versions brought.
 
     `shell_default`: the default of the command line where it must differ from the recorded one.
@@ -30,12 +29,11 @@ class Option:
 
     help: str
     since: int | None = None
-    choices_since: Mapping[str, int] = field(default_factory=dict)
+    choices_since: Mapping[str, int] = MappingProxyType({})
     shell_default: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """One attribute: its type in words the command line understands, choices, default, help."""
 
     name: str
@@ -128,8 +126,7 @@ def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:  # noqa: ANN4
     return kinds.get(annotation, "ints"), ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """How values and words of one kind are read; either raises TypeError or ValueError."""
 
     words: str

@@ -14,7 +14,7 @@ Light: shapes only, no numpy.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.layout import Tensor
@@ -100,8 +100,7 @@ OVERWRITE: Mapping[str, object] = {"none": "none"}
 """The reductions of an operator that has none."""
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """How a concept's call becomes one operator's, under one rule set.
 
     `inputs`: the operator's names for data, indices and updates. `fixed`: attributes that make this
@@ -117,11 +116,11 @@ class Comparison:
     concept: ConceptName
     label: str
     inputs: tuple[str, ...]
-    fixed: Mapping[str, object] = field(default_factory=dict)
+    fixed: Mapping[str, object] = MappingProxyType({})
     axis: str = ""
     batch_dims: str = ""
     reduction: str = ""
-    reductions: Mapping[str, object] = field(default_factory=lambda: OVERWRITE)
+    reductions: Mapping[str, object] = OVERWRITE
     special: Callable[[Call], Attrs] | None = None
     vectors: Literal["last", "first", "tuple", "one"] = "last"
     axis_input: str = ""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from gscli.attributes import Attribute, Option, declared_attribute
 from gscli.concepts import Comparison
@@ -48,8 +48,7 @@ Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 InputKind: TypeAlias = Literal["tensor", "values", "largest", "many"]
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One input tensor of an operator, in the framework's order and under its name."""
 
     name: str
