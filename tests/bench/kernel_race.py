@@ -1,6 +1,6 @@
-"""One workload raced in a process of its own.
+"""Workloads raced one after the other, in a process of their own.
 
-    python -m tests.bench.kernel_race KEY ROUNDS SHRINK
+    python -m tests.bench.kernel_race ROUNDS SHRINK KEY…
 
 Every candidate's bits are compared with those of the NumPy idiom before the first round. Short
 races go on after ROUNDS, because each of their turns is easily disturbed. Index check, wrap of
@@ -112,10 +112,11 @@ def timer(call: Call) -> Callable[[], dict[str, float]]:
 
 
 def main() -> None:
-    """Print the race of one workload as JSON."""
-    key, rounds, shrink = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    chosen = next(workload for workload in workloads() if workload.key == key)
-    print(json.dumps(race(chosen, rounds, shrink)))
+    """Print each race as a line of JSON."""
+    rounds, shrink = int(sys.argv[1]), int(sys.argv[2])
+    named = {workload.key: workload for workload in workloads()}
+    for key in sys.argv[3:]:
+        print(json.dumps(race(named[key], rounds, shrink)), flush=True)
 
 
 if __name__ == "__main__":
