@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from gscli.terminal import ColorChoice
@@ -25,8 +26,7 @@ class Shared(NamedTuple):
     heading: Heading = "Result"
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """The shared options of one run, parsed."""
 
     output: str | None = None
@@ -53,7 +53,7 @@ class Settings:
     palette: Literal["okabe", "mono", "16"] = "okabe"
     width: int | None = None
     debug: bool = False
-    extra: dict[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = MappingProxyType({})
 
     @property
     def saves(self) -> bool:
