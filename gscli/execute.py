@@ -93,13 +93,8 @@ def execute(
     max_bytes: int | None = None,
 ) -> Run:
     """Judge, plan and run one call."""
-    given = {name: as_array(value, name) for name, value in inputs.items()}
-    attrs = without_count(operator, given, attrs)
-    tensors, attrs = without_numbers(operator, given, attrs)
-    arrays, _ = without_masks(operator, tensors)
-    layout = layout_of(operator, arrays, attrs)
-    shape_limit(layout, arrays, max_bytes)
-    plan = Plan(layout, arrays)
+    arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+    layout = plan.layout
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
         data = data.reshape(layout.data_shape)
@@ -109,6 +104,23 @@ def execute(
     else:
         output = kernel.scatter(plan, data)
     return Run(operator, arrays, plan, output)
+
+
+def planned(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+) -> tuple[Mapping[str, Array], Plan]:
+    """The inputs that count and the plan for them; shapes are judged, index values not yet."""
+    given = {name: as_array(value, name) for name, value in inputs.items()}
+    attrs = without_count(operator, given, attrs)
+    tensors, attrs = without_numbers(operator, given, attrs)
+    arrays, _ = without_masks(operator, tensors)
+    layout = layout_of(operator, arrays, attrs)
+    shape_limit(layout, arrays, max_bytes)
+    return arrays, Plan(layout, arrays)
 
 
 def layout_of(

@@ -53,3 +53,17 @@ def blocks(array: Array) -> Iterator[Array]:
     for first in range(0, flat.size, size):
         yield flat[first : first + size]
         release(array)
+
+
+def file_of(array: Array) -> tuple[str, int] | None:
+    """The file that a whole mapped array lies in and the byte where it begins there.
+
+    None for arrays in memory and for views with gaps.
+    """
+    root: object = array
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
+        root = root.base
+    if not isinstance(root, np.memmap) or root.filename is None or not array.flags.c_contiguous:
+        return None
+    begin = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    return str(root.filename), root.offset + begin

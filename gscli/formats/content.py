@@ -112,9 +112,9 @@ class HeldContent(Content):
 class FileContent(Content):
     """A regular file, read by position."""
 
-    def __init__(self, name: str, descriptor: int, size: int) -> None:
+    def __init__(self, name: str, descriptor: int, size: int, path: str | None = None) -> None:
         super().__init__(name, size)
-        self._descriptor = descriptor
+        self._descriptor, self._path = descriptor, path
 
     def read(self, offset: int, length: int) -> bytes:
         """As `Content.read`."""
@@ -147,7 +147,10 @@ class FileContent(Content):
             if os.fstat(self._descriptor).st_size < offset + needed:
                 # The system would not mind to map beyond the end; the first access would kill us.
                 raise ContentRefused("the file became shorter", where=self.name)
-            return np.memmap(file, dtype, "r", offset, (count,))
+            mapped = np.memmap(file, dtype, "r", offset, (count,))
+        if self._path is not None:  # what streams its rows opens it by name
+            mapped.filename = os.path.abspath(self._path)
+        return mapped
 
 
 def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None = None) -> Content:
@@ -165,7 +168,7 @@ def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None
         with reading(name):
             status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode):
-            return FileContent(name, descriptor, status.st_size)
+            return FileContent(name, descriptor, status.st_size, path)
         _refuse_special(status.st_mode, name)
         held = read_pipe(lambda length: os.read(descriptor, length), name, limit, limit_for)
     except BaseException:

@@ -38,7 +38,7 @@ class Updates:
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
-        return comparable(self.layout, scaled(self.layout, self.view[region], self.dtype))
+        return prepared(self.layout, self.view[region], self.dtype)
 
     def items(self, region: Region) -> Array:
         """The rows of one region in the working dtype, as items that move in one piece."""
@@ -46,6 +46,11 @@ class Updates:
             return self._items[region]
         values = np.ascontiguousarray(self.values(region), self.dtype)
         return as_items(values, self.layout.form.run)
+
+
+def prepared(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
+    """Updates as they are written or combined: cast, scaled, and NaN set aside where it loses."""
+    return comparable(layout, scaled(layout, updates, dtype))
 
 
 def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:

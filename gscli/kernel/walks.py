@@ -19,6 +19,9 @@ from gscli.plan import Flags, Indices, Plan, positions
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]
 
+COLUMNS = 64
+"""Cells side by side that are addressed together where rows are wide."""
+
 LONG_ROW = 8
 """Cells per row from which writing it costs more than finding out whether it is needed."""
 
@@ -59,7 +62,8 @@ class Walk(ABC):
 def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
-    `last_only`: of the entries that share an address only the last is needed.
+    `ordered`: every cell must meet its entries in turn, for it is written. `last_only`: of the
+    entries that share an address only the last is needed.
     """
     form = plan.layout.form
     if form.kind == "cells":
@@ -69,6 +73,25 @@ def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> W
     if not form.shares_entries:
         return Slices(plan, form, block, ordered=ordered, last_only=last_only)
     return Shared(plan, form, block, last_only=last_only)
+
+
+def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
+    """All steps, their regions one after the other in the row-major order of the result's grid.
+
+    That is entry order too for every cell. What reads and writes files goes this way.
+    """
+    form = plan.layout.form
+    route: Walk
+    if form.kind == "cells":
+        route = Cells(plan, form, block, ordered=False)
+    elif form.kind == "elements":
+        route = Elements(plan, form, block, ordered=False, in_sequence=True)
+    elif form.shares_entries:
+        route = Shared(plan, form, block, last_only=False, together=block // max(form.result[2], 1))
+    else:
+        route = Slices(plan, form, block, ordered=False, last_only=False)
+    for lane in route.lanes:
+        yield from route.steps(lane)
 
 
 class Slices(Walk):
@@ -118,15 +141,18 @@ class Slices(Walk):
 class Shared(Walk):
     """Several outer positions share the entries of their batch."""
 
-    def __init__(self, plan: Plan, form: Form, block: int, *, last_only: bool) -> None:
+    def __init__(
+        self, plan: Plan, form: Form, block: int, *, last_only: bool, together: int | None = None
+    ) -> None:
         self.plan, self.block, self.last_only = plan, block, last_only
         self.factors = form.steps
         _, self.outer, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches * self.outer, self.entries)
-        middle = self.outer // 2 if batches == 1 else 0
-        halves = [(0, middle), (middle, self.outer)] if middle else [(0, self.outer)]
-        self.lanes = [(batch, *half) for batch in range(batches) for half in halves]
+        if together is None:  # two lanes if there would be one, for two threads
+            together = (self.outer + 1) // 2 if batches == 1 else self.outer
+        pieces = _ranges(0, self.outer, together)
+        self.lanes = [(batch, *piece) for batch in range(batches) for piece in pieces]
 
     def steps(self, lane: Lane) -> Iterator[Step]:
         """For each block of entries all outer positions, one or several at a time."""
@@ -164,21 +190,22 @@ class Elements(Walk):
     columns never share a cell, so each strip of them is a lane.
     """
 
-    COLUMNS = 64
-
-    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
+    def __init__(
+        self, plan: Plan, form: Form, block: int, *, ordered: bool, in_sequence: bool = False
+    ) -> None:
         self.plan, self.numbers = plan, plan.columns[0].reshape(form.result[1:])
         _, _, self.rows, self.inner = form.data
         outer, height, width = self.grid = form.result[1:]
-        wide = max(width if width <= 2 * self.COLUMNS else self.COLUMNS, 1)
+        wide = width if width <= 2 * COLUMNS else COLUMNS
+        wide = max(min(width, block) if in_sequence else wide, 1)
         self.tall = max(min(block // wide, height), 1)
         deep = max(block // (wide * self.tall), 1)
+        strips = _ranges(0, width, wide)
         pieces = [(0, height)] if ordered else _ranges(0, height, self.tall)
         self.lanes = [
-            (*places, *columns, *piece)
+            (*places, *strip, *piece)
             for places in _ranges(0, outer, deep)
-            for columns in _ranges(0, width, wide)
-            for piece in pieces
+            for strip, piece in _pairs(strips, pieces, rows_first=in_sequence)
         ]
 
     def steps(self, lane: Lane) -> Iterator[Step]:
@@ -246,6 +273,14 @@ class Cells(Walk):
             if axis.entry is not None:
                 at = at + grid[axis.entry][:, None]
             yield (at >= 0) & (at < axis.size)
+
+
+def _pairs(
+    strips: list[tuple[int, int]], pieces: list[tuple[int, int]], *, rows_first: bool
+) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    if rows_first:
+        return [(strip, piece) for piece in pieces for strip in strips]
+    return [(strip, piece) for strip in strips for piece in pieces]
 
 
 def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:

@@ -1,0 +1,203 @@
+"""Streaming from file to file gives the bytes of the kernel in memory, whatever the sizes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from conftest import Array, assert_same
+
+import gscli
+from gscli import mapped, streaming
+from gscli.frameworks import find
+from gscli.streaming import reading, rowfile, writing
+
+RNG = np.random.default_rng(3)
+DATA = RNG.standard_normal((40, 6, 32)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Durability is tested with the writer; a busy disk would take a second for each call."""
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(params=["roomy", "cramped"])
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in one piece, or pieces so small that every way of dividing the work is taken."""
+    if request.param == "cramped":
+        monkeypatch.setattr(reading, "PIECE", 1 << 10)
+        monkeypatch.setattr(writing, "BLOCK", 1 << 10)
+        monkeypatch.setattr("gscli.streaming.running.BLOCK", 1 << 10)
+        monkeypatch.setattr(writing, "SORTED", 1 << 5)
+        monkeypatch.setattr(writing, "FILES", 3)
+        monkeypatch.setattr(writing, "AHEAD", 70)
+        monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
+        monkeypatch.setattr(rowfile, "SPARSE", 1)
+
+
+def mapped_file(folder: Path, name: str, array: Array) -> Array:
+    """The array as a mapped file, as large .npy inputs are."""
+    path = folder / f"{name}.npy"
+    opaque = array.view(f"V{array.itemsize}") if array.dtype.kind == "V" else array
+    np.save(path, opaque)
+    offset = path.stat().st_size - array.nbytes
+    return np.memmap(path, array.dtype, "r", offset, array.shape) if array.size else array
+
+
+def indices(shape: tuple[int, ...], size: int) -> Array:
+    found = RNG.integers(0, size, shape)
+    return np.where(found % 3 == 0, found - size, found)
+
+
+def updates(*shape: int) -> Array:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def reduced(name: str, inputs: dict[str, Array], **attrs: Any) -> list[tuple[str, Any, Any]]:
+    return [
+        (name, inputs, attrs | {"reduction": way}) for way in ("none", "add", "mul", "max", "min")
+    ]
+
+
+ROWS, PAIRS, CELLS = indices((90, 1), 40), indices((90, 2), 6), indices((300, 3), 6)
+CASES: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
+    *(("onnx.gather", {"data": DATA, "indices": indices((9,), 6)}, {"axis": a}) for a in range(3)),
+    ("onnx.gather_elements", {"data": DATA, "indices": indices((40, 9, 32), 6)}, {"axis": 1}),
+    ("onnx.gather_elements", {"data": DATA, "indices": indices((4, 6, 20), 32)}, {"axis": 2}),
+    ("onnx.gather_nd", {"data": DATA, "indices": PAIRS}, {}),
+    ("onnx.gather_nd", {"data": DATA, "indices": indices((40, 3, 1), 6)}, {"batch_dims": 1}),
+    ("tensorflow.gather", {"params": DATA, "indices": indices((4,), 50)}, {"device": "gpu"}),
+    *reduced("onnx.scatter_nd", {"data": DATA, "indices": ROWS, "updates": updates(90, 6, 32)}),
+    *reduced("onnx.scatter_nd", {"data": DATA, "indices": PAIRS, "updates": updates(90, 32)}),
+    *reduced("onnx.scatter_nd", {"data": DATA, "indices": CELLS, "updates": updates(300)}),
+    *reduced(
+        "onnx.scatter_elements",
+        {"data": DATA, "indices": indices((40, 9, 32), 6), "updates": updates(40, 9, 32)},
+        axis=1,
+    ),
+    ("openvino.scatter_update",
+     {"data": DATA, "indices": np.array([5, 0, 5]), "updates": updates(40, 3, 32),
+      "axis": np.array(1)}, {}),
+    *(
+        ("openvino.scatter_elements_update",
+         {"data": DATA, "indices": indices((40, 9, 32), 6), "updates": updates(40, 9, 32),
+          "axis": np.array(1)},
+         {"reduction": way, "use_init_val": own})
+        for way in ("mean", "sum") for own in (True, False)
+    ),
+    ("tensorflow.scatter_nd",
+     {"indices": np.abs(ROWS), "updates": updates(90, 8), "shape": np.array([50, 8])}, {}),
+    ("torch.scatter_add",
+     {"input": DATA.astype(ml_dtypes.bfloat16), "index": indices((40, 6, 32), 6) % 6,
+      "src": updates(40, 6, 32).astype(ml_dtypes.bfloat16)}, {"dim": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.usefixtures("room")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[2]}")
+def test_files_hold_what_memory_would(case: tuple[Any, ...], tmp_path: Path) -> None:
+    name, inputs, attrs = case
+    files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
+    expected = gscli.run(name, inputs, attrs)
+    done: list[tuple[int, int]] = []
+    run = streaming.run_to_file(
+        find(name), files, attrs, str(tmp_path / "out.npy"), progress=lambda *at: done.append(at)
+    )
+    assert_same(run.output, expected)
+    loaded = np.load(tmp_path / "out.npy")
+    assert loaded.tobytes() == expected.tobytes()
+    assert loaded.shape == expected.shape
+    assert done[-1] == (expected.nbytes, expected.nbytes)
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+@pytest.mark.usefixtures("room")
+def test_a_result_with_axes_in_another_order(tmp_path: Path) -> None:
+    attrs = {
+        "offset_dims": [0], "collapsed_slice_dims": [0, 1], "start_index_map": [0, 1],
+        "index_vector_dim": 1, "slice_sizes": [1, 1, 32],
+    }  # fmt: skip
+    inputs = {"operand": DATA, "start_indices": np.abs(PAIRS) % 6}
+    expected = gscli.run("stablehlo.gather", inputs, attrs)
+    files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
+    run = streaming.run_to_file(find("stablehlo.gather"), files, attrs, str(tmp_path / "out.npy"))
+    assert_same(run.output, expected)
+
+
+def test_a_bad_index_leaves_no_file(tmp_path: Path) -> None:
+    inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([3, 40])}
+    with pytest.raises(gscli.GscliError) as caught:
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert caught.value.where == "indices[1] = 40"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
+
+
+def test_the_output_may_be_the_input(tmp_path: Path) -> None:
+    inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": ROWS}
+    inputs["updates"] = updates(90, 6, 32)
+    expected = gscli.run("onnx.scatter_nd", inputs)
+    streaming.run_to_file(find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "data.npy"))
+    assert_same(np.load(tmp_path / "data.npy"), expected)
+
+
+def test_a_file_that_became_shorter_is_an_error_and_no_crash(tmp_path: Path) -> None:
+    inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([39])}
+    with (tmp_path / "data.npy").open("r+b") as file:
+        file.truncate(1000)
+    with pytest.raises(gscli.GscliError, match="data"):
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert not (tmp_path / "out.npy").exists()
+
+
+def test_files_of_arrays(tmp_path: Path) -> None:
+    array = mapped_file(tmp_path, "data", DATA)
+    path, offset = mapped.file_of(array) or ("", 0)
+    assert (path, offset) == (str(tmp_path / "data.npy"), 128)
+    assert mapped.file_of(array[2:]) == (path, 128 + 2 * 6 * 32 * 4)
+    assert mapped.file_of(array[:, 1:]) is None
+    assert mapped.file_of(DATA) is None
+    mapped.release(array)
+    assert_same(np.asarray(array), DATA)
+
+
+MEASURE = """
+import sys
+import numpy as np
+from gscli import streaming
+from gscli.frameworks import find
+from gscli.files import load
+data, indices, updates, out, operator = sys.argv[1:]
+inputs = {"data": load(data).array, "indices": load(indices).array}
+if updates != "-":
+    inputs["updates"] = load(updates).array
+streaming.run_to_file(find(operator), inputs, {}, out)
+print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
+@pytest.mark.parametrize("operator", ["onnx.gather", "onnx.scatter_nd"])
+def test_memory_does_not_grow_with_the_file(operator: str, tmp_path: Path) -> None:
+    rows, width, entries = 1 << 19, 64, 200_000
+    data = np.lib.format.open_memmap(tmp_path / "d.npy", "w+", np.float32, (rows, width))
+    data[::1000] = 1
+    np.save(tmp_path / "i.npy", RNG.integers(0, rows, (entries, 1)))
+    second = "-"
+    if operator == "onnx.scatter_nd":
+        second = str(tmp_path / "u.npy")
+        np.lib.format.open_memmap(second, "w+", np.float32, (entries, width))[:] = 2
+    else:
+        np.save(tmp_path / "i.npy", RNG.integers(0, rows, entries))
+    files = [str(tmp_path / "d.npy"), str(tmp_path / "i.npy"), second, str(tmp_path / "o.npy")]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, *files, operator],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert data.nbytes == 128 << 20
+    assert int(done.stdout) < 110 << 10
