@@ -1,4 +1,4 @@
-"""Pictures of a run where they were asked for. Views, and rich with them, are imported here."""
+"""Pictures of a run where they were asked for; the views are imported here, when one is drawn."""
 
 from __future__ import annotations
 
