@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
+import numpy as np
+
+from gscli.app.notices import warn
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused
-from gscli.execute import execute
+from gscli.execute import Run, execute, planned
 from gscli.inputs import byte_limit, read_inputs
 from gscli.options import Settings
 from gscli.settling import Inputs
@@ -24,17 +28,65 @@ def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str,
     return {name: known[name].parse(text) for name, text in texts.items()}
 
 
-def traced(
-    operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
-) -> tuple[Trace, Inputs]:
-    """Run the operator on the inputs the words name; errors say which file they are about."""
-    attrs = parsed_attributes(operator, texts)
-    inputs = read_inputs(operator, words, attrs, settings)
-    try:
-        run = execute(operator, inputs.arrays, attrs, max_bytes=byte_limit(settings.max_bytes))
-    except GscliError as error:
-        raise _located(error, inputs.origins, operator, words, texts) from None
-    return Trace(run, inputs.origins), inputs
+class Call:
+    """One command's operator, words and options, with its inputs read; nothing has run yet."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        words: Sequence[str],
+        texts: Mapping[str, str],
+        settings: Settings,
+    ) -> None:
+        self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
+        self.attrs = parsed_attributes(operator, texts)
+        self.inputs: Inputs = read_inputs(operator, words, self.attrs, settings)
+        self.limit = byte_limit(settings.max_bytes)
+
+    def traced(self) -> Trace:
+        """Run in memory, then warn; errors say which file they are about."""
+        arrays = self.inputs.arrays
+        with self._located_errors():
+            run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit)
+        trace = Trace(run, self.inputs.origins)
+        warn(trace, self.inputs, self.settings)
+        return trace
+
+    def goes_to_file(self) -> bool:
+        """Whether `-o` names a .npy file and an input is too large to copy into memory."""
+        target = self.settings.output or ""
+        plain = target.lower().endswith(".npy") and "::" not in target
+        if not plain or self.settings.format not in (None, "npy"):
+            return False
+        from gscli.streaming import worth_streaming  # noqa: PLC0415  only for .npy files
+
+        return worth_streaming(self.inputs.arrays)
+
+    def written(self) -> Trace:
+        """Run from file to file, in memory that does not grow; warn before the first byte."""
+        from gscli.streaming import run_to_file  # noqa: PLC0415  only for large files
+        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+        operator, given, settings = self.operator, self.inputs.arrays, self.settings
+        with self._located_errors():
+            arrays, plan = planned(operator, given, self.attrs, max_bytes=self.limit)
+            plan.judge()
+            nothing = Run(operator, arrays, plan, np.empty(0))
+            warn(Trace(nothing, self.inputs.origins), self.inputs, settings)
+            with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
+                run = run_to_file(
+                    operator, given, self.attrs, str(settings.output),
+                    max_bytes=self.limit, progress=progress.update,
+                )  # fmt: skip
+        return Trace(run, self.inputs.origins)
+
+    @contextmanager
+    def _located_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except GscliError as error:
+            origins = self.inputs.origins
+            raise _located(error, origins, self.operator, self.words, self.texts) from None
 
 
 def _located(

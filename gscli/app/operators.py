@@ -9,9 +9,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gscli import files
-from gscli.app.call import parsed_attributes, traced, with_origin
+from gscli.app.call import Call, parsed_attributes, with_origin
 from gscli.app.drawing import drawn, drawn_files, explained, save_text, show_steps
-from gscli.app.notices import warn
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
 from gscli.inputs import loaded_inputs
@@ -28,16 +27,18 @@ def run_operator(
 ) -> int:
     """Run, warn, write what was asked for, draw the picture.
 
-    Everything is drawn before the first byte is written, so that a refused picture writes nothing.
+    Everything is drawn before the first byte is written, so that a refused picture writes nothing;
+    only results too large for memory are written first and drawn from their file.
     """
     began = time.perf_counter()
     check_requests(settings)
-    trace, inputs = traced(operator, words, texts, settings)
-    warn(trace, inputs, settings)
+    call = Call(operator, words, texts, settings)
+    large = call.goes_to_file()
+    trace = call.written() if large else call.traced()
     pictures = _drawn_files(trace, settings)
     on_screen = settings.draws and settings.step is None
     shown = drawn(trace, settings) if on_screen else ""
-    if settings.saves:
+    if settings.saves and not large:
         files.save(settings.output or "-", trace.run.output, format=settings.format)
     _print_document(trace, settings)
     for path, text in pictures.items():
@@ -55,8 +56,7 @@ def explain_operator(
 ) -> int:
     """The formula and a line per entry."""
     check_requests(settings)
-    trace, inputs = traced(operator, words, texts, settings)
-    warn(trace, inputs, settings)
+    trace = Call(operator, words, texts, settings).traced()
     pictures = _drawn_files(trace, settings)
     _print_document(trace, settings)
     for path, text in pictures.items():

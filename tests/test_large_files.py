@@ -1,0 +1,89 @@
+"""The command on inputs too large to copy: same bytes, little memory, nothing half-written."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROWS, WIDTH = 400_000, 64
+ROOM = 80 << 20
+"""Bytes that the process may take; data alone are 100 MB."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Data of 100 MB, a thousand updates (some of one row), and a bad index."""
+    place = tmp_path_factory.mktemp("large")
+    generator = np.random.default_rng(3)
+    np.save(place / "data.npy", generator.random((ROWS, WIDTH), np.float32))
+    indices = generator.integers(-ROWS, ROWS, (1000, 1))
+    indices[7] = indices[3]
+    np.save(place / "indices.npy", indices)
+    np.save(place / "updates.npy", generator.random((1000, WIDTH), np.float32))
+    np.save(place / "bad.npy", np.array([[0], [ROWS]]))
+    return place
+
+
+MEASURED = """
+import sys
+from pathlib import Path
+from gscli.guard import guarded
+code = guarded(sys.argv[1:])
+peak = next(l for l in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in l)
+print(code, peak.split()[1])
+"""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "gscli", *arguments], cwd=folder, capture_output=True, check=False
+    )
+
+
+def test_a_scatter_is_the_loop_and_stays_small(folder: Path) -> None:
+    words = ["scatter-nd", "data.npy", "indices.npy", "updates.npy", "-o", "out.npy", "-r", "add"]
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, *words], cwd=folder, capture_output=True, check=True
+    )
+    code, peak = map(int, done.stdout.split())
+    assert (code, done.stderr) == (0, b"")
+    assert peak * 1024 < ROOM
+    data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
+    np.add.at(data, indices[:, 0], np.load(folder / "updates.npy"))
+    assert (folder / "out.npy").read_bytes()[-data.nbytes :] == data.tobytes()
+
+
+def test_open_duplicates_are_told_or_refused_before_anything_is_written(folder: Path) -> None:
+    words = ("scatter-nd", "data.npy", "indices.npy", "updates.npy", "-o", "last.npy")
+    refused = run(folder, *words, "--strict")
+    assert refused.returncode == 1
+    assert not (folder / "last.npy").exists()
+    told = run(folder, *words)
+    assert told.returncode == 0
+    assert b"entries write the same cell" in told.stderr
+    data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
+    data[indices[:, 0]] = np.load(folder / "updates.npy")
+    assert np.array_equal(np.load(folder / "last.npy"), data)
+
+
+def test_a_bad_index_leaves_no_file(folder: Path) -> None:
+    done = run(folder, "scatter-nd", "data.npy", "bad.npy", f"zeros:2x{WIDTH}:float32",
+               "-o", "never.npy")  # fmt: skip
+    assert done.returncode == 65
+    assert b"bad.npy: indices[1,0] = 400000" in done.stderr
+    assert not [path for path in folder.iterdir() if path.name.startswith((".gscli", "never"))]
+
+
+def test_a_gather_with_updates_from_a_pipe(folder: Path) -> None:
+    with (folder / "indices.npy").open("rb") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "gscli", "gather-nd", "data.npy", "-", "-o", "rows.npy"],
+            cwd=folder, stdin=stream, capture_output=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
+    assert np.array_equal(np.load(folder / "rows.npy"), data[indices[:, 0]])
