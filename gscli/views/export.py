@@ -15,7 +15,7 @@ from rich.terminal_theme import TerminalTheme
 
 from gscli.views.lines import Drawn, Line, line_width
 from gscli.views.options import NARROWEST
-from gscli.views.style import PLAIN, Style
+from gscli.views.style import Style
 
 # Dark ground with light ink; the chips bring their own colours.
 _THEME = TerminalTheme(
@@ -27,6 +27,8 @@ _THEME = TerminalTheme(
      (130, 200, 240), (225, 150, 195), (80, 200, 200), (255, 255, 255)],
 )  # fmt: skip
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
+_LAST = Segment(" ", rich.style.Style(bold=False))
+"""Holds an empty last line, which gives the picture its lower border."""
 
 
 @cache
@@ -53,13 +55,12 @@ def segments(lines: Iterable[Line]) -> Iterator[Segment]:
 def to_svg(drawn: Drawn, title: str) -> str:
     """A self-contained picture of the screen: no web font, nothing loaded from elsewhere.
 
-    Drawn once at the width asked for; the picture is as wide as its longest line. An empty last
-    line gives it its lower border.
+    Drawn once at the width asked for; the picture is as wide as its longest line.
     """
     lines = drawn.lines()
     width = max(map(line_width, lines), default=0)
     console = _console(max(width, len(title) + 12, NARROWEST))
-    console.print(Segments(segments([*lines, [(" ", PLAIN)]])), end="")
+    console.print(Segments([*segments(lines), _LAST, Segment.line()]), end="")
     svg = console.export_svg(title=title, theme=_THEME, code_format=_template())
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 
