@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 import numpy as np
 
 from gscli.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.formats.undo import recover
 from gscli.text import safe
 
 if TYPE_CHECKING:
@@ -157,9 +158,11 @@ def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None
     """Open a regular file or read a pipe; CannotRead for everything else.
 
     Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
-    file, not on the name. `limit_for` may lower a pipe's limit after its first bytes.
+    file, not on the name. `limit_for` may lower a pipe's limit after its first bytes. A file whose
+    patch in place was cut short is put back first.
     """
     name = safe(path)
+    recover(path)
     with reading(name):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK

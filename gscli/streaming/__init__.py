@@ -4,6 +4,7 @@ Indices are judged before the output appears. Data are read by position and neve
 and updates are looked at in blocks and let go again, so that memory stays flat whatever the sizes.
 """
 
+from gscli.streaming.patching import patch_in_place
 from gscli.streaming.running import run_to_file, worth_streaming
 
-__all__ = ["run_to_file", "worth_streaming"]
+__all__ = ["patch_in_place", "run_to_file", "worth_streaming"]
