@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "gscli")
 BARE = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(ROOT)}
-PATIENCE = 60
+PATIENCE = 30
 
 
 def gscli(
