@@ -368,6 +368,12 @@ def test_colour_can_be_forced_into_a_pipe(variable: str) -> None:
     assert ESCAPE.encode() in gscli(*REFUSED, **{variable: "1"}).stderr
 
 
+def test_no_color_wins_over_the_wish_for_colour() -> None:
+    assert ESCAPE.encode() not in gscli(*GATHER, NO_COLOR="1", FORCE_COLOR="1").stdout
+    assert "[1;31m" in on_terminal(REFUSED)[1]
+    assert ESCAPE not in on_terminal(REFUSED, NO_COLOR="1")[1]
+
+
 def test_binary_never_goes_to_a_terminal() -> None:
     status, screen = on_terminal([*GATHER, "-f", "npy"])
     assert status == 2
