@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     format: str | None = None
     json: str | None = None
     strict: bool = False
+    in_place: bool = False
     max_bytes: str | None = None
     dtype: str | None = None
     show: str | None = None
@@ -68,7 +69,7 @@ class Settings(NamedTuple):
         (True, False, True)
         """
         elsewhere = self.json is not None or "-" in (self.output, self.svg, self.html)
-        return not (self.quiet or elsewhere)
+        return not (self.quiet or self.in_place or elsewhere)
 
     @property
     def draws(self) -> bool:
@@ -91,6 +92,8 @@ SHARED: tuple[Shared, ...] = (
            ("document", "output")),
     Shared("strict", ("--strict",), bool, False,
            "refuse what is only warned about: open duplicates, widened indices"),
+    Shared("in_place", ("--in-place",), bool, False,
+           "write a scatter's updates into the .npy file of data itself"),
     Shared("dtype", ("--dtype",), str, None,
            "element type of data and updates, converted without loss", "NAME"),
     Shared("max_bytes", ("--max-bytes",), str, None,

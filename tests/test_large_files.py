@@ -87,3 +87,32 @@ def test_a_gather_with_updates_from_a_pipe(folder: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
     assert np.array_equal(np.load(folder / "rows.npy"), data[indices[:, 0]])
+
+
+def test_patching_in_place(folder: Path) -> None:
+    target = folder / "patched.npy"
+    target.write_bytes((folder / "data.npy").read_bytes())
+    before = target.stat().st_ino
+    done = run(folder, "scatter-nd", "patched.npy", "indices.npy", "updates.npy", "--in-place",
+               "--reduction", "add", "-v")  # fmt: skip
+    assert done.returncode == 0
+    assert b"rows changed" in done.stderr
+    assert target.stat().st_ino == before
+    data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
+    np.add.at(data, indices[:, 0], np.load(folder / "updates.npy"))
+    assert np.array_equal(np.load(target), data)
+    assert not [path for path in folder.iterdir() if path.name.startswith(".gscli")]
+
+
+def test_patching_a_small_file_replaces_it(tmp_path: Path) -> None:
+    np.save(tmp_path / "s.npy", np.array([1, 2, 3]))
+    assert run(tmp_path, "scatter-nd", "s.npy", "[[1]]", "[9]", "--in-place").returncode == 0
+    assert np.load(tmp_path / "s.npy").tolist() == [1, 9, 3]
+    refused = run(tmp_path, "scatter-nd", "s.npy", "[[7]]", "[9]", "--in-place")
+    assert refused.returncode == 65
+    assert np.load(tmp_path / "s.npy").tolist() == [1, 9, 3]
+    assert run(tmp_path, "gather", "s.npy", "[0]", "--in-place").returncode == 2
+    assert run(tmp_path, "scatter-nd", "[1]", "[[0]]", "[9]", "--in-place").returncode == 2
+    both = run(tmp_path, "scatter-nd", "s.npy", "[[1]]", "[9]", "--in-place", "-o", "x.npy")
+    assert both.returncode == 2
+    assert not (tmp_path / "x.npy").exists()

@@ -7,11 +7,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from gscli import files, mapped
 from gscli.app.notices import warn
 from gscli.declare import Operator
 from gscli.errors import GscliError, IndexRefused
-from gscli.execute import Run, execute, planned
-from gscli.inputs import byte_limit, read_inputs
+from gscli.execute import Run, execute, layout_of, planned
+from gscli.inputs import assigned, byte_limit, read_inputs
 from gscli.options import Settings
 from gscli.settling import Inputs
 from gscli.tracing import Trace
@@ -69,16 +70,47 @@ class Call:
 
         operator, given, settings = self.operator, self.inputs.arrays, self.settings
         with self._located_errors():
-            arrays, plan = planned(operator, given, self.attrs, max_bytes=self.limit)
-            plan.judge()
-            nothing = Run(operator, arrays, plan, np.empty(0))
-            warn(Trace(nothing, self.inputs.origins), self.inputs, settings)
+            self._warn_before_writing()
             with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
                 run = run_to_file(
                     operator, given, self.attrs, str(settings.output),
                     max_bytes=self.limit, progress=progress.update,
                 )  # fmt: skip
         return Trace(run, self.inputs.origins)
+
+    def patched(self) -> str:
+        """Write the updates into the file of data; says what was done."""
+        small = self._small_data_file()
+        if small is not None:
+            trace = self.traced()
+            files.save(small, trace.run.output)
+            return f"{trace.entry_count} entries written"
+        from gscli.streaming import patch_in_place  # noqa: PLC0415  only when it is asked for
+        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+        given, settings = self.inputs.arrays, self.settings
+        with self._located_errors():
+            self._warn_before_writing()
+            with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+                rows = patch_in_place(self.operator, given, self.attrs, progress=progress.update)
+        return f"{rows} rows changed"
+
+    def _small_data_file(self) -> str | None:
+        """The .npy file of a scatter's data that was read rather than mapped: replaced whole."""
+        with self._located_errors():
+            layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
+        if layout.kind != "scatter" or layout.data is None:
+            return None
+        if mapped.file_of(self.inputs.arrays[layout.data]) is not None:
+            return None
+        path = assigned(self.operator, self.words, self.settings.extra).get(layout.data, "")
+        return path if path.lower().endswith(".npy") and "::" not in path else None
+
+    def _warn_before_writing(self) -> None:
+        arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
+        plan.judge()
+        nothing = Run(self.operator, arrays, plan, np.empty(0))
+        warn(Trace(nothing, self.inputs.origins), self.inputs, self.settings)
 
     @contextmanager
     def _located_errors(self) -> Iterator[None]:

@@ -33,6 +33,11 @@ def run_operator(
     began = time.perf_counter()
     check_requests(settings)
     call = Call(operator, words, texts, settings)
+    if settings.in_place:
+        done = call.patched()
+        if settings.verbose:
+            tell(f"{done}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
+        return 0
     large = call.goes_to_file()
     trace = call.written() if large else call.traced()
     pictures = _drawn_files(trace, settings)
@@ -103,6 +108,11 @@ def _print_document(trace: Trace, settings: Settings) -> None:
 
 def check_requests(settings: Settings) -> None:
     """Two results that both want stdout, and bytes that a terminal would choke on."""
+    if settings.in_place and (settings.saves or settings.json is not None):
+        raise UsageError(
+            "--in-place changes the file of data and has no other result",
+            hint="leave out -o, -f and --json",
+        )
     to_stdout = [
         name
         for name, wanted in (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -41,6 +42,7 @@ class SlowOs:
 def child(target: Path) -> None:
     """Write like the command line does: a KeyboardInterrupt becomes exit code 130."""
     npy.WRITE_BLOCK = NEW.nbytes // BLOCKS
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
     atomic.os = SlowOs()  # type: ignore[assignment]
     try:
         save(str(target), NEW)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -286,6 +287,13 @@ class TestMembers:
 
 
 class TestInterrupts:
+    @pytest.fixture(autouse=True)
+    def _hang_up_counts(self) -> Iterator[None]:
+        """A test run under nohup ignores SIGHUP, and so would everything below."""
+        before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        yield
+        signal.signal(signal.SIGHUP, before)
+
     def test_the_first_signal_ends_the_block_and_the_second_waits(self, tmp_path: Path) -> None:
         seen: list[str] = []
 
