@@ -1,7 +1,7 @@
 """The same work in other libraries, each as a call without arguments, where it is installed.
 
-What a library needs beforehand (a session, a compiled function, tensors of its own, narrow indices)
-is made outside of the time. onnxruntime reduces on one thread only: with more it loses updates.
+What a library needs beforehand (a session, a compiled function, tensors of its own) is made outside
+of the time; indices are int64 for all. onnxruntime reduces on one thread only: with more it loses updates.
 """
 
 from __future__ import annotations
@@ -141,11 +141,7 @@ def _jax(workload: Workload, inputs: Inputs) -> Iterator[tuple[str, Peer]]:
     jax: Any = import_module("jax")
 
     jax.config.update("jax_enable_x64", True)
-    arrays = {
-        name: jax.numpy.asarray(array.astype(np.int32) if name == "indices" else array)
-        for name, array in inputs.items()
-        if name != "axis"
-    }
+    arrays = {name: jax.numpy.asarray(array) for name, array in inputs.items() if name != "axis"}
     compiled = jax.jit(_jax_function(jax.numpy, workload))
     yield "jax", Peer(lambda: compiled(**arrays).block_until_ready())
 
