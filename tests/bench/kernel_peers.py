@@ -1,7 +1,8 @@
 """The same work in other libraries, each as a call without arguments, where it is installed.
 
 What a library needs beforehand (a session, a compiled function, tensors of its own) is made outside
-of the time; indices are int64 for all. onnxruntime reduces on one thread only: with more it loses updates.
+of the time; indices are int64 for all. onnxruntime reduces on one thread: with more it loses
+updates.
 """
 
 from __future__ import annotations
