@@ -17,14 +17,20 @@ from gscli import kernel
 from gscli.execute import layout_of
 from gscli.frameworks import find
 from gscli.kernel import REDUCTIONS, Tuning
-from gscli.kernel.rows import NARROW, WIDE, as_items, reduce_rows, stable_order
+from gscli.kernel.halves import summed
+from gscli.kernel.rows import NARROW, WIDE_BYTES, as_items, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
 from gscli.kernel.walks import last_writers
 from gscli.plan import resolve
 
 TUNINGS = [
-    Tuning(block=block, sorted_block=sorted_block, threads=threads, parallel_bytes=0)
-    for block, sorted_block, threads in [(1, 1, 1), (3, 7, 2), (64, 100, 1), (1 << 16, 1 << 20, 2)]
+    Tuning(block, sorted_block, few, threads, parallel_bytes=0)
+    for block, sorted_block, few, threads in [
+        (1, 1, 0, 1),
+        (3, 7, 0, 2),
+        (64, 100, 1 << 20, 1),
+        (1 << 16, 1 << 20, 0, 2),
+    ]
 ]
 DTYPES = [
     *(np.dtype(name) for name in ("bool", "int8", "uint8", "int64", "float16", "float32")),
@@ -85,8 +91,9 @@ def test_rows_are_reduced_as_one_by_one(dtype: np.dtype[Any], reduction: str) ->
 
 
 def test_wide_rows_are_reduced_as_one_by_one() -> None:
-    rows, updates = (values((count, WIDE), np.dtype("float32"), count) for count in (4, 90))
-    for addresses in crowds(4, 90):
+    run = WIDE_BYTES // 4
+    rows, updates = (values((count, run), np.dtype("float32"), count) for count in (4, 30))
+    for addresses in crowds(4, 30):
         actual = rows.copy()
         with np.errstate(all="ignore"):
             reduce_rows(actual, addresses, updates, np.add, TUNINGS[-1])
@@ -101,6 +108,23 @@ def test_more_updates_of_one_row_than_fit_at_once() -> None:
     with np.errstate(all="ignore"):
         reduce_rows(actual, addresses, updates, np.add, TUNINGS[0])
     assert_same(actual, one_by_one(rows, addresses, updates, np.add))
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
+def test_halves_are_summed_in_singles_without_a_trace(ufunc: Any) -> None:
+    rng = np.random.default_rng(8)
+    for scale in (1e-7, 1e-4, 1.0, 30.0, 700.0):
+        stack = (rng.standard_normal((12, 5000)) * scale).astype(np.float16)
+        sums, expected = summed(stack, ufunc), stack[0]
+        for update in stack[1:]:
+            expected = ufunc(expected, update)
+        assert sums is not None
+        assert_same(sums, expected)
+
+
+@pytest.mark.parametrize("large", [np.inf, -np.inf, np.nan, 60000.0, -33000.0])
+def test_halves_that_may_overflow_are_left_to_numpy(large: float) -> None:
+    assert summed(np.array([[1.0, large], [2.0, 3.0]], np.float16), np.add) is None
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:

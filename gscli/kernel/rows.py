@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from gscli.kernel import halves
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.plan import Array, Indices
 
 Ufunc = Any
 
 LARGEST_ITEM = 1 << 16
-NARROW = 16
+NARROW = 20
 """Cells per row below which rows are reduced cell by cell."""
-WIDE = 1024
-"""Cells per row from which each update is worth a call of its own."""
-FEW = 64
+WIDE_BYTES = 1 << 13
+"""Bytes per row from which each update is worth a call of its own."""
 GROUP_BYTES = 1 << 19
 
 
@@ -52,10 +52,10 @@ def reduce_rows(
     run = rows.shape[1]
     if run == 1:
         ufunc.at(rows.reshape(-1), addresses, values.reshape(-1))
-    elif run < NARROW or addresses.size < FEW or not _same_in_bulk(ufunc, rows, values):
+    elif run < NARROW or values.size < tuning.few_cells or not _same_in_bulk(ufunc, rows, values):
         cells = addresses[:, None] * run + np.arange(run)
         ufunc.at(rows.reshape(-1), cells.reshape(-1), values.reshape(-1))
-    elif run >= WIDE:
+    elif run * rows.itemsize >= WIDE_BYTES:
         for address, value in zip(addresses.tolist(), values, strict=True):
             row = rows[address]
             ufunc(row, value, out=row)
@@ -96,11 +96,21 @@ def _reduce_groups(
             stack[0] = current
             places = order.take(np.arange(done, done + len(stack) - 1)[:, None] + first)
             values.take(places, axis=0, out=stack[1:], mode="clip")
-            ufunc.reduce(stack, axis=0, dtype=rows.dtype, out=current)
+            current = _reduced(stack, ufunc)
         rows[targets] = current
 
     large = values.nbytes >= tuning.parallel_bytes
     for_each(list(_groups(times, limit)), work, tuning.threads if large else 1)
+
+
+def _reduced(stack: Array, ufunc: Ufunc) -> Array:
+    """One row after the other, along the first of several axes, where NumPy keeps the order."""
+    if stack.dtype == np.float16 and ufunc in (np.add, np.subtract):
+        sums = halves.summed(stack, ufunc)
+        if sums is not None:
+            return sums
+    result: Array = ufunc.reduce(stack, axis=0, dtype=stack.dtype)
+    return result
 
 
 def _groups(times: Indices, limit: int) -> Iterator[Indices]:

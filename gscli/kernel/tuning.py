@@ -23,12 +23,14 @@ class Tuning:
     """Sizes of the pieces in which work is done.
 
     `block`: addresses computed at a time, so that they stay in the second-level cache.
-    `sorted_block`: entries sorted at a time in reductions of rows. `threads`: 1 or 2.
+    `sorted_block`: entries sorted at a time in reductions of rows. `few_cells`: cells of updates
+    up to which sorting costs more than it saves. `threads`: 1 or 2.
     `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
     """
 
     block: int = BLOCK
     sorted_block: int = 1 << 20
+    few_cells: int = 1 << 17
     threads: int = field(default_factory=lambda: min(2, _processors()))
     parallel_bytes: int = 4 << 20
 

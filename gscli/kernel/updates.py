@@ -27,17 +27,20 @@ class Updates:
         if form.order != tuple(range(view.ndim)):
             view = view.transpose(form.order)
         self.view = view.reshape(*grid, form.run)
+        probe = self.view[(slice(0, 0),) * self.view.ndim]
+        self._ready = prepared(plan.layout, probe, dtype) is probe
 
     @cached_property
     def _items(self) -> Array | None:
         """All updates as items, where they need neither cast nor copy."""
-        scaled = self.layout.updates is not None and self.layout.updates.scale is not None
-        if scaled or self.view.dtype != self.dtype or not self.view.flags.c_contiguous:
+        if not (self._ready and self.view.flags.c_contiguous and self.view.dtype == self.dtype):
             return None
         return as_items(self.view, self.layout.form.run)
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
+        if self._ready:
+            return self.view[region]
         return prepared(self.layout, self.view[region], self.dtype)
 
     def items(self, region: Region) -> Array:

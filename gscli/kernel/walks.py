@@ -29,6 +29,10 @@ LONG_VECTOR = 1024
 """Entries per batch from which a step of its own is cheaper than addresses over several."""
 
 
+MOST_LANES = 16
+"""Lanes that many batches are dealt out to: a lane costs as much as a step or two."""
+
+
 class Step(NamedTuple):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
@@ -107,34 +111,38 @@ class Slices(Walk):
         # Where rows are repeated for sure and not small, the earlier writers are worth finding.
         self.last_only = last_only and form.run >= LONG_ROW and self.entries > self.rows
         self.block = max(block, self.rows) if self.last_only else block
-        if batches > 1 and self.entries < LONG_VECTOR:
-            group = max(block // max(self.entries, 1), 1)
-            self.lanes = [(*few, 0, self.entries) for few in _ranges(0, batches, group)]
+        self.together = batches > 1 and self.entries < LONG_VECTOR
+        if self.together:
+            several = max(block // max(self.entries, 1), 1)
         else:
-            pieces = [(0, self.entries)] if ordered else _ranges(0, self.entries, block)
-            self.lanes = [(n, n + 1, *piece) for n in range(batches) for piece in pieces]
+            several = max(batches // MOST_LANES, 1)
+        whole = ordered or batches >= MOST_LANES or self.together
+        pieces = [(0, self.entries)] if whole else _ranges(0, self.entries, block)
+        self.lanes = [(*few, *piece) for few in _ranges(0, batches, several) for piece in pieces]
 
     def steps(self, lane: Lane) -> Iterator[Step]:
-        """Blocks of one batch, or several short batches with the batch in the address."""
-        batch, stop, begin, end = lane
-        base = slice(batch * self.rows, stop * self.rows)
-        if stop - batch > 1:
-            yield self._several(base, batch, stop)
+        """Blocks of one batch after the other, or short batches with the batch in the address."""
+        start, stop, begin, end = lane
+        if self.together and stop - start > 1:
+            yield self._several(start, stop)
             return
-        for first, last in _ranges(begin, end, self.block):
+        for batch in range(start, stop):
+            base = slice(batch * self.rows, (batch + 1) * self.rows)
             offset = batch * self.entries
-            addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
-            kept = last_writers(addresses, live, self.rows) if self.last_only else None
-            if kept is None:
-                yield Step(base, addresses, live, (batch, slice(first, last)))
-            else:
-                yield Step(base, addresses[kept], None, (batch, kept + first))
+            for first in range(begin, end, self.block):
+                last = min(first + self.block, end)
+                addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
+                kept = last_writers(addresses, live, self.rows) if self.last_only else None
+                if kept is None:
+                    yield Step(base, addresses, live, (batch, slice(first, last)))
+                else:
+                    yield Step(base, addresses[kept], None, (batch, kept + first))
 
-    def _several(self, base: slice, batch: int, stop: int) -> Step:
-        addresses, live = self.plan.rows(batch * self.entries, stop * self.entries, self.factors)
-        shape = (stop - batch, self.entries)
+    def _several(self, start: int, stop: int) -> Step:
+        addresses, live = self.plan.rows(start * self.entries, stop * self.entries, self.factors)
+        shape = (stop - start, self.entries)
         starts = np.arange(shape[0])[:, None] * self.rows
-        region = (slice(batch, stop), slice(None))
+        base, region = slice(start * self.rows, stop * self.rows), (slice(start, stop), slice(None))
         return Step(base, addresses.reshape(shape) + starts, _shaped(live, shape), region)
 
 

@@ -22,6 +22,11 @@ def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Arra
 
     Returns a new array of the layout's output shape. Raises IndexRefused.
     """
+    with np.errstate(all="ignore"):
+        return _scattered(plan, data, tuning)
+
+
+def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
     direct = _judged_by_numpy(plan)
     if not direct:
@@ -47,7 +52,8 @@ class Target:
     """The cells that a scatter writes: in their working type, as rows of those that move together.
 
     A reduction is started by counting the updates of each row where the rule needs it, and
-    finished by dividing means and converting to the data's type.
+    finished by dividing means and converting to the data's type. Overflow and NaN are part of the
+    result: callers switch numpy's warnings about them off.
     """
 
     def __init__(self, layout: Layout, output: Array) -> None:
@@ -79,19 +85,16 @@ class Target:
         """Combine updates (m, run) with the rows at `addresses` (m,) of `base`, one by one."""
         assert self.rule is not None
         ufunc = self.rule.for_types(self.work.dtype, values.dtype)
-        with np.errstate(all="ignore"):
-            reduce_rows(self.rows[base], addresses, values, ufunc, tuning)
+        reduce_rows(self.rows[base], addresses, values, ufunc, tuning)
 
     def finished(self) -> Array:
         """The output in its own type."""
         if self.counts is not None and self.layout.reduction == "mean":
             if self.work.dtype != self.dtype:  # whole sums with fractional means, wide halves
-                with np.errstate(all="ignore"):
-                    self.work = self.work.astype(self.dtype)
+                self.work = self.work.astype(self.dtype)
             touched = self.counts > 0
             terms = self.counts[touched, None] + int(self.layout.include_self)
-            with np.errstate(all="ignore"):
-                self.rows[touched] = divided(self.rows[touched], terms)
+            self.rows[touched] = divided(self.rows[touched], terms)
         if self.layout.dtype == "str":
             return self.work.astype(np.str_)
         return converted(self.work, self.dtype)

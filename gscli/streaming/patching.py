@@ -146,6 +146,10 @@ class Patch:
 
     def changed(self, part: Part) -> Array:
         """The bytes that the rows of a part hold after their updates."""
+        with np.errstate(all="ignore"):
+            return self._changed(part)
+
+    def _changed(self, part: Part) -> Array:
         block = self.held(part.rows).view(self.dtype)
         target, values = Target(self.layout, block), self.ahead.part(part.updates)
         if target.rule is None:

@@ -135,6 +135,12 @@ class Scattering:
         self, block: Array, chunks: Callable[[], Iterator[tuple[Indices, Array]]]
     ) -> Array:
         """One block of data with all its updates, which come as rows and values in entry order."""
+        with np.errstate(all="ignore"):
+            return self._combined(block, chunks)
+
+    def _combined(
+        self, block: Array, chunks: Callable[[], Iterator[tuple[Indices, Array]]]
+    ) -> Array:
         target, run, whole = Target(self.layout, block), self.layout.form.run, slice(None)
         if target.rule is None:
             items = as_items(target.rows, run)
