@@ -37,6 +37,9 @@ __all__ = [
 BLOCK = 1 << 16
 """Entries judged or resolved at a time: their addresses stay in the second-level cache."""
 
+RELEASED = 64 * BLOCK
+"""Entries after which the pages of mapped indices are let go."""
+
 SHOWN_FINDINGS = 3
 
 MOST_FLATITER_AXES = 32
@@ -220,6 +223,8 @@ class Plan:
             if self.tame[column]:
                 continue
             for first in range(0, self.layout.entry_count, BLOCK):
+                if not first % RELEASED:
+                    mapped.release(*self.inputs.values())
                 numbers = self.raw(column, first, first + BLOCK)
                 refused = outside(numbers, axis, self.layout.policy)
                 if refused is None:

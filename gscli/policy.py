@@ -89,7 +89,7 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
     if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
         resolved += (resolved >> 63) & axis.size
     elif policy.negative is Negative.SKIP:
-        live = resolved >= 0
+        live = numbers >= 0
     if policy.narrow is Narrow.LAST:
         resolved = resolved.astype(np.int32).astype(np.int64)
     if policy.beyond is Beyond.WRAP:

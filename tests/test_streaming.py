@@ -155,6 +155,23 @@ def test_a_file_that_became_shorter_is_an_error_and_no_crash(tmp_path: Path) -> 
     assert not (tmp_path / "out.npy").exists()
 
 
+def test_temporary_files_that_cannot_be_written_are_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    monkeypatch.setattr(writing, "SORTED", 1 << 5)
+    inputs = {"data": DATA, "indices": ROWS, "updates": updates(90, 6, 32)}
+    files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
+    monkeypatch.setattr("gscli.streaming.running.BLOCK", 1 << 10)
+    with pytest.raises(gscli.GscliError, match="temporary") as caught:
+        streaming.run_to_file(find("onnx.scatter_nd"), files, {}, str(tmp_path / "out.npy"))
+    assert "No space" in caught.value.where
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
+
+
 def test_files_of_arrays(tmp_path: Path) -> None:
     array = mapped_file(tmp_path, "data", DATA)
     path, offset = mapped.file_of(array) or ("", 0)
@@ -182,21 +199,22 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
-@pytest.mark.parametrize("operator", ["onnx.gather", "onnx.scatter_nd"])
-def test_memory_does_not_grow_with_the_file(operator: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["onnx.gather", "onnx.gather_elements", "onnx.scatter_nd"])
+def test_memory_does_not_grow_with_the_files(name: str, tmp_path: Path) -> None:
     rows, width, entries = 1 << 19, 64, 200_000
     data = np.lib.format.open_memmap(tmp_path / "d.npy", "w+", np.float32, (rows, width))
     data[::1000] = 1
-    np.save(tmp_path / "i.npy", RNG.integers(0, rows, (entries, 1)))
-    second = "-"
-    if operator == "onnx.scatter_nd":
-        second = str(tmp_path / "u.npy")
+    indices, second = RNG.integers(0, rows, entries), "-"
+    if name == "onnx.gather_elements":  # the indices are the large file
+        indices = np.zeros((rows // 2, width), np.int64)
+        indices[::7, ::7] = -5
+    elif name == "onnx.scatter_nd":
+        indices, second = indices[:, None], str(tmp_path / "u.npy")
         np.lib.format.open_memmap(second, "w+", np.float32, (entries, width))[:] = 2
-    else:
-        np.save(tmp_path / "i.npy", RNG.integers(0, rows, entries))
+    np.save(tmp_path / "i.npy", indices)
     files = [str(tmp_path / "d.npy"), str(tmp_path / "i.npy"), second, str(tmp_path / "o.npy")]
     done = subprocess.run(
-        [sys.executable, "-c", MEASURE, *files, operator],
+        [sys.executable, "-c", MEASURE, *files, name],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert data.nbytes == 128 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +14,7 @@ import numpy as np
 from gscli import mapped
 from gscli.arrays import dtype_named
 from gscli.declare import Operator
+from gscli.errors import CannotWrite
 from gscli.execute import Run, planned
 from gscli.formats.atomic import open_atomic
 from gscli.formats.npy import blocks, npy_header
@@ -23,6 +24,7 @@ from gscli.plan import Array, Indices, Plan
 from gscli.streaming.reading import gathered
 from gscli.streaming.rowfile import HeldRows, RowFile, rows_of
 from gscli.streaming.writing import BLOCK, Scattering, records_of
+from gscli.text import safe
 
 Progress = Callable[[int, int], None]
 
@@ -57,8 +59,8 @@ def run_to_file(
     dtype = output_dtype(plan.layout, arrays)
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
-    with ExitStack() as stack:
-        folder = _folder_for_temporary_files(path)
+    folder = _folder_for_temporary_files(path)
+    with ExitStack() as stack, _refusing_temporary(folder):
         pieces = _pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
         file.write(header)
@@ -69,6 +71,19 @@ def run_to_file(
             if progress is not None:
                 progress(done, total)
     return Run(operator, arrays, plan, _mapped_output(path, dtype, plan.layout, len(header)))
+
+
+@contextmanager
+def _refusing_temporary(folder: str) -> Iterator[None]:
+    """What is left to fail with the system's own errors are temporary files."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWrite(
+            "cannot write temporary files", where=f"{safe(folder)}: {error.strerror or error}"
+        ) from error
 
 
 def _folder_for_temporary_files(path: str) -> str:

@@ -1,0 +1,105 @@
+"""Forms decide how addresses are computed and never which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Array
+
+from gscli import kernel
+from gscli.execute import layout_of
+from gscli.forms import cells, recognized
+from gscli.frameworks import find
+from gscli.kernel.walks import in_sequence
+from gscli.plan import Plan
+
+RNG = np.random.default_rng(4)
+DATA = np.arange(6 * 5 * 8).reshape(6, 5, 8)
+
+
+def at(*shape: int, size: int) -> Array:
+    return RNG.integers(0, size, shape)
+
+
+WINDOWS = {
+    "offset_dims": [1, 2], "collapsed_slice_dims": [0], "start_index_map": [0, 2],
+    "index_vector_dim": 1, "slice_sizes": [1, 5, 3],
+}  # fmt: skip
+CASES: list[tuple[str, str, dict[str, Array], dict[str, Any]]] = [
+    ("slices", "onnx.gather", {"data": DATA, "indices": at(4, size=6)}, {"axis": 0}),
+    ("slices", "onnx.gather", {"data": DATA, "indices": at(4, 2, size=5)}, {"axis": 1}),
+    ("slices", "onnx.gather", {"data": DATA, "indices": at(size=8)}, {"axis": 2}),
+    ("slices", "onnx.gather_nd", {"data": DATA, "indices": at(7, 2, size=5)}, {}),
+    ("slices", "onnx.gather_nd", {"data": DATA, "indices": at(7, 3, size=5)}, {}),
+    ("slices", "onnx.gather_nd", {"data": DATA, "indices": at(6, 3, 1, size=5)}, {"batch_dims": 1}),
+    ("slices", "onnx.gather_elements", {"data": DATA, "indices": at(6, 5, 9, size=8)}, {"axis": 2}),
+    ("slices", "onnx.gather_elements", {"data": DATA, "indices": at(2, 5, 9, size=8)}, {"axis": 2}),
+    ("elements", "onnx.gather_elements", {"data": DATA, "indices": at(9, 5, 8, size=6)}, {}),
+    ("elements", "onnx.gather_elements", {"data": DATA, "indices": at(4, 7, 3, size=5)},
+     {"axis": 1}),
+    ("cells", "onnx.gather_elements", {"data": DATA, "indices": at(6, 3, 9, size=8)}, {"axis": 2}),
+    ("slices", "numpy.take_along_axis", {"arr": DATA, "indices": at(6, 1, 4, size=8)}, {"axis": 2}),
+    ("cells", "numpy.take_along_axis", {"arr": DATA[:1], "indices": at(6, 5, 4, size=8)},
+     {"axis": 2}),
+    ("cells", "stablehlo.gather", {"operand": DATA, "start_indices": at(7, 2, size=5)}, WINDOWS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
+def test_a_gather_of_addresses_finds_the_addresses(case: tuple[Any, ...]) -> None:
+    kind, name, inputs, attrs = case
+    layout = layout_of(find(name), inputs, attrs)
+    plan = Plan(layout, inputs)
+    assert layout.form.kind == kind
+    assert layout.data is not None
+    found = kernel.gather(plan, inputs[layout.data])
+    addresses, inside = kernel.addresses_of(plan, 0, layout.entry_count)
+    assert inside is None
+    order = layout.addressing.order
+    full = addresses.reshape(layout.addressing.entries + layout.addressing.window)
+    assert found.tolist() == full.transpose(order).tolist()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
+def test_any_layout_may_be_taken_for_cells(
+    case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, name, inputs, attrs = case
+    layout = layout_of(find(name), inputs, attrs)
+    assert layout.data is not None
+    expected = kernel.gather(Plan(layout, inputs), inputs[layout.data])
+    monkeypatch.setattr("gscli.layout.recognized", cells)
+    general = replace(layout)
+    assert general.form.kind == "cells"
+    assert kernel.gather(Plan(general, inputs), inputs[layout.data]).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("block", [1, 3, 10, 1000])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{case[1]}-{case[3]}")
+def test_steps_in_sequence_leave_nothing_out(case: tuple[Any, ...], block: int) -> None:
+    _, name, inputs, attrs = case
+    layout = layout_of(find(name), inputs, attrs)
+    plan, form = Plan(layout, inputs), layout.form
+    assert layout.data is not None
+    rows = inputs[layout.data].reshape(-1, form.run)
+    parts = [
+        rows[step.addresses.reshape(-1) + (step.base.start or 0)]
+        for step in in_sequence(plan, block)
+    ]
+    found = np.concatenate(parts).reshape(form.result)
+    whole = kernel.gather(plan, inputs[layout.data])
+    both = layout.addressing.entries + layout.addressing.window
+    back = np.argsort(layout.addressing.order)
+    canonical = whole.transpose(back).reshape(both).transpose(form.order)
+    assert found.reshape(-1).tolist() == canonical.reshape(-1).tolist()
+
+
+def test_an_axis_that_is_cut_is_still_a_batch_if_it_is_the_first() -> None:
+    layout = layout_of(
+        find("onnx.gather_elements"), {"data": DATA, "indices": at(2, 5, 9, size=8)}, {"axis": 2}
+    )
+    form = recognized(layout.addressing)
+    assert (form.data, form.result, form.run) == ((30, 1, 8, 1), (10, 1, 9, 1), 1)

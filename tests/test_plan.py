@@ -1,0 +1,153 @@
+"""Plans: what becomes of index numbers, and what is refused before anything happens."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Array
+
+from gscli.errors import IndexRefused
+from gscli.families import along_axis, index_tuple, vectors
+from gscli.layout import (
+    Axis,
+    Beyond,
+    Layout,
+    Narrow,
+    Negative,
+    Policy,
+    Tensor,
+    gather_layout,
+)
+from gscli.plan import Plan, apply_policy, legal_range, resolve
+from gscli.policy import highest_tame, outside
+
+SIZES = (0, 1, 3, 127, 300)
+EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]
+POLICIES = [
+    Policy(negative, beyond, narrow=narrow)
+    for negative, beyond, narrow in itertools.product(Negative, Beyond, Narrow)
+]
+
+
+def one_number(number: int, size: int, policy: Policy) -> int | None:
+    """What the words of a policy say, for one number that is not refused; None: skipped."""
+    if policy.narrow is Narrow.FIRST:
+        number = (number + 2**31) % 2**32 - 2**31
+    if number < 0 and policy.negative is Negative.SKIP:
+        return None
+    if number < 0 and policy.negative is Negative.FROM_END:
+        number += size
+    if policy.narrow is Narrow.LAST:
+        number = (number + 2**31) % 2**32 - 2**31
+    if policy.beyond is Beyond.WRAP:
+        return number % size
+    if policy.beyond is Beyond.CLIP:
+        return min(max(number, 0), size - 1)
+    return number if 0 <= number < size or policy.beyond is Beyond.RAISE else None
+
+
+def numbers_of(dtype: str) -> Array:
+    info = np.iinfo(dtype)
+    both = [number for edge in EDGES for number in (edge, -edge) if info.min <= number <= info.max]
+    return np.array(sorted({*both, int(info.min), int(info.max)}), dtype)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_every_number_becomes_what_the_policy_says(policy: Policy, dtype: str) -> None:
+    numbers = numbers_of(dtype)
+    for size in SIZES:
+        axis = Axis(size, column=0)
+        refused = outside(numbers, axis, policy)
+        kept = numbers if refused is None else numbers[~refused]
+        coordinates, live = apply_policy(kept, axis, policy)
+        for place, number in enumerate(kept.tolist()):
+            expected = one_number(number, size, policy)
+            found = int(coordinates[place]) if live is None or live[place] else None
+            assert found == expected or (expected is not None and not 0 <= expected < size)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_tame_numbers_need_no_policy(policy: Policy, dtype: str) -> None:
+    for size in SIZES[1:]:
+        axis = Axis(size, column=0)
+        for number in numbers_of(dtype):
+            array = np.array([number])
+            plan = Plan(layout_of_rows(size, array, policy), {"indices": array})
+            assert plan.tame[0] == (0 <= number <= highest_tame(axis, policy))
+            if plan.tame[0]:
+                assert one_number(int(number), size, policy) == number
+
+
+def layout_of_rows(size: int, indices: Array, policy: Policy) -> Layout:
+    data = Tensor("data", (size, 2), "float32")
+    found = Tensor("indices", indices.shape, str(indices.dtype))
+    return gather_layout(data, along_axis(data, found, 0), policy)
+
+
+def test_fractions_and_nothing_at_all_are_never_tame() -> None:
+    for array, tame in ((np.array([0.0]), False), (np.empty(0), True), (np.empty(0, int), True)):
+        assert Plan(layout_of_rows(3, array, Policy()), {"indices": array}).tame == (tame,)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_vectors_may_lie_along_any_axis(dim: int) -> None:
+    data = Tensor("data", (5, 6, 7), "float32")
+    found = np.moveaxis(np.random.default_rng(0).integers(0, 5, (3, 4, 2)), -1, dim)
+    for array in (found, np.ascontiguousarray(found)):
+        layout = gather_layout(
+            data, vectors(data, Tensor("i", array.shape, "int64"), vector_dim=dim), Policy()
+        )
+        plan = Plan(layout, {"i": array})
+        expected = np.moveaxis(array, dim, -1).reshape(-1, 2)
+        assert [plan.raw(column, 2, 9).tolist() for column in (0, 1)] == expected[2:9].T.tolist()
+        assert plan.vector(5) == tuple(expected[5])
+
+
+def test_arrays_of_a_tuple_broadcast() -> None:
+    data = Tensor("data", (5, 6), "float32")
+    first, second = np.array([[1], [4]]), np.array([0, 5, 2])
+    tensors = [Tensor(name, a.shape, "int64") for name, a in (("i", first), ("j", second))]
+    plan = Plan(
+        gather_layout(data, index_tuple(data, tensors), Policy()), {"i": first, "j": second}
+    )
+    assert [plan.vector(entry) for entry in range(6)] == [
+        (1, 0), (1, 5), (1, 2), (4, 0), (4, 5), (4, 2),
+    ]  # fmt: skip
+    assert plan.index_position(0, 4) == (1, 0)
+    assert plan.index_position(1, 4) == (1,)
+
+
+def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
+    array = np.array([0, 7, -9, 2, 7, 7])
+    layout = layout_of_rows(3, array, Policy())
+    with pytest.raises(IndexRefused) as caught:
+        resolve(layout, {"indices": array})
+    assert caught.value.where == "indices[1] = 7"
+    assert caught.value.valid == "-3 … 2"
+    assert "… and 1 more" in "\n".join(caught.value.details)
+    found, total = Plan(layout, {"indices": array}).findings(2)
+    assert ([finding.entry for finding in found], total) == ([1, 2], 4)
+
+
+def test_mapped_indices_are_judged_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gscli.mapped.READ_AT_ONCE", 1 << 10)
+    numbers = np.zeros(100_000, np.int64)
+    numbers[[77_777, 99_999]] = 3
+    np.save(tmp_path / "i.npy", numbers)
+    mapped = np.load(tmp_path / "i.npy", mmap_mode="r")
+    assert Plan(layout_of_rows(4, mapped, Policy()), {"indices": mapped}).tame == (True,)
+    found, total = Plan(layout_of_rows(3, mapped, Policy()), {"indices": mapped}).findings()
+    assert ([finding.position for finding in found], total) == ([(77_777,), (99_999,)], 2)
+
+
+def test_legal_ranges_leave_room_for_the_window() -> None:
+    axis = Axis(5, column=0, window=0, span=3)
+    assert legal_range(axis, Policy()) == (-5, 2)
+    assert legal_range(axis, Policy(Negative.OUTSIDE)) == (0, 2)
