@@ -19,9 +19,27 @@ from gscli.errors import GscliError
 
 if TYPE_CHECKING:
     from gscli.execute import run as run
+    from gscli.frameworks import caffe2 as caffe2
+    from gscli.frameworks import jax as jax
+    from gscli.frameworks import mxnet as mxnet
+    from gscli.frameworks import numpy as numpy
+    from gscli.frameworks import onnx as onnx
+    from gscli.frameworks import openvino as openvino
     from gscli.frameworks import operators as operators
+    from gscli.frameworks import stablehlo as stablehlo
+    from gscli.frameworks import tensorflow as tensorflow
+    from gscli.frameworks import torch as torch
+    from gscli.frameworks.numpy import take as take
+    from gscli.frameworks.onnx import gather as gather
+    from gscli.frameworks.onnx import gather_elements as gather_elements
+    from gscli.frameworks.onnx import gather_nd as gather_nd
+    from gscli.frameworks.onnx import scatter_elements as scatter_elements
+    from gscli.frameworks.onnx import scatter_nd as scatter_nd
+    from gscli.frameworks.openvino import scatter_update as scatter_update
     from gscli.tracing import trace as trace
     from gscli.views.notebook import show as show
+
+    tf = tensorflow
 
 __version__ = "0.1.0"
 __all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]

@@ -59,7 +59,17 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    return execute(find(name), inputs, attrs or {}, max_bytes=max_bytes).output
+    return execute(named(name, inputs, attrs), inputs, attrs or {}, max_bytes=max_bytes).output
+
+
+def named(name: object, inputs: object, attrs: object) -> Operator:
+    """The operator of a call from Python, whose arguments may be anything."""
+    if not isinstance(name, str):
+        raise UsageError("the operator is named by a string", where=f"{name!r}"[:200])
+    for what, value in (("inputs", inputs), ("attrs", {} if attrs is None else attrs)):
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
+    return find(name)
 
 
 def call(operator: Operator, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:

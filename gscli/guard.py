@@ -7,11 +7,12 @@ same form, a closed pipe ends quietly (141), Ctrl-C with 130, and anything else 
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from gscli.errors import CannotWrite, ExitCode, GscliError, LimitRefused, UsageError
 from gscli.words import asks_for_json
@@ -163,6 +164,20 @@ def _open_standard_streams() -> None:
         sys.stdout = os.fdopen(1, "w")
     if sys.stderr is None:
         sys.stderr = os.fdopen(2, "w")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _patient(sys.stdout), _patient(sys.stderr)
+
+
+def _patient(stream: TextIO) -> TextIO:
+    """Text that is written whole or fails, in any character set.
+
+    With PYTHONUNBUFFERED the layer below writes what fits and drops the rest without a word.
+    """
+    below = getattr(stream, "buffer", None)
+    if isinstance(below, io.RawIOBase):
+        buffer = io.BufferedWriter(below)
+        return io.TextIOWrapper(
+            buffer, stream.encoding, "backslashreplace", line_buffering=stream.isatty()
+        )
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream

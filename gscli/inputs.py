@@ -107,6 +107,12 @@ def assigned(
             valid=_usage(operator),
             hint=_example(operator),
         )
+    if [*words, *named.values()].count("-") > 1:
+        raise UsageError(
+            "only one input can be - (standard input)",
+            where=_usage(operator),
+            hint="put the others into files",
+        )
     result: dict[str, str] = {}
     position = 0
     for item in operator.inputs:

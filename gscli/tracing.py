@@ -18,9 +18,8 @@ from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
 from gscli.duplicates import duplicate_writers
 from gscli.entries import Adjustment, Entry, How, label_of
-from gscli.execute import Run, execute
+from gscli.execute import Run, execute, named
 from gscli.formats.jsonarray import dump_json
-from gscli.frameworks import find
 from gscli.layout import Beyond, Fit, Layout, Shape
 from gscli.plan import Array, legal_range
 from gscli.replay import Replay
@@ -76,6 +75,10 @@ class Trace:
 
     run: Run
     source_names: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.run.output.shape))
+        return f"<Trace of {self.operator.full_name}, {self.entry_count} entries, output [{shape}]>"
 
     @property
     def operator(self) -> Operator:
@@ -298,4 +301,4 @@ def trace(
     >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
     [('a', (-1,), ((2, 3),), 'wrap')]
     """
-    return Trace(execute(find(name), inputs, attrs or {}))
+    return Trace(execute(named(name, inputs, attrs), inputs, attrs or {}))

@@ -10,6 +10,7 @@ import re
 import select
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -455,3 +456,20 @@ def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("gscli.cli.command_line", hungry)
     assert guarded(["gather"]) == 65
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_text_is_written_whole_or_fails(unbuffered: str, tmp_path: Path) -> None:
+    """Unbuffered text streams of Python drop what does not fit at once."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    words = [sys.executable, "-m", "gscli", "show", "arange:3000x40", "--full"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as running:
+        assert running.stdout is not None
+        running.stdout.readline()
+        running.stdout.close()
+    assert running.returncode == 141
+    limited = subprocess.run(
+        ["sh", "-c", 'ulimit -f 100; exec "$@" > out', "sh", *words],
+        env=environment, cwd=tmp_path, capture_output=True, check=False,
+    )  # fmt: skip
+    assert limited.returncode == 73

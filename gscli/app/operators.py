@@ -16,7 +16,7 @@ from gscli.errors import GscliError, UsageError
 from gscli.inputs import loaded_inputs
 from gscli.options import Settings
 from gscli.settling import settle_types
-from gscli.terminal import tell
+from gscli.terminal import screen, tell
 from gscli.tracing import Trace
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -90,7 +90,8 @@ def check_operator(
         findings = [one.to_dict() for one in found]
         sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
     elif not settings.quiet:
-        sys.stdout.writelines(one.text() + "\n" for one in found)
+        dots = "…" if screen(sys.stdout).utf8 else ".."
+        sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)
         sys.stdout.write(f"{count} finding{'s' * (count != 1)}\n")
     return int(bool(found))
 

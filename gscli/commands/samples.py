@@ -83,4 +83,5 @@ def _run(places: list[tuple[Lesson, Path]]) -> int:
             sys.stdout.flush()
             commands = [exchange.command for exchange in found.exchanges]
             status = lessons.run(commands, place, environment)
+            status = status if status >= 0 else 128 - status  # ended by a signal, as shells say it
     return status

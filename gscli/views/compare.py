@@ -139,7 +139,7 @@ class ComparisonView(Drawn):
     def _listed(self, group: Group) -> list[str]:
         row = group.first
         if row.trace is None:
-            return [lettered(row, self.answers.refusal(row))]
+            return [self.signs.text(lettered(row, self.answers.refusal(row)))]
         found = self.answers.differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return [found]
@@ -155,7 +155,7 @@ class ComparisonView(Drawn):
     def _reasons(self, row: Row, width: int) -> list[str]:
         """The last column: why it refuses, or what became of unusual entries."""
         if row.trace is None:
-            refusal = lettered(row, self.answers.refusal(row))
+            refusal = self.signs.text(lettered(row, self.answers.refusal(row)))
             return wrap(refusal, width, break_on_hyphens=False)
         return _filled(self._unusual(row.trace), width, "  ")
 

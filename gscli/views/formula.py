@@ -107,6 +107,8 @@ class Formula:
             return []
         legal = ", ".join(map(self._legal, layout.column_axes))
         rest = outside(layout, policy.beyond)
+        if not policy.whole and policy.beyond is Beyond.SKIP:
+            rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
         return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
 
     def _vectors(self) -> list[str]:
