@@ -113,7 +113,10 @@ def recover(path: str) -> bool:
     Raises CannotRead where that must be left to a person: somebody is patching the file now, or
     it was replaced since.
     """
-    journal, name = journal_of(path), safe(path)
+    try:
+        journal, name = journal_of(path), safe(path)
+    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        return False
     if not os.path.lexists(journal):
         return False
     try:
