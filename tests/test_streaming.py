@@ -39,6 +39,8 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(writing, "AHEAD", 70)
         monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
         monkeypatch.setattr(rowfile, "SPARSE", 1)
+        monkeypatch.setattr(rowfile, "CALLS", 3)
+        monkeypatch.setattr("gscli.streaming.writeback.STRIDE", 1 << 12)
 
 
 def mapped_file(folder: Path, name: str, array: Array) -> Array:
@@ -170,6 +172,21 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
         streaming.run_to_file(find("onnx.scatter_nd"), files, {}, str(tmp_path / "out.npy"))
     assert "No space" in caught.value.where
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
+
+
+def test_lost_data_are_told_whoever_hears_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("os.fdatasync", lost)
+    monkeypatch.setattr("gscli.streaming.writeback.STRIDE", 1)
+    inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([3, 4])}
+    with pytest.raises(gscli.GscliError, match="cannot write") as caught:
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert "Input/output error" in caught.value.where
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
 
 def test_files_of_arrays(tmp_path: Path) -> None:

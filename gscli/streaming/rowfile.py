@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,11 @@ Bytes = NDArray[np.uint8]
 WINDOW = 1 << 20
 """Bytes read at once where many rows of a window are wanted."""
 
-SPARSE = 48
+SPARSE = 128
 """Rows in a window up to which each is read alone: so many calls cost as much as the window."""
+
+CALLS = 1 << 13
+"""Rows read alone whose bytes are put together at a time."""
 
 
 class RowFile:
@@ -35,7 +38,6 @@ class RowFile:
         self.name, self.offset, self.width, self.count = safe(path), offset, width, count
         with _reading(self.name):
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._window = np.empty(max(WINDOW, width), np.uint8)
 
     def close(self) -> None:
         """Close the file."""
@@ -54,23 +56,36 @@ class RowFile:
         order = stable_order(rows, self.count)
         ordered = rows[order]
         windows = ordered // max(WINDOW // self.width, 1)
-        edges = np.flatnonzero(windows[1:] != windows[:-1]) + 1
+        starts = np.flatnonzero(windows[1:] != windows[:-1]) + 1
+        starts = np.concatenate(([0], starts)) if rows.size else starts
+        counts = np.diff(starts, append=rows.size)
+        alone = np.repeat(counts <= SPARSE, counts)
         with _reading(self.name):
-            for begin, end in pairwise([0, *edges.tolist(), rows.size]):
-                take = self._take_each if end - begin <= SPARSE else self._take_near
-                take(ordered[begin:end], order[begin:end], into)
+            self._take_each(ordered[alone], order[alone], into)
+            crowded = starts[counts > SPARSE].tolist(), (starts + counts)[counts > SPARSE].tolist()
+            window = np.empty(max(WINDOW, self.width) if crowded[0] else 0, np.uint8)
+            for begin, end in zip(*crowded, strict=True):
+                self._take_near(window, ordered[begin:end], order[begin:end], into)
 
     def _take_each(self, ordered: Indices, places: Indices, into: Bytes) -> None:
-        """Few rows of one window: one call for each."""
-        flat, width = into.reshape(-1).data, self.width
-        for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
-            view = flat[place * width : (place + 1) * width]
-            self._fill(view, self.offset + row * width)
+        """Rows with few neighbours: one call for each, without a loop in Python."""
+        if self.width > LARGEST_ITEM:
+            for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
+                self._fill(into[place].data, self.offset + row * self.width)
+            return
+        item = f"V{self.width}"
+        for first in range(0, ordered.size, CALLS):
+            positions = (ordered[first : first + CALLS] * self.width + self.offset).tolist()
+            reads = map(os.pread, repeat(self._descriptor), repeat(self.width), positions)
+            content = b"".join(reads)
+            if len(content) != len(positions) * self.width:
+                raise self._shorter()
+            into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
 
-    def _take_near(self, ordered: Indices, places: Indices, into: Bytes) -> None:
+    def _take_near(self, buffer: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows of one window: read from the first to the last of them, then picked."""
         first, last = int(ordered[0]), int(ordered[-1])
-        window = self._window[: (last - first + 1) * self.width].reshape(-1, self.width)
+        window = buffer[: (last - first + 1) * self.width].reshape(-1, self.width)
         self._fill(window.reshape(-1).data, self.offset + first * self.width)
         if self.width <= LARGEST_ITEM:
             item = f"V{self.width}"
@@ -82,8 +97,11 @@ class RowFile:
         while view.nbytes:
             done = os.preadv(self._descriptor, [view], position)
             if not done:
-                raise CannotRead(f"cannot read {self.name}", where=f"{self.name}: became shorter")
+                raise self._shorter()
             view, position = view[done:], position + done
+
+    def _shorter(self) -> CannotRead:
+        return CannotRead(f"cannot read {self.name}", where=f"{self.name}: became shorter")
 
 
 class HeldRows:
