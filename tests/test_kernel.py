@@ -13,6 +13,7 @@ import oracle
 import pytest
 from conftest import Array, assert_same
 
+import gscli
 from gscli import kernel
 from gscli.execute import layout_of
 from gscli.frameworks import find
@@ -21,7 +22,7 @@ from gscli.kernel.halves import summed
 from gscli.kernel.rows import NARROW, WIDE_BYTES, as_items, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
 from gscli.kernel.walks import last_writers
-from gscli.plan import resolve
+from gscli.plan import Plan, resolve
 
 TUNINGS = [
     Tuning(block, sorted_block, few, threads, parallel_bytes=0)
@@ -128,8 +129,15 @@ def test_halves_that_may_overflow_are_left_to_numpy(large: float) -> None:
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
+    resolve(layout_of(find(name), inputs, attrs), inputs)
+    return run_unjudged(name, inputs, attrs, tuning)
+
+
+def run_unjudged(
+    name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning
+) -> Array:
     layout = layout_of(find(name), inputs, attrs)
-    plan = resolve(layout, inputs)
+    plan = Plan(layout, inputs)
     if layout.kind == "gather":
         assert layout.data is not None
         return kernel.gather(plan, inputs[layout.data].reshape(layout.data_shape), tuning=tuning)
@@ -204,6 +212,40 @@ def test_rows_along_an_axis_are_written_as_the_oracle_does(axis: int) -> None:
     expected = oracle.run("openvino.scatter_update", inputs, {})
     for tuning in TUNINGS:
         assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
+
+
+LONG = [indices((3000,), 4000), indices((3, 2000), 4000), np.abs(indices((3000,), 4000)) % 4000]
+
+
+@pytest.mark.parametrize("tuning", TUNINGS[1:], ids=str)
+@pytest.mark.parametrize("at", LONG, ids=["negative", "batches", "tame"])
+def test_long_vectors_of_single_cells(at: Array, tuning: Tuning) -> None:
+    data, updates = values((*at.shape[:-1], 4000), F4), values(at.shape, F4, 9)
+    inputs, attrs = {"data": data, "indices": at}, {"axis": at.ndim - 1}
+    found = run_with("onnx.gather_elements", inputs, attrs, tuning)
+    assert_same(found, np.take_along_axis(data, at, -1))
+    for reduction in ("none", "add"):
+        both, more = inputs | {"updates": updates}, attrs | {"reduction": reduction}
+        found = run_with("onnx.scatter_elements", both, more, tuning)
+        assert_same(found, oracle.run("onnx.scatter_elements", both, more))
+
+
+@pytest.mark.parametrize("at", LONG, ids=["negative", "batches", "tame"])
+@pytest.mark.parametrize("bad", [4000, -4001])
+def test_bad_indices_in_long_vectors_are_named(at: Array, bad: int) -> None:
+    wrong = at.copy()
+    wrong[..., -2] = bad
+    data = np.zeros((*at.shape[:-1], 4000), np.float32)
+    inputs, attrs = {"data": data, "indices": wrong}, {"axis": at.ndim - 1}
+    for name, more in (
+        ("onnx.gather_elements", {}),
+        ("onnx.scatter_elements", {"updates": values(at.shape, F4)}),
+    ):
+        for tuning in TUNINGS[1:]:
+            with pytest.raises(gscli.GscliError, match="out of range") as caught:
+                run_unjudged(name, inputs | more, attrs, tuning)
+            place = ",".join(map(str, (*(0,) * (at.ndim - 1), at.shape[-1] - 2)))
+            assert caught.value.where == f"indices[{place}] = {bad}"
 
 
 @pytest.mark.parametrize("reduction", ["none", "add"])

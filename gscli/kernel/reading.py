@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
-from gscli.kernel.walks import Lane, walk
+from gscli.kernel.walks import Lane, numpy_judges, walk
 from gscli.layout import Layout
-from gscli.plan import Array, Plan
+from gscli.plan import Array, Flags, Plan
 
 
 def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
@@ -16,20 +18,32 @@ def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
 
     Returns a new array of the layout's output shape and data's dtype. Raises IndexRefused.
     """
-    plan.judge()
     form = plan.layout.form
-    if data.size == 0:
+    small = data.size == 0 or 0 in form.result or (form.is_flat and form.result[2] <= tuning.block)
+    if small or plan.tame == (True,) or not numpy_judges(plan):
+        plan.judge()
+    if data.size == 0 or 0 in form.result:
         result = np.full(form.result, plan.layout.fill, data.dtype)
-    elif 0 in form.result:
-        result = np.empty(form.result, data.dtype)
-    elif form.is_flat and form.result[2] <= tuning.block:
+    elif small:
         result = _read_at_once(plan, data)
     else:
         result = np.empty(form.result, data.dtype)
         rows = np.ascontiguousarray(data).reshape(-1, form.run)
-        read = _read_shared if form.shares_entries else _read
-        read(plan, rows, result, tuning)
+        if form.shares_entries:
+            _read_shared(plan, rows, result, tuning)
+        elif numpy_judges(plan) and plan.tame != (True,):
+            _read_as_written(plan, rows, result, tuning)
+        else:
+            _read(plan, rows, result, tuning)
     return arranged(plan.layout, result)
+
+
+_Mode: TypeAlias = Literal["wrap", "clip"]
+
+
+def _mode(live: Flags | None) -> _Mode:
+    """How `take` looks at addresses: "wrap" is fastest where all are legal, and slow where not."""
+    return "wrap" if live is None else "clip"
 
 
 def _read_at_once(plan: Plan, data: Array) -> Array:
@@ -37,7 +51,7 @@ def _read_at_once(plan: Plan, data: Array) -> Array:
     form = plan.layout.form
     numbers, live = plan.rows(0, form.result[2], form.steps)
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
-    result = rows.take(numbers, axis=0, mode="clip")
+    result = rows.take(numbers, axis=0, mode=_mode(live))
     if live is not None:
         result[~live] = plan.layout.fill
     return result
@@ -53,15 +67,31 @@ def _read(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
 
     def read(lane: Lane) -> None:
         for step in route.steps(lane):
-            part = target[step.region]
+            part, mode = target[step.region], _mode(step.live)
             if part.flags.c_contiguous:
-                source[step.base].take(step.addresses, axis=0, out=part, mode="clip")
+                source[step.base].take(step.addresses, axis=0, out=part, mode=mode)
             else:
-                target[step.region] = source[step.base].take(step.addresses, axis=0, mode="clip")
+                target[step.region] = source[step.base].take(step.addresses, axis=0, mode=mode)
             if step.live is not None:
                 cells[step.region][~step.live] = plan.layout.fill
 
     for_each(route.lanes, read, tuning.threads_for(result))
+
+
+def _read_as_written(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
+    """Single cells whose indices have negatives among them, which NumPy's indexing wraps."""
+    source, target = rows.reshape(-1), result.reshape(result.shape[0], result.shape[2])
+    route = walk(plan, tuning.block, ordered=False, written=True)
+
+    def read(lane: Lane) -> None:
+        for step in route.steps(lane):
+            target[step.region] = source[step.base][step.addresses]
+
+    try:
+        for_each(route.lanes, read, tuning.threads_for(result))
+    except IndexError:
+        plan.judge()
+        raise
 
 
 def _read_shared(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
@@ -74,10 +104,13 @@ def _read_shared(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None
     middle = outer // 2
     for batch in range(len(result)):
         numbers, live = plan.rows(batch * entries, (batch + 1) * entries, form.steps)
+        mode = _mode(live)
 
-        def read(part: slice, batch: int = batch, numbers: Array = numbers) -> None:
+        def read(
+            part: slice, batch: int = batch, numbers: Array = numbers, mode: _Mode = mode
+        ) -> None:
             out = target[batch, part]
-            source[batch, part].take(numbers, axis=1, out=out, mode="clip")
+            source[batch, part].take(numbers, axis=1, out=out, mode=mode)
 
         halves = [slice(0, middle), slice(middle, None)]
         for_each(halves, read, tuning.threads_for(result[batch]))

@@ -95,7 +95,7 @@ def _reduce_groups(
             stack = np.empty((min(depth, left - done) + 1, group.size, run), rows.dtype)
             stack[0] = current
             places = order.take(np.arange(done, done + len(stack) - 1)[:, None] + first)
-            values.take(places, axis=0, out=stack[1:], mode="clip")
+            values.take(places, axis=0, out=stack[1:], mode="wrap")
             current = _reduced(stack, ufunc)
         rows[targets] = current
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gscli.forms import Form, cells
+from gscli.layout import Beyond, Narrow, Negative
 from gscli.plan import Flags, Indices, Plan, positions
 
 Region: TypeAlias = tuple[Any, ...]
@@ -63,11 +64,34 @@ class Walk(ABC):
         """The steps of one lane, in entry order."""
 
 
-def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> Walk:
+def numpy_judges(plan: Plan) -> bool:
+    """Whether NumPy's own indexing refuses and wraps just what the policy does.
+
+    So it is with single cells of one axis and the common policy. NumPy looks at every index
+    anyway, so that a pass before it would only cost time: steps may have the indices as written.
+    """
+    layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
+    return (
+        form.kind == "slices"
+        and form.run == form.data[1] == 1
+        and form.data[2] > 0
+        and form.steps == (1,)
+        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
+        and policy.negative is Negative.FROM_END
+        and policy.beyond is Beyond.RAISE
+        and policy.narrow is Narrow.NEVER
+        and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
+    )
+
+
+def walk(
+    plan: Plan, block: int, *, ordered: bool, last_only: bool = False, written: bool = False
+) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
     `ordered`: every cell must meet its entries in turn, for it is written. `last_only`: of the
-    entries that share an address only the last is needed.
+    entries that share an address only the last is needed. `written`: addresses are the indices as
+    written, where `numpy_judges`.
     """
     form = plan.layout.form
     if form.kind == "cells":
@@ -75,7 +99,7 @@ def walk(plan: Plan, block: int, *, ordered: bool, last_only: bool = False) -> W
     if form.kind == "elements":
         return Elements(plan, form, block, ordered=ordered)
     if not form.shares_entries:
-        return Slices(plan, form, block, ordered=ordered, last_only=last_only)
+        return Slices(plan, form, block, ordered=ordered, last_only=last_only, written=written)
     return Shared(plan, form, block, last_only=last_only)
 
 
@@ -93,7 +117,7 @@ def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
     elif form.shares_entries:
         route = Shared(plan, form, block, last_only=False, together=block // max(form.result[2], 1))
     else:
-        route = Slices(plan, form, block, ordered=False, last_only=False)
+        route = Slices(plan, form, block, ordered=False)
     for lane in route.lanes:
         yield from route.steps(lane)
 
@@ -102,9 +126,16 @@ class Slices(Walk):
     """Each batch has its own entries, and nothing lies between the batches and the rows."""
 
     def __init__(
-        self, plan: Plan, form: Form, block: int, *, ordered: bool, last_only: bool
+        self,
+        plan: Plan,
+        form: Form,
+        block: int,
+        *,
+        ordered: bool,
+        last_only: bool = False,
+        written: bool = False,
     ) -> None:
-        self.plan, self.factors = plan, form.steps
+        self.plan, self.factors, self.written = plan, form.steps, written
         batches, _, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches, self.entries)
@@ -131,6 +162,10 @@ class Slices(Walk):
             offset = batch * self.entries
             for first in range(begin, end, self.block):
                 last = min(first + self.block, end)
+                if self.written:
+                    numbers = self.plan.raw(0, offset + first, offset + last)
+                    yield Step(base, numbers, None, (batch, slice(first, last)))
+                    continue
                 addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
                 kept = last_writers(addresses, live, self.rows) if self.last_only else None
                 if kept is None:

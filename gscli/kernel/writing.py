@@ -12,8 +12,8 @@ from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.rows import as_items, reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
-from gscli.kernel.walks import Lane, Step, Walk, walk
-from gscli.layout import Beyond, Layout, Narrow, Negative
+from gscli.kernel.walks import Lane, Step, Walk, numpy_judges, walk
+from gscli.layout import Layout
 from gscli.plan import Array, Indices, Plan
 
 
@@ -28,7 +28,7 @@ def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Arra
 
 def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
-    direct = _judged_by_numpy(plan)
+    direct = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
     if not direct:
         plan.judge()
     target = Target(layout, _base(layout, data, tuning))
@@ -122,39 +122,26 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     return copy
 
 
-def _judged_by_numpy(plan: Plan) -> bool:
-    """Single cells of one axis, of which NumPy's own loops refuse and wrap what the policy does.
-
-    They look at every index anyway, so that a pass before them would only cost time. What they
-    had written before they met a bad index is thrown away with the output.
-    """
-    layout, policy = plan.layout, plan.layout.policy
-    form = layout.form
-    return (
-        form.is_flat
-        and form.run == 1
-        and form.steps == (1,)
-        and form.data[2] > 0
-        and policy.negative is Negative.FROM_END
-        and policy.beyond is Beyond.RAISE
-        and policy.narrow is Narrow.NEVER
-        and layout.include_self
-        and layout.reduction != "mean"
-        and plan.raw(0, 0, 0).dtype == np.int64
-    )
-
-
 def _write_directly(plan: Plan, target: Target, tuning: Tuning) -> None:
-    """Addresses are the indices as written."""
-    updates, cells = Updates(plan, target.work.dtype), target.rows.reshape(-1)
-    try:
-        for first in range(0, plan.layout.entry_count, tuning.block):
-            part = slice(first, min(first + tuning.block, plan.layout.entry_count))
-            addresses, values = plan.raw(0, part.start, part.stop), updates.values((part,))
+    """Addresses are the indices as written, and NumPy's loops judge them.
+
+    What they had written before they met a bad one is thrown away with the output.
+    """
+    route = walk(plan, tuning.block, ordered=True, written=True)
+    updates, rows = Updates(plan, target.work.dtype, route.grid), target.rows
+    cells = rows.reshape(-1)
+
+    def write(lane: Lane) -> None:
+        for step in route.steps(lane):
+            values = updates.values(step.region)
             if target.rule is None:
-                cells[addresses] = values.reshape(-1)
+                cells[step.base][step.addresses] = values.reshape(-1)
             else:
-                target.reduce(slice(None), addresses, values, tuning)
+                target.reduce(step.base, step.addresses, values, tuning)
+
+    threads = tuning.threads_for(target.work) if target.rule is None else 1
+    try:
+        for_each(route.lanes, write, threads)
     except IndexError:
         plan.judge()
         raise

@@ -89,7 +89,7 @@ class RowFile:
         self._fill(window.reshape(-1).data, self.offset + first * self.width)
         if self.width <= LARGEST_ITEM:
             item = f"V{self.width}"
-            into.view(item)[places, 0] = window.view(item)[:, 0].take(ordered - first, mode="clip")
+            into.view(item)[places, 0] = window.view(item)[:, 0].take(ordered - first, mode="wrap")
         else:
             into[places] = window[ordered - first]
 
@@ -121,7 +121,7 @@ class HeldRows:
 
     def take(self, rows: Indices, into: Bytes) -> None:
         """As `RowFile.take`."""
-        self._rows.take(rows, axis=0, out=into, mode="clip")
+        self._rows.take(rows, axis=0, out=into, mode="wrap")
 
 
 def rows_of(array: Array, width: int) -> RowFile | HeldRows:
