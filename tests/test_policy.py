@@ -1,0 +1,12 @@
+"""The judging of indices where the plan never asks: nothing to judge is never refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gscli.layout import Axis, Policy
+from gscli.policy import outside
+
+
+def test_nothing_is_never_outside() -> None:
+    assert outside(np.zeros(0, np.int64), Axis(0, column=0), Policy()) is None
