@@ -19,9 +19,9 @@ from gscli.execute import layout_of
 from gscli.frameworks import find
 from gscli.kernel import REDUCTIONS, Tuning
 from gscli.kernel.halves import summed
+from gscli.kernel.replacing import last_writers
 from gscli.kernel.rows import NARROW, WIDE_BYTES, as_items, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
-from gscli.kernel.walks import last_writers
 from gscli.plan import Plan, resolve
 
 TUNINGS = [
@@ -282,10 +282,21 @@ def test_orders_are_stable(limit: int) -> None:
 
 def test_last_writers_leave_nothing_out() -> None:
     addresses, live = np.array([2, 0, 2, 1]), np.array([True, True, False, False])
-    kept = last_writers(addresses, live, 3)
-    assert kept is not None
-    assert kept.tolist() == [1, 0]
-    assert last_writers(np.array([2, 0, 1]), None, 3) is None
+    assert last_writers(addresses, live, 3).tolist() == [1, -1, 0]
+    assert last_writers(addresses, None, 4).tolist() == [1, 3, 2, -1]
+
+
+@pytest.mark.parametrize("entries", [2, 30, 700])
+def test_few_and_many_entries_replace_slices(entries: int) -> None:
+    at = indices((entries,), 40, entries) % 40
+    inputs = {"data": values((3, 40, 10), F4), "indices": at, "axis": np.array(1)}
+    inputs["updates"] = values((3, entries, 10), F4, 7)
+    rows = {"data": inputs["data"][0], "indices": at[:, None], "updates": inputs["updates"][0]}
+    for tuning in TUNINGS:
+        expected = oracle.run("openvino.scatter_update", inputs, {})
+        assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
+        expected = oracle.run("onnx.scatter_nd", rows, {})
+        assert_same(run_with("onnx.scatter_nd", rows, {}, tuning), expected)
 
 
 def test_a_failure_in_either_thread_reaches_the_caller() -> None:

@@ -23,9 +23,6 @@ Lane: TypeAlias = tuple[int, ...]
 COLUMNS = 64
 """Cells side by side that are addressed together where rows are wide."""
 
-LONG_ROW = 8
-"""Cells per row from which writing it costs more than finding out whether it is needed."""
-
 LONG_VECTOR = 1024
 """Entries per batch from which a step of its own is cheaper than addresses over several."""
 
@@ -37,8 +34,8 @@ MOST_LANES = 16
 class Step(NamedTuple):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
-    `live` has the shape of `addresses`, or is None where all entries are. Region indexes the
-    result's grid; an index array in it picks the entries that matter.
+    `live` has the shape of `addresses`, or is None where all entries are. `region` indexes the
+    result's grid.
     """
 
     base: slice
@@ -84,14 +81,11 @@ def numpy_judges(plan: Plan) -> bool:
     )
 
 
-def walk(
-    plan: Plan, block: int, *, ordered: bool, last_only: bool = False, written: bool = False
-) -> Walk:
+def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
-    `ordered`: every cell must meet its entries in turn, for it is written. `last_only`: of the
-    entries that share an address only the last is needed. `written`: addresses are the indices as
-    written, where `numpy_judges`.
+    `ordered`: every cell must meet its entries in turn, for it is written. `written`: addresses
+    are the indices as written, where `numpy_judges`.
     """
     form = plan.layout.form
     if form.kind == "cells":
@@ -99,8 +93,8 @@ def walk(
     if form.kind == "elements":
         return Elements(plan, form, block, ordered=ordered)
     if not form.shares_entries:
-        return Slices(plan, form, block, ordered=ordered, last_only=last_only, written=written)
-    return Shared(plan, form, block, last_only=last_only)
+        return Slices(plan, form, block, ordered=ordered, written=written)
+    return Shared(plan, form, block)
 
 
 def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
@@ -115,7 +109,7 @@ def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
     elif form.kind == "elements":
         route = Elements(plan, form, block, ordered=False, in_sequence=True)
     elif form.shares_entries:
-        route = Shared(plan, form, block, last_only=False, together=block // max(form.result[2], 1))
+        route = Shared(plan, form, block, together=block // max(form.result[2], 1))
     else:
         route = Slices(plan, form, block, ordered=False)
     for lane in route.lanes:
@@ -132,16 +126,13 @@ class Slices(Walk):
         block: int,
         *,
         ordered: bool,
-        last_only: bool = False,
         written: bool = False,
     ) -> None:
         self.plan, self.factors, self.written = plan, form.steps, written
         batches, _, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches, self.entries)
-        # Where rows are repeated for sure and not small, the earlier writers are worth finding.
-        self.last_only = last_only and form.run >= LONG_ROW and self.entries > self.rows
-        self.block = max(block, self.rows) if self.last_only else block
+        self.block = block
         self.together = batches > 1 and self.entries < LONG_VECTOR
         if self.together:
             several = max(block // max(self.entries, 1), 1)
@@ -167,11 +158,7 @@ class Slices(Walk):
                     yield Step(base, numbers, None, (batch, slice(first, last)))
                     continue
                 addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
-                kept = last_writers(addresses, live, self.rows) if self.last_only else None
-                if kept is None:
-                    yield Step(base, addresses, live, (batch, slice(first, last)))
-                else:
-                    yield Step(base, addresses[kept], None, (batch, kept + first))
+                yield Step(base, addresses, live, (batch, slice(first, last)))
 
     def _several(self, start: int, stop: int) -> Step:
         addresses, live = self.plan.rows(start * self.entries, stop * self.entries, self.factors)
@@ -184,10 +171,8 @@ class Slices(Walk):
 class Shared(Walk):
     """Several outer positions share the entries of their batch."""
 
-    def __init__(
-        self, plan: Plan, form: Form, block: int, *, last_only: bool, together: int | None = None
-    ) -> None:
-        self.plan, self.block, self.last_only = plan, block, last_only
+    def __init__(self, plan: Plan, form: Form, block: int, together: int | None = None) -> None:
+        self.plan, self.block = plan, block
         self.factors = form.steps
         _, self.outer, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
@@ -204,10 +189,7 @@ class Shared(Walk):
         for first, last in _ranges(0, self.entries, self.block):
             offset = batch * self.entries
             addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
-            chosen: Any = slice(first, last)
-            kept = last_writers(addresses, live, self.rows) if self.last_only else None
-            if kept is not None:
-                addresses, live, chosen = addresses[kept], None, kept + first
+            chosen = slice(first, last)
             group = 1 if addresses.size >= LONG_VECTOR else self.block // max(addresses.size, 1)
             yield from self._outer(
                 start + begin, start + end, group, Step(slice(0), addresses, live, (chosen,))
@@ -340,22 +322,6 @@ def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | No
     addresses, inside = Cells(plan, form, last - first, ordered=True).addresses(first, last)
     flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
     return flat, None if inside is None else np.repeat(inside, form.run, axis=1)
-
-
-def last_writers(addresses: Indices, live: Flags | None, rows: int) -> Indices | None:
-    """The entries that no later one overwrites, in order of address; None where all are needed.
-
-    >>> last_writers(np.array([2, 0, 2]), None, 3)
-    array([1, 2])
-    """
-    last = np.full(rows, -1, np.int64)
-    numbers = np.arange(addresses.size)
-    if live is None:
-        last[addresses] = numbers
-    else:
-        last[addresses[live]] = numbers[live]
-    kept = last[last >= 0]
-    return None if live is None and kept.size == addresses.size else kept
 
 
 def _shaped(live: Flags | None, shape: tuple[int, ...]) -> Flags | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from gscli.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
+from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.rows import as_items, reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
@@ -31,8 +32,11 @@ def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
     direct = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
     if not direct:
         plan.judge()
+    nothing = not layout.entry_count or not layout.window_size or 0 in layout.output_shape
+    if data is not None and worth_replacing(layout) and not nothing:
+        return replaced(plan, data, tuning)
     target = Target(layout, _base(layout, data, tuning))
-    if layout.entry_count and layout.window_size and target.work.size:
+    if not nothing:
         if direct:
             _write_directly(plan, target, tuning)
         elif layout.form.is_flat and layout.entry_count <= SMALL and target.counts is None:
@@ -164,7 +168,7 @@ def _write(plan: Plan, target: Target, tuning: Tuning) -> None:
     """Row-major order, the last writer wins."""
     run = plan.layout.form.run
     rows = as_items(target.rows, run)
-    route = walk(plan, tuning.block, ordered=True, last_only=True)
+    route = walk(plan, tuning.block, ordered=True)
     updates = Updates(plan, target.work.dtype, route.grid)
 
     def write(lane: Lane) -> None:
