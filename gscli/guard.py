@@ -173,7 +173,8 @@ def _patient(stream: TextIO) -> TextIO:
     With PYTHONUNBUFFERED the layer below writes what fits and drops the rest without a word.
     """
     below = getattr(stream, "buffer", None)
-    if isinstance(below, io.RawIOBase):
+    own = type(stream) is io.TextIOWrapper  # and not a stand-in that somebody else will close
+    if own and isinstance(below, io.RawIOBase):
         buffer = io.BufferedWriter(below)
         return io.TextIOWrapper(
             buffer, stream.encoding, "backslashreplace", line_buffering=stream.isatty()
