@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Iterator
@@ -110,8 +111,9 @@ def write_rows(
 def recover(path: str) -> bool:
     """Put a file back whose patch was cut short; True if there was one. Cheap where there was not.
 
-    Raises CannotRead where that must be left to a person: somebody is patching the file now, or
-    it was replaced since.
+    Raises CannotRead where that must be left to a person: somebody is patching the file now, it
+    was replaced since, or the journal is not the user's own. A stranger who may put files into
+    the folder would otherwise have us write his bytes into ours.
     """
     try:
         journal, name = journal_of(path), safe(path)
@@ -120,29 +122,41 @@ def recover(path: str) -> bool:
     if not os.path.lexists(journal):
         return False
     try:
-        descriptor = os.open(journal, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(journal, flags)
     except FileNotFoundError:  # whoever patched it is done
         return False
     except OSError as error:
         raise _unrecovered(name, journal, str(error.strerror)) from error
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        target = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-        try:
-            if _sealed(descriptor) and not _same_file(descriptor, target):
-                raise _unrecovered(name, journal, "the file was replaced since")
-            _restore(descriptor, target)
-        finally:
-            os.close(target)
-        with suppress(FileNotFoundError):
-            os.unlink(journal)
-        _sync_folder(journal)
+        return _put_back(descriptor, path, journal, name)
     except BlockingIOError as error:
         raise CannotRead(f"{name} is being patched by another process", where=name) from error
-    except OSError as error:
-        raise _unrecovered(name, journal, error.strerror or str(error)) from error
+    except (OSError, ValueError, OverflowError, MemoryError, struct.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else "the journal is damaged"
+        raise _unrecovered(name, journal, str(reason)) from error
     finally:
         os.close(descriptor)
+
+
+def _put_back(descriptor: int, path: str, journal: str, name: str) -> bool:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    status = os.fstat(descriptor)
+    if not status.st_nlink:  # finished between our opening and our lock: the patch is complete
+        return False
+    plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    if not plain or status.st_uid != os.geteuid():
+        raise _unrecovered(name, journal, "the journal is not your own")
+    target = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        if _sealed(descriptor) and not _same_file(descriptor, target):
+            raise _unrecovered(name, journal, "the file was replaced since")
+        _restore(descriptor, target)
+    finally:
+        os.close(target)
+    with suppress(FileNotFoundError):
+        os.unlink(journal)
+    _sync_folder(journal)
     return True
 
 
