@@ -204,12 +204,12 @@ class Plan:
 
     def judge(self) -> None:
         """Raise IndexRefused if any index is outside its legal range."""
-        if not self._legal:
+        if not (all(self.tame) or self._legal):
             raise index_refused(self, *self.findings(SHOWN_FINDINGS))
 
     @cached_property
     def _legal(self) -> bool:
-        return all(self.tame) or not self.findings(0)[1]
+        return not self.findings(0)[1]
 
     def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.

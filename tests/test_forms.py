@@ -13,7 +13,7 @@ from gscli import kernel
 from gscli.execute import layout_of
 from gscli.forms import cells, recognized
 from gscli.frameworks import find
-from gscli.kernel.walks import in_sequence
+from gscli.kernel.routes import in_sequence
 from gscli.plan import Plan
 
 RNG = np.random.default_rng(4)

@@ -8,9 +8,9 @@ does not promise it.)
 
 from gscli.kernel.reading import gather
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted
+from gscli.kernel.routes import addresses_of
 from gscli.kernel.tuning import Tuning
 from gscli.kernel.updates import updates_of
-from gscli.kernel.walks import addresses_of
 from gscli.kernel.writing import scatter
 
 __all__ = [

@@ -6,11 +6,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.kernel.routes import FEW_ENTRIES, few_addresses, numpy_judges, walk
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
-from gscli.kernel.walks import Lane, numpy_judges, walk
-from gscli.layout import Layout
-from gscli.plan import Array, Flags, Plan
+from gscli.kernel.walks import Lane
+from gscli.layout import Layout, Number
+from gscli.plan import Array, Flags, Indices, Plan
 
 
 def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
@@ -18,24 +19,23 @@ def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
 
     Returns a new array of the layout's output shape and data's dtype. Raises IndexRefused.
     """
-    form = plan.layout.form
-    small = data.size == 0 or 0 in form.result or (form.is_flat and form.result[2] <= tuning.block)
-    if small or plan.tame == (True,) or not numpy_judges(plan):
+    form, layout = plan.layout.form, plan.layout
+    written = layout.entry_count > FEW_ENTRIES and numpy_judges(plan) and not plan.tame[0]
+    if not written:
         plan.judge()
     if data.size == 0 or 0 in form.result:
-        result = np.full(form.result, plan.layout.fill, data.dtype)
-    elif small:
-        result = _read_at_once(plan, data)
+        return arranged(layout, np.full(form.result, layout.fill, data.dtype))
+    rows = np.ascontiguousarray(data).reshape(-1, form.run)
+    if (few := few_addresses(plan)) is not None:
+        return arranged(layout, _read_at_once(rows, *few, layout.fill))
+    result = np.empty(form.result, data.dtype)
+    if form.shares_entries:
+        _read_shared(plan, rows, result, tuning)
+    elif written:
+        _read_as_written(plan, rows, result, tuning)
     else:
-        result = np.empty(form.result, data.dtype)
-        rows = np.ascontiguousarray(data).reshape(-1, form.run)
-        if form.shares_entries:
-            _read_shared(plan, rows, result, tuning)
-        elif numpy_judges(plan) and plan.tame != (True,):
-            _read_as_written(plan, rows, result, tuning)
-        else:
-            _read(plan, rows, result, tuning)
-    return arranged(plan.layout, result)
+        _read(plan, rows, result, tuning)
+    return arranged(layout, result)
 
 
 _Mode: TypeAlias = Literal["wrap", "clip"]
@@ -46,14 +46,11 @@ def _mode(live: Flags | None) -> _Mode:
     return "wrap" if live is None else "clip"
 
 
-def _read_at_once(plan: Plan, data: Array) -> Array:
-    """Few entries and one step: the call costs more than the work."""
-    form = plan.layout.form
-    numbers, live = plan.rows(0, form.result[2], form.steps)
-    rows = np.ascontiguousarray(data).reshape(-1, form.run)
-    result = rows.take(numbers, axis=0, mode=_mode(live))
+def _read_at_once(rows: Array, addresses: Indices, live: Flags | None, fill: Number) -> Array:
+    """Few entries and one step."""
+    result = rows.take(addresses, axis=0, mode=_mode(live))
     if live is not None:
-        result[~live] = plan.layout.fill
+        result[~live] = fill
     return result
 
 

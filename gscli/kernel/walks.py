@@ -1,8 +1,9 @@
 """Walks: a plan's addresses in blocks, in an order in which every cell meets its entries in turn.
 
-One walk for each form of layout. Its lanes touch disjoint cells of the output, so they may run in
-any order or at the same time; the steps of one lane come in entry order. A gather writes every
-cell of its output once, so there each block may be a lane of its own (`ordered` False).
+One walk for each form of layout; `gscli.kernel.routes` chooses. Its lanes touch disjoint cells of
+the output, so they may run in any order or at the same time; the steps of one lane come in entry
+order. A gather writes every cell of its output once, so there each block may be a lane of its own
+(`ordered` False).
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gscli.forms import Form, cells
-from gscli.layout import Beyond, Narrow, Negative
+from gscli.forms import Form
 from gscli.plan import Flags, Indices, Plan, positions
 
 Region: TypeAlias = tuple[Any, ...]
@@ -59,61 +59,6 @@ class Walk(ABC):
     @abstractmethod
     def steps(self, lane: Lane) -> Iterator[Step]:
         """The steps of one lane, in entry order."""
-
-
-def numpy_judges(plan: Plan) -> bool:
-    """Whether NumPy's own indexing refuses and wraps just what the policy does.
-
-    So it is with single cells of one axis and the common policy. NumPy looks at every index
-    anyway, so that a pass before it would only cost time: steps may have the indices as written.
-    """
-    layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
-    return (
-        form.kind == "slices"
-        and form.run == form.data[1] == 1
-        and form.data[2] > 0
-        and form.steps == (1,)
-        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
-        and policy.negative is Negative.FROM_END
-        and policy.beyond is Beyond.RAISE
-        and policy.narrow is Narrow.NEVER
-        and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
-    )
-
-
-def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Walk:
-    """The walk for a plan's form, about `block` addresses at a time.
-
-    `ordered`: every cell must meet its entries in turn, for it is written. `written`: addresses
-    are the indices as written, where `numpy_judges`.
-    """
-    form = plan.layout.form
-    if form.kind == "cells":
-        return Cells(plan, form, block, ordered=ordered)
-    if form.kind == "elements":
-        return Elements(plan, form, block, ordered=ordered)
-    if not form.shares_entries:
-        return Slices(plan, form, block, ordered=ordered, written=written)
-    return Shared(plan, form, block)
-
-
-def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
-    """All steps, their regions one after the other in the row-major order of the result's grid.
-
-    That is entry order too for every cell. What reads and writes files goes this way.
-    """
-    form = plan.layout.form
-    route: Walk
-    if form.kind == "cells":
-        route = Cells(plan, form, block, ordered=False)
-    elif form.kind == "elements":
-        route = Elements(plan, form, block, ordered=False, in_sequence=True)
-    elif form.shares_entries:
-        route = Shared(plan, form, block, together=block // max(form.result[2], 1))
-    else:
-        route = Slices(plan, form, block, ordered=False)
-    for lane in route.lanes:
-        yield from route.steps(lane)
 
 
 class Slices(Walk):
@@ -311,17 +256,6 @@ def _pairs(
 def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:
     size = max(size, 1)
     return [(first, min(first + size, end)) for first in range(begin, end, size)]
-
-
-def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:
-    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
-
-    What traces replay; cells that do not exist have an address of no meaning.
-    """
-    form = cells(plan.layout.addressing)
-    addresses, inside = Cells(plan, form, last - first, ordered=True).addresses(first, last)
-    flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
-    return flat, None if inside is None else np.repeat(inside, form.run, axis=1)
 
 
 def _shaped(live: Flags | None, shape: tuple[int, ...]) -> Flags | None:

@@ -10,12 +10,13 @@ import numpy as np
 from gscli.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
+from gscli.kernel.routes import few_addresses, numpy_judges, walk
 from gscli.kernel.rows import as_items, reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
-from gscli.kernel.walks import Lane, Step, Walk, numpy_judges, walk
+from gscli.kernel.walks import Lane, Step, Walk
 from gscli.layout import Layout
-from gscli.plan import Array, Indices, Plan
+from gscli.plan import Array, Flags, Indices, Plan
 
 
 def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Array:
@@ -39,17 +40,13 @@ def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
     if not nothing:
         if direct:
             _write_directly(plan, target, tuning)
-        elif layout.form.is_flat and layout.entry_count <= SMALL and target.counts is None:
-            _write_at_once(plan, target, tuning)
+        elif target.counts is None and (few := few_addresses(plan)) is not None:
+            _write_at_once(plan, target, *few, tuning)
         elif layout.reduction == "none":
             _write(plan, target, tuning)
         else:
             _reduce(plan, target, tuning)
     return target.finished()
-
-
-SMALL = 1024
-"""Entries up to which a call takes longer than its work."""
 
 
 class Target:
@@ -151,10 +148,10 @@ def _write_directly(plan: Plan, target: Target, tuning: Tuning) -> None:
         raise
 
 
-def _write_at_once(plan: Plan, target: Target, tuning: Tuning) -> None:
-    """Few entries and one step: the call costs more than the work."""
-    layout = plan.layout
-    addresses, live = plan.rows(0, layout.entry_count, layout.form.steps)
+def _write_at_once(
+    plan: Plan, target: Target, addresses: Indices, live: Flags | None, tuning: Tuning
+) -> None:
+    """Few entries and one step."""
     values = Updates(plan, target.work.dtype).values((slice(None),))
     if live is not None:
         addresses, values = addresses[live], values[live]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gscli import mapped
-from gscli.kernel.walks import in_sequence
+from gscli.kernel.routes import in_sequence
 from gscli.plan import Array, Plan
 from gscli.streaming.rowfile import HeldRows, RowFile
 

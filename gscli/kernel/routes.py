@@ -1,0 +1,106 @@
+"""Which way a plan's addresses are computed: the walk for its form, or none where few suffice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from gscli.forms import cells
+from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
+from gscli.layout import Beyond, Narrow, Negative
+from gscli.plan import Flags, Indices, Plan
+
+FEW_ENTRIES = 1024
+"""Entries up to which a call takes longer than its work."""
+
+
+def numpy_judges(plan: Plan) -> bool:
+    """Whether NumPy's own indexing refuses and wraps just what the policy does.
+
+    So it is with single cells of one axis and the common policy. NumPy looks at every index
+    anyway, so that a pass before it would only cost time: steps may have the indices as written.
+    """
+    layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
+    return (
+        form.kind == "slices"
+        and form.run == form.data[1] == 1
+        and form.data[2] > 0
+        and form.steps == (1,)
+        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
+        and policy.negative is Negative.FROM_END
+        and policy.beyond is Beyond.RAISE
+        and policy.narrow is Narrow.NEVER
+        and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
+    )
+
+
+def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Walk:
+    """The walk for a plan's form, about `block` addresses at a time.
+
+    `ordered`: every cell must meet its entries in turn, for it is written. `written`: addresses
+    are the indices as written, where `numpy_judges`.
+    """
+    form = plan.layout.form
+    if form.kind == "cells":
+        return Cells(plan, form, block, ordered=ordered)
+    if form.kind == "elements":
+        return Elements(plan, form, block, ordered=ordered)
+    if not form.shares_entries:
+        return Slices(plan, form, block, ordered=ordered, written=written)
+    return Shared(plan, form, block)
+
+
+def few_addresses(plan: Plan) -> tuple[Indices, Flags | None] | None:
+    """The addresses of a call whose overhead counts for more than its work, all in one; or None."""
+    form, count = plan.layout.form, plan.layout.entry_count
+    if count > FEW_ENTRIES:
+        return None
+    if form.is_flat:
+        return plan.rows(0, count, form.steps)
+    if form.kind != "elements":
+        return None
+    coordinates, live = plan.coordinates(0, plan.raw(0, 0, count))
+    _, _, rows, inner = form.data
+    return coordinates * inner + _starts(form.result[1:], rows * inner), live
+
+
+@lru_cache(64)
+def _starts(grid: tuple[int, int, int], size: int) -> Indices:
+    """For each cell of an (outer, rows, inner) grid the address of row 0 of its column."""
+    outer, _, inner = grid
+    starts = np.arange(outer)[:, None, None] * size + np.arange(inner)
+    flat: Indices = np.broadcast_to(starts, grid).reshape(-1)
+    flat.flags.writeable = False
+    return flat
+
+
+def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
+    """All steps, their regions one after the other in the row-major order of the result's grid.
+
+    That is entry order too for every cell. What reads and writes files goes this way.
+    """
+    form = plan.layout.form
+    route: Walk
+    if form.kind == "cells":
+        route = Cells(plan, form, block, ordered=False)
+    elif form.kind == "elements":
+        route = Elements(plan, form, block, ordered=False, in_sequence=True)
+    elif form.shares_entries:
+        route = Shared(plan, form, block, together=block // max(form.result[2], 1))
+    else:
+        route = Slices(plan, form, block, ordered=False)
+    for lane in route.lanes:
+        yield from route.steps(lane)
+
+
+def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:
+    """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
+
+    What traces replay; cells that do not exist have an address of no meaning.
+    """
+    form = cells(plan.layout.addressing)
+    addresses, inside = Cells(plan, form, last - first, ordered=True).addresses(first, last)
+    flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
+    return flat, None if inside is None else np.repeat(inside, form.run, axis=1)
