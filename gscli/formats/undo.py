@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _MAGIC, _SEAL = b"gscli undo 1\n", b"sealed\n"
 _HEADER, _COUNT, _CRC = struct.Struct("<QQQQ"), struct.Struct("<Q"), struct.Struct("<I")
 _NUMBER = struct.calcsize("<q")
+_ENDING = _COUNT.size + _CRC.size + len(_SEAL)
 
 
 def journal_of(path: str) -> str:
@@ -132,7 +133,7 @@ def recover(path: str) -> bool:
         return _put_back(descriptor, path, journal, name)
     except BlockingIOError as error:
         raise CannotRead(f"{name} is being patched by another process", where=name) from error
-    except (OSError, ValueError, OverflowError, MemoryError, struct.error) as error:
+    except (OSError, ValueError, MemoryError, struct.error) as error:
         reason = error.strerror if isinstance(error, OSError) else "the journal is damaged"
         raise _unrecovered(name, journal, str(reason)) from error
     finally:
@@ -192,12 +193,16 @@ def _same_file(journal: int, target: int) -> bool:
 
 
 def _noted(journal: int, width: int) -> Iterator[tuple[bytes, bytes]]:
+    """Row numbers and old bytes, a part at a time; ValueError where a part is said to be longer."""
     position = len(_MAGIC) + _HEADER.size
+    end = os.fstat(journal).st_size - _ENDING
     while True:
         (count,) = _COUNT.unpack(os.pread(journal, _COUNT.size, position))
         if not count:
             return
         position += _COUNT.size
+        if count * (_NUMBER + width) > end - position:
+            raise ValueError("a part goes on beyond the end")
         rows = os.pread(journal, count * _NUMBER, position)
         old = os.pread(journal, count * width, position + len(rows))
         yield rows, old
@@ -207,14 +212,13 @@ def _noted(journal: int, width: int) -> Iterator[tuple[bytes, bytes]]:
 def _sealed(journal: int) -> bool:
     """Whether everything that was noted is there, by its check sum."""
     size = os.fstat(journal).st_size
-    ending = _COUNT.size + _CRC.size + len(_SEAL)
-    crc, position, body = 0, 0, size - ending
+    crc, position, body = 0, 0, size - _ENDING
     if body < len(_MAGIC) + _HEADER.size or os.pread(journal, len(_MAGIC), 0) != _MAGIC:
         return False
     while position < body:
         part = os.pread(journal, min(1 << 20, body - position), position)
         crc, position = zlib.crc32(part, crc), position + len(part)
-    return os.pread(journal, ending, body) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
+    return os.pread(journal, _ENDING, body) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
 
 
 def _sync_folder(path: str) -> None:
