@@ -1,31 +1,41 @@
-"""Official ONNX node tests: folders with `model.onnx` and `test_data_set_*/input_*.pb`."""
+"""Official ONNX node tests: folders with `model.onnx` and `test_data_set_*/input_*.pb`.
+
+A folder whose model is no single gather or scatter is not run: it says nothing about gscli.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gscli import files
 from gscli.cases import difference, operator_name
+from gscli.declare import Operator
 from gscli.errors import CannotRead, ContentRefused, GscliError
 from gscli.execute import execute
 from gscli.formats.content import open_content
 from gscli.formats.extras import extra
 from gscli.formats.tensorproto import parsed
-from gscli.frameworks import find
+from gscli.frameworks import framework
 from gscli.text import safe
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
+OWN_DOMAINS = ("", "ai.onnx")
+"""Names of the domain whose operators the ONNX standard defines."""
+
+
+class NotOurs(ContentRefused):
+    """A sound model that gscli has no operator for."""
 
 
 @dataclass(frozen=True)
 class Node:
     """The one node of a test model: its operator, attributes and the model's opset."""
 
-    op_type: str
+    operator: Operator
     attrs: dict[str, object]
     opset: int
     inputs: int
@@ -33,15 +43,29 @@ class Node:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One data set of one folder; `problem` is empty when the output was right."""
+    """One data set of one folder; `problem` is empty when the output was right.
+
+    `skipped` says why a folder was not run; it has one outcome then, without a data set.
+    """
 
     folder: str
     data_set: str
     problem: str = ""
+    skipped: str = ""
+
+    @property
+    def status(self) -> Literal["passed", "failed", "skipped"]:
+        """What is counted."""
+        return "skipped" if self.skipped else "failed" if self.problem else "passed"
 
     def to_dict(self) -> dict[str, str]:
         """The JSON form."""
-        return {"folder": self.folder, "data_set": self.data_set, "problem": self.problem}
+        return {
+            "folder": self.folder,
+            "data_set": self.data_set,
+            "status": self.status,
+            "problem": self.problem or self.skipped,
+        }
 
 
 def folders_below(paths: list[str]) -> list[Path]:
@@ -69,6 +93,9 @@ def run_folder(folder: Path) -> Iterator[Outcome]:
     try:
         node = read_node(folder / MODEL)
         sets = sorted(folder.glob("test_data_set_*"), key=_number)
+    except NotOurs as reason:
+        yield Outcome(name, "", skipped=reason.problem)
+        return
     except GscliError as error:
         yield Outcome(name, "", str(error))
         return
@@ -88,10 +115,10 @@ def _number(data_set: Path) -> tuple[int, str]:
 
 
 def _judge(node: Node, data_set: Path) -> str:
-    operator = find(operator_name("onnx", node.op_type))
+    operator = node.operator
     names = [item.name for item in operator.inputs]
     if node.inputs != len(names):
-        raise ContentRefused(f"{node.op_type} has {node.inputs} inputs", valid=" ".join(names))
+        raise ContentRefused(f"{operator.name} has {node.inputs} inputs", valid=" ".join(names))
     inputs = {
         name: files.load(str(data_set / f"input_{number}.pb"), name=name).array
         for number, name in enumerate(names)
@@ -102,17 +129,27 @@ def _judge(node: Node, data_set: Path) -> str:
 
 
 def read_node(path: Path) -> Node:
-    """The node of a one-node model. ContentRefused for anything else; needs the onnx package."""
+    """The node of a one-node model. ContentRefused for damage; needs the onnx package.
+
+    NotOurs for several nodes, another domain, or an operator that is no gather or scatter.
+    """
     with open_content(str(path), MODEL_LIMIT) as content:
         model = parsed("ModelProto", content, MODEL_LIMIT)
     if len(model.graph.node) != 1:
-        raise ContentRefused(
-            f"the model has {len(model.graph.node)} nodes, a node test has one",
-            where=safe(str(path)),
-        )
+        raise NotOurs(f"the model has {len(model.graph.node)} nodes, a node test has one")
     node = model.graph.node[0]
-    opsets = [entry.version for entry in model.opset_import if entry.domain in ("", "ai.onnx")]
-    return Node(node.op_type, _attributes(node), max(opsets, default=1), len(node.input))
+    opsets = [entry.version for entry in model.opset_import if entry.domain in OWN_DOMAINS]
+    operator = _operator(node.op_type, node.domain)
+    return Node(operator, _attributes(node), max(opsets, default=1), len(node.input))
+
+
+def _operator(op_type: str, domain: str) -> Operator:
+    if domain not in OWN_DOMAINS:
+        raise NotOurs(f"{safe(op_type, 60)} is of the domain {safe(domain, 60)}")
+    found = framework("onnx").operators.get(operator_name("onnx", op_type).removeprefix("onnx."))
+    if found is None:
+        raise NotOurs(f"gscli has no operator {safe(op_type, 60)}")
+    return found
 
 
 def _attributes(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message

@@ -123,9 +123,6 @@ def test_the_model_says_operator_attributes_and_opset(copied: Path) -> None:
     del node.attribute[:]
     (copied / "model.onnx").write_bytes(model.SerializeToString())
     assert "output[" in outcome(copied), "without its reduction the answer is another one"
-    node.op_type = "Conv"
-    (copied / "model.onnx").write_bytes(model.SerializeToString())
-    assert "unknown operator" in outcome(copied)
 
 
 def test_damaged_folders_are_outcomes(copied: Path) -> None:
@@ -135,11 +132,66 @@ def test_damaged_folders_are_outcomes(copied: Path) -> None:
     assert outcome(copied) == "no test_data_set_* folder"
     (copied / "model.onnx").write_bytes(b"\xff\xff")
     assert outcome(copied)
-    two = onnx.ModelProto()
-    two.graph.node.add()
-    two.graph.node.add()
-    (copied / "model.onnx").write_bytes(two.SerializeToString())
-    assert "the model has 2 nodes" in outcome(copied)
+
+
+def foreign(folder: Path, *op_types: str, domain: str = "") -> Path:
+    """A folder whose model has these nodes."""
+    folder.mkdir()
+    model = onnx.ModelProto()
+    for op_type in op_types:
+        model.graph.node.add(op_type=op_type, domain=domain)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    return folder
+
+
+def test_what_is_no_gather_or_scatter_is_skipped_with_the_reason(
+    copied: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    relu = foreign(tmp_path / "test_relu", "Relu")
+    alien = foreign(tmp_path / "test_alien", "Gather", domain="com.example")
+    two = foreign(tmp_path / "test_two", "Gather", "Relu")
+    others = {
+        relu: "gscli has no operator Relu",
+        alien: "Gather is of the domain com.example",
+        two: "the model has 2 nodes, a node test has one",
+    }
+    assert guarded(["run", *map(str, [*others, copied])]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"skipped {folder}: {reason}" for folder, reason in others.items()),
+        "1 passed, 0 failed, 3 skipped",
+    ]
+    (copied / "test_data_set_0" / "input_2.pb").unlink()
+    assert guarded(["run", str(tmp_path), "-q"]) == 1
+    assert capsys.readouterr().out == "0 passed, 1 failed, 3 skipped\n"
+    assert guarded(["run", str(relu), str(copied), "--json"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert [document[status] for status in ("passed", "failed", "skipped")] == [0, 1, 1]
+    assert [test["status"] for test in document["tests"]] == ["skipped", "failed"]
+    assert document["tests"][0]["problem"] == others[relu]
+
+
+def test_of_many_skipped_folders_some_are_listed(
+    copied: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(13):
+        foreign(tmp_path / f"test_{number}", "Relu")
+    assert guarded(["run", str(copied.parent)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("skipped ") for line in lines) == 10
+    assert lines[-2:] == ["and 3 more skipped: -v", "1 passed, 0 failed, 13 skipped"]
+    assert guarded(["run", str(copied.parent), "-v"]) == 0
+    assert capsys.readouterr().out.count("skipped /") == 13
+
+
+def test_nothing_to_run_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    relu = foreign(tmp_path / "test_relu", "Relu")
+    assert guarded(["run", str(relu)]) == 65
+    assert "nothing to run here" in (told := capsys.readouterr().err)
+    assert "gscli has no operator Relu" in told
+    assert guarded(["run", str(relu), "--json"]) == 65
+    assert json.loads(capsys.readouterr().err)["error"]["details"] == ["gscli has no operator Relu"]
+    assert guarded(["run", str(tmp_path), "--only", "scatter"]) == 2
+    assert "no folder's name contains 'scatter'" in capsys.readouterr().err
 
 
 def test_folders_without_models_are_unreadable(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json as json_text
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gscli.cli.building import complete_file, tool
+from gscli.errors import InputRefused, UsageError
 
 if TYPE_CHECKING:
     from gscli.node_tests import Outcome
+
+LISTED = 10
+"""Skipped folders that are listed, unless -v asks for all."""
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -40,8 +45,9 @@ def run(
     """Run official ONNX node tests and compare with their outputs.
 
     A folder holds model.onnx with one node and test_data_set_*/input_*.pb, output_*.pb; a folder of
-    such folders stands for all of them. A line per failure, then N passed, M failed. Exit status 1
-    when any fails.
+    such folders stands for all of them. A line per failure, then N passed, M failed. A node that is
+    no gather or scatter is skipped, with the reason. Exit status 1 when any fails, 65 when there is
+    nothing to run.
 
     \b
     Examples:
@@ -52,23 +58,55 @@ def run(
     from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
     chosen = [folder for folder in folders_below(folders) if only in folder.name]
+    if not chosen:
+        raise UsageError(f"no folder's name contains {only!r}"[:200], hint="leave out --only")
     outcomes: list[Outcome] = []
     with Progress("node tests", len(chosen), quiet=quiet) as progress:
         for folder in chosen:
             outcomes += run_folder(folder)
             progress.advance()
-    failed = [outcome for outcome in outcomes if outcome.problem]
-    counts = {"passed": len(outcomes) - len(failed), "failed": len(failed)}
+    counts = {
+        status: sum(outcome.status == status for outcome in outcomes)
+        for status in ("passed", "failed", "skipped")
+    }
+    if counts["skipped"] == len(outcomes):
+        raise _nothing_to_run(outcomes)
     if json is not None:
         tests = [outcome.to_dict() for outcome in outcomes]
         sys.stdout.write(json_text.dumps({**counts, "tests": tests}) + "\n")
-        return int(bool(failed))
+        return int(counts["failed"] > 0)
     if not quiet:
-        sys.stdout.writelines(_line(outcome) for outcome in (outcomes if verbose else failed))
-    sys.stdout.write(", ".join(f"{count} {word}" for word, count in counts.items()) + "\n")
-    return int(bool(failed))
+        sys.stdout.writelines(_lines(outcomes, verbose=verbose))
+    counts = {status: count for status, count in counts.items() if count or status != "skipped"}
+    sys.stdout.write(", ".join(f"{count} {status}" for status, count in counts.items()) + "\n")
+    return int(counts["failed"] > 0)
+
+
+def _nothing_to_run(outcomes: Sequence[Outcome]) -> InputRefused:
+    reasons = list(dict.fromkeys(outcome.skipped for outcome in outcomes))
+    more = (f"… and {len(reasons) - LISTED} more reasons",) if len(reasons) > LISTED else ()
+    return InputRefused(
+        "nothing to run here",
+        where=outcomes[0].folder if len(outcomes) == 1 else f"{len(outcomes)} folders",
+        details=(*reasons[:LISTED], *more),
+        hint="name folders of gather or scatter node tests",
+    )
+
+
+def _lines(outcomes: Sequence[Outcome], *, verbose: bool) -> Iterator[str]:
+    """Failures and the first skipped folders, or everything."""
+    skipped = 0
+    for outcome in outcomes:
+        skipped += outcome.status == "skipped"
+        hidden = outcome.status == "passed" or (outcome.status == "skipped" and skipped > LISTED)
+        if verbose or not hidden:
+            yield _line(outcome)
+    if skipped > LISTED and not verbose:
+        yield f"and {skipped - LISTED} more skipped: -v\n"
 
 
 def _line(outcome: Outcome) -> str:
     place = f"{outcome.folder}/{outcome.data_set}".rstrip("/")
-    return f"FAILED {place}: {outcome.problem}\n" if outcome.problem else f"passed {place}\n"
+    word = "FAILED" if outcome.status == "failed" else outcome.status
+    reason = outcome.problem or outcome.skipped
+    return f"{word} {place}" + (f": {reason}" if reason else "") + "\n"
