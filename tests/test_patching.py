@@ -220,3 +220,18 @@ def test_a_signal_is_taken_back(tmp_path: Path) -> None:
     assert caught.value.code == 128 + signal.SIGTERM
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy"]
+
+
+def test_updates_from_the_file_itself_are_refused(tmp_path: Path) -> None:
+    path, other = saved(tmp_path), tmp_path / "other.npy"
+    other.hardlink_to(path)
+    backwards = np.arange(ROWS)[::-1, None].copy()
+    for name in (path, other):
+        inputs = {
+            "data": files.load(str(path)).array,
+            "indices": backwards,
+            "updates": files.load(str(name)).array,
+        }
+        with pytest.raises(gscli.GscliError, match="in the file that is to be patched"):
+            streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {})
+    assert_same(np.load(path), DATA)

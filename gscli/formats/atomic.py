@@ -166,7 +166,13 @@ def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[A
             if not kept:
                 with suppress(OSError):
                     os.unlink(temporary)
-        _sync_folder(folder or ".", name)
+        try:
+            sync_folder(folder or ".")
+        except OSError as error:
+            raise CannotWrite(
+                f"{name} is complete, but may not survive a power failure",
+                where=f"folder of {name}: {_reason(error)}",
+            ) from error
 
 
 def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicFile:
@@ -186,8 +192,11 @@ def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicF
         return AtomicFile(descriptor, name)
 
 
-def _sync_folder(folder: str, name: str) -> None:
-    """Make the new name durable. A folder that cannot be opened for reading cannot be synced."""
+def sync_folder(folder: str) -> None:
+    """Make new and removed names of a folder durable, where its file system can; else OSError.
+
+    A folder that cannot be opened for reading cannot be synced.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -195,12 +204,8 @@ def _sync_folder(folder: str, name: str) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        if error.errno == errno.EINVAL:  # the file system has no sync for folders
-            return
-        raise CannotWrite(
-            f"{name} is complete, but may not survive a power failure",
-            where=f"folder of {name}: {_reason(error)}",
-        ) from error
+        if error.errno != errno.EINVAL:  # the file system has no sync for folders
+            raise
     finally:
         with suppress(OSError):
             os.close(descriptor)

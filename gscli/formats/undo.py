@@ -46,11 +46,16 @@ class Journal:
     def __init__(self, path: str, descriptor: int, offset: int, width: int) -> None:
         self.name, self.path = safe(path), journal_of(path)
         self._target, self._crc = descriptor, 0
-        status = os.fstat(descriptor)
         with _writing(self.name):
+            status = os.fstat(descriptor)
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
             self._descriptor = os.open(self.path, flags, 0o600)
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                _close(self._descriptor)
+                os.unlink(self.path)
+                raise
         self._first = _MAGIC + _HEADER.pack(status.st_ino, status.st_size, offset, width)
 
     def add(self, rows: NDArray[np.int64], old: NDArray[np.uint8]) -> None:
@@ -68,20 +73,40 @@ class Journal:
             crc = _CRC.pack(self._crc)
             self._write(_COUNT.pack(0) + crc + _SEAL)
             os.fsync(self._descriptor)
-            _sync_folder(self.path)
+            _sync_folder_of(self.path)
 
     def remove(self) -> None:
-        """The patch is complete and durable, or taken back: forget it."""
+        """The patch is complete and durable: forget it."""
         with _writing(self.name):
-            os.unlink(self.path)
-            os.close(self._descriptor)
-            _sync_folder(self.path)
+            self._forget()
+        try:
+            _sync_folder_of(self.path)
+        except OSError as error:
+            raise CannotWrite(
+                f"{self.name} is patched, but a power failure may undo that",
+                where=f"folder of {self.name}: {error.strerror or error}",
+            ) from error
 
     def roll_back(self) -> None:
-        """Put back whatever was noted, if anything can have changed, and forget the patch."""
+        """Put back whatever was noted, if anything can have changed, and forget the patch.
+
+        Where that fails the journal stays, for the next one who opens the file.
+        """
         with _writing(self.name):
-            _restore(self._descriptor, self._target)
-        self.remove()
+            try:
+                _restore(self._descriptor, self._target)
+            except BaseException:
+                _close(self._descriptor)
+                raise
+            self._forget()
+        with suppress(OSError):  # at worst the journal comes back, and puts back what is there
+            _sync_folder_of(self.path)
+
+    def _forget(self) -> None:
+        try:
+            os.unlink(self.path)
+        finally:
+            _close(self._descriptor)
 
     def _begin(self) -> None:
         first, self._first = self._first, b""
@@ -137,7 +162,7 @@ def recover(path: str) -> bool:
         reason = error.strerror if isinstance(error, OSError) else "the journal is damaged"
         raise _unrecovered(name, journal, str(reason)) from error
     finally:
-        os.close(descriptor)
+        _close(descriptor)
 
 
 def _put_back(descriptor: int, path: str, journal: str, name: str) -> bool:
@@ -154,10 +179,11 @@ def _put_back(descriptor: int, path: str, journal: str, name: str) -> bool:
             raise _unrecovered(name, journal, "the file was replaced since")
         _restore(descriptor, target)
     finally:
-        os.close(target)
+        _close(target)
     with suppress(FileNotFoundError):
         os.unlink(journal)
-    _sync_folder(journal)
+    with suppress(OSError):  # at worst the journal comes back, and puts back what is there
+        _sync_folder_of(journal)
     return True
 
 
@@ -221,13 +247,16 @@ def _sealed(journal: int) -> bool:
     return os.pread(journal, _ENDING, body) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
 
 
-def _sync_folder(path: str) -> None:
-    with suppress(OSError):  # some file systems have no sync for folders
-        descriptor = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def _sync_folder_of(path: str) -> None:
+    from gscli.formats.atomic import sync_folder  # noqa: PLC0415  only where something is patched
+
+    sync_folder(os.path.dirname(path) or ".")
+
+
+def _close(descriptor: int) -> None:
+    """What had to last was synced before: a failure now changes nothing."""
+    with suppress(OSError):
+        os.close(descriptor)
 
 
 @contextmanager

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from gscli import mapped
 from gscli.declare import Operator
-from gscli.errors import CannotWrite, UsageError
+from gscli.errors import CannotRead, CannotWrite, UsageError
 from gscli.execute import planned
 from gscli.formats.interrupts import Interrupts
 from gscli.formats.undo import Journal, write_rows
@@ -53,11 +54,33 @@ def patch_in_place(
     plan.judge()
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
+    _refuse_own_updates(plan, place[0])
     with ExitStack() as stack:
         patch = Patch.of(plan, place[1], stack)
-        descriptor = _opened(place[0])
-        stack.callback(os.close, descriptor)
+        descriptor = stack.enter_context(_opened(place[0]))
         return _patched(patch, place[0], descriptor, progress)
+
+
+def _refuse_own_updates(plan: Plan, path: str) -> None:
+    """Updates from the file that is patched would be read again after some of them changed."""
+    updates = plan.layout.updates
+    name = None if updates is None else updates.name
+    place = None if name is None else mapped.file_of(plan.inputs[name])
+    if place is not None and _same_file(place[0], path):
+        raise UsageError(
+            f"{name} are in the file that is to be patched",
+            where=safe(path),
+            hint="-o FILE writes a new file; it may be the input",
+        )
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return Path(one).samefile(other)
+    except OSError as error:
+        raise CannotRead(
+            f"cannot read {safe(one)}", where=f"{safe(one)}: {error.strerror or error}"
+        ) from error
 
 
 def _patched(patch: Patch, path: str, descriptor: int, progress: Progress | None) -> int:
@@ -161,9 +184,16 @@ class Patch:
         return target.finished().reshape(part.rows.size, -1).view(np.uint8)
 
 
-def _opened(path: str) -> int:
+@contextmanager
+def _opened(path: str) -> Iterator[int]:
+    """A descriptor to write with. What was written is synced before it is closed."""
     try:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError as error:
         where = f"{safe(path)}: {error.strerror or error}"
         raise CannotWrite(f"cannot write {safe(path)}", where=where) from error
+    try:
+        yield descriptor
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)

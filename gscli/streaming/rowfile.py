@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import repeat
 
 import numpy as np
@@ -40,8 +40,9 @@ class RowFile:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
+        """Close the file; what was read is read, so that a failure changes nothing."""
+        with suppress(OSError):
+            os.close(self._descriptor)
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""

@@ -14,7 +14,7 @@ import numpy as np
 from gscli import mapped
 from gscli.arrays import dtype_named
 from gscli.declare import Operator
-from gscli.errors import CannotWrite
+from gscli.errors import CannotRead, CannotWrite
 from gscli.execute import Run, planned
 from gscli.formats.atomic import open_atomic
 from gscli.formats.npy import blocks, npy_header
@@ -104,7 +104,12 @@ def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
 def _mapped_output(path: str, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
     if 0 in layout.output_shape or not Path(path).is_file():
         return np.empty(layout.output_shape, dtype)
-    return np.memmap(path, dtype, "r", offset, layout.output_shape)
+    try:
+        return np.memmap(path, dtype, "r", offset, layout.output_shape)
+    except (OSError, ValueError) as error:  # ValueError: it became shorter meanwhile
+        raise CannotRead(
+            f"{safe(path)} is complete, but cannot be read back", where=f"{safe(path)}: {error}"
+        ) from error
 
 
 def _pieces(plan: Plan, dtype: np.dtype[Any], folder: str, stack: ExitStack) -> Iterator[Array]:

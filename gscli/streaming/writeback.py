@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -31,8 +32,10 @@ class Writeback:
         busy = self._thread is not None and self._thread.is_alive()
         if written >= self._next and not busy and self._file.seekable():
             self._next = written + STRIDE
-            self._thread = threading.Thread(target=self._sync)
-            self._thread.start()
+            thread = threading.Thread(target=self._sync)
+            with suppress(RuntimeError):  # no memory for a thread: all is synced at the end
+                thread.start()
+                self._thread = thread
 
     def _sync(self) -> None:
         try:

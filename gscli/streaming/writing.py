@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import IO
 
@@ -160,8 +161,8 @@ class Scattering:
         blocks = -(-(end - begin) // self.rows_per_block)
         size = -(-blocks // FILES) * self.rows_per_block
         ranges = [(first, min(first + size, end)) for first in range(begin, end, size)]
-        files = [tempfile.TemporaryFile(dir=self.folder) for _ in ranges]  # noqa: SIM115  closed below
-        try:
+        with ExitStack() as stack:
+            files = [stack.enter_context(tempfile.TemporaryFile(dir=self.folder)) for _ in ranges]
             counts = np.zeros(len(ranges), np.int64)
             for rows, places in records.chunks():
                 numbers = (rows - begin) // size
@@ -176,9 +177,6 @@ class Scattering:
             for file, count, part in zip(files, counts.tolist(), ranges, strict=True):
                 yield from self.written(_records_in(file, count), *part)
                 file.close()  # the system frees its space
-        finally:
-            for file in files:
-                file.close()
 
 
 def _records_in(file: IO[bytes], count: int) -> Records:

@@ -1,47 +1,133 @@
-"""An `os` module whose n-th call of a kind fails, for the writer and the readers."""
+"""System calls of which the n-th fails, for the readers and the writers."""
 
 from __future__ import annotations
 
+import fcntl
+import gc
+import mmap
 import os
-from collections.abc import Callable
-from typing import Any
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any, Self
+
+import pytest
+
+from gscli.errors import GscliError
+from gscli.formats import atomic, content, undo
+from gscli.streaming import patching, rowfile, running, writeback, writing
+
+CALLS = (
+    *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
+    *("read", "pread", "dup", "readlink", "access", "statvfs", "unlink"),
+    *("pwrite", "preadv", "fdatasync", "flock", "TemporaryFile"),
+)
 
 
-class FaultyOs:
-    """Stands in for `os`; the `fail_at`-th call of one of `names` raises or writes short.
+class Faults:
+    """The `fail_at`-th call raises `error`, or with `lasting` that one and all after it.
 
     `calls` lists what was called, so that a test can fail each step in turn and stop when a run
     needs no more of them.
     """
 
-    NAMES = (
-        *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
-        *("read", "pread", "dup", "readlink", "access", "statvfs", "unlink"),
-    )
-
-    def __init__(self, fail_at: int, error: int, names: tuple[str, ...] = NAMES) -> None:
-        self.fail_at = fail_at
-        self.error = error
-        self.names = names
+    def __init__(self, fail_at: int, error: int, *, lasting: bool = False) -> None:
+        self.fail_at, self.error, self.lasting = fail_at, error, lasting
         self.calls: list[str] = []
 
     @property
     def failed(self) -> bool:
         return len(self.calls) > self.fail_at
 
-    def __getattr__(self, name: str) -> Any:
-        real = getattr(os, name)
-        return self._counted(name, real) if name in self.names else real
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for module in (atomic, content, undo, patching, rowfile, writeback):
+            monkeypatch.setattr(module, "os", StandIn(os, self))
+        monkeypatch.setattr(undo, "fcntl", StandIn(fcntl, self))
+        for module in (running, writing):
+            monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))
+        monkeypatch.setattr(mmap, "mmap", self.mapping())
 
-    def _counted(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+    def counted(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
             self.calls.append(name)
-            if len(self.calls) - 1 == self.fail_at:
+            number = len(self.calls) - 1
+            if number == self.fail_at or (self.lasting and number > self.fail_at):
                 if name == "close":
                     real(*arguments)  # the system gives the descriptor back even then
                 raise OSError(self.error, os.strerror(self.error))
-            if name == "fsync":
+            if name in {"fsync", "fdatasync"}:
                 return None  # waiting for the device would only make the tests slow
-            return real(*arguments, **options)
+            result = real(*arguments, **options)
+            return TemporaryStandIn(result, self) if name == "TemporaryFile" else result
 
         return call
+
+    def mapping(self) -> type[mmap.mmap]:
+        made = self.counted("mmap", lambda: None)
+
+        class Mapping(mmap.mmap):
+            def __new__(cls, *arguments: Any, **options: Any) -> Any:
+                made()
+                return super().__new__(cls, *arguments, **options)
+
+        return Mapping
+
+
+class StandIn:
+    """A module whose system calls are counted."""
+
+    def __init__(self, module: Any, faults: Faults) -> None:
+        self._module, self._faults = module, faults
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._module, name)
+        return self._faults.counted(name, real) if name in CALLS else real
+
+
+class TemporaryStandIn:
+    """A temporary file: what Python buffers may fail at each call. A closed one is gone."""
+
+    def __init__(self, file: IO[bytes], faults: Faults) -> None:
+        self._file, self._faults = file, faults
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._file, name)
+        return self._faults.counted(name, real) if name in {"write", "read", "flush"} else real
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def open_descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def each_step(error: int, *, lasting: bool = False) -> Iterator[Faults]:
+    """Faults for one run after the other: its first call, its second, until one ends clean."""
+    step = 0
+    while True:
+        faults = Faults(step, error, lasting=lasting)
+        yield faults
+        if not faults.failed:
+            return
+        step += 1
+
+
+def refused(
+    faults: Faults, monkeypatch: pytest.MonkeyPatch, action: Callable[[], object]
+) -> str | None:
+    """The refusal that a run under faults ends with, if any. Every descriptor is given back."""
+    before, told = open_descriptors(), None
+    with monkeypatch.context() as patch:
+        faults.install(patch)
+        try:
+            action()
+        except GscliError as error:
+            told = str(error)
+    if open_descriptors() != before:
+        gc.collect()  # a refusal keeps the arrays of its frames
+    assert open_descriptors() == before, faults.calls
+    return told

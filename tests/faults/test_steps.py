@@ -9,24 +9,20 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from faults.faulty import FaultyOs
+from faults.faulty import each_step, refused
 
-from gscli.errors import CannotRead, CannotWrite, GscliError
+from gscli.errors import CannotWrite
 from gscli.files import load, open_atomic, save
-from gscli.formats import atomic, content
+from gscli.formats import atomic
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 OLD = np.arange(3)
 NEW = np.arange(40.0).reshape(5, 8)
-
-
-def install(monkeypatch: pytest.MonkeyPatch, faulty: FaultyOs) -> None:
-    monkeypatch.setattr(atomic, "os", faulty)
-    monkeypatch.setattr(content, "os", faulty)
 
 
 def new_target(folder: Path) -> Path:
@@ -60,55 +56,42 @@ def test_each_step_of_a_write(
     expected = tmp_path / "expected"
     save(str(expected), NEW, format=form)
     complete = expected.read_bytes()
-    steps = 0
-    while True:
-        folder = tmp_path / f"step{steps}"
+    for faults in each_step(number):
+        folder = tmp_path / f"step{faults.fail_at}"
         folder.mkdir()
         path = target(folder)
         before = snapshot(folder)
-        descriptors = open_descriptors()
-        faulty = FaultyOs(steps, number)
-        refused = None
-        with monkeypatch.context() as patch:
-            install(patch, faulty)
-            try:
-                save(str(path), NEW, format=form)
-            except CannotWrite as error:
-                refused = error
-        assert open_descriptors() == descriptors
+        told = refused(faults, monkeypatch, lambda path=path: save(str(path), NEW, format=form))
         content_now = path.read_bytes() if path.exists() else None
-        if refused is None:
+        if told is None:
             assert content_now == complete
         else:
             assert content_now in {before.get(str(path)), complete}
             assert set(snapshot(folder)) - {str(path)} == set(before) - {str(path)}
         assert not [name for name in names(folder) if name.startswith(".gscli")]
-        if not faulty.failed:
-            break
-        steps += 1
-    assert steps >= 8
-    assert refused is None
+    assert faults.fail_at >= 8
+    assert told is None
 
 
 def test_a_failed_unlink_does_not_hide_the_first_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fails(FaultyOs):
-        def __getattr__(self, name: str) -> object:
-            if name in {"fsync", "unlink"}:
-                return self.refuse
-            return getattr(os, name)
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
 
-        def refuse(self, *_: object) -> None:
-            raise OSError(errno.EIO, "Input/output error")
-
-    monkeypatch.setattr(atomic, "os", Fails(0, 0))
+    monkeypatch.setattr(atomic, "os", Changed(fsync=refuse, unlink=refuse))
     with pytest.raises(CannotWrite, match="input/output error"):
         save(str(tmp_path / "x.npy"), NEW)
 
 
-def open_descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+class Changed:
+    """`os` with some calls replaced."""
+
+    def __init__(self, **calls: Callable[..., object]) -> None:
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> object:
+        return self._calls.get(name, getattr(os, name, None))
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -127,23 +110,16 @@ def test_each_step_of_a_read(
     path = tmp_path / f"x.{form}"
     save(str(path), np.arange(1 << 17) if form == "npy" else NEW)
     expected = load(str(path)).array.tobytes()
-    steps = 0
-    while True:
-        descriptors = open_descriptors()
-        faulty = FaultyOs(steps, number)
-        with monkeypatch.context() as patch:
-            install(patch, faulty)
-            try:
-                result = load(str(path)).array.tobytes()
-            except CannotRead:
-                result = None
-        assert result in {None, expected}
-        del result
-        assert open_descriptors() == descriptors
-        if not faulty.failed:
-            break
-        steps += 1
-    assert steps >= 3
+    for faults in each_step(number):
+        found: list[bytes] = []
+
+        def read(found: list[bytes] = found) -> None:
+            found.append(load(str(path)).array.tobytes())
+
+        told = refused(faults, monkeypatch, read)
+        assert found == ([] if told else [expected])
+    assert faults.fail_at >= 3
+    assert told is None
 
 
 @pytest.mark.parametrize("form", ["npz", "safetensors", "h5"])
@@ -154,32 +130,19 @@ def test_each_step_of_changing_a_member(
     save(f"{path}::a", OLD)
     save(f"{path}::b", NEW)
     old = path.read_bytes()
-    steps = 0
-    while True:
-        faulty = FaultyOs(steps, errno.EIO)
-        with monkeypatch.context() as patch:
-            install(patch, faulty)
-            try:
-                save(f"{path}::a", OLD * 2)
-            except GscliError:
-                assert path.read_bytes() == old or load(f"{path}::a").array[1] == 2
+    for faults in each_step(errno.EIO):
+        told = refused(faults, monkeypatch, lambda: save(f"{path}::a", OLD * 2))
+        if told is not None:
+            assert path.read_bytes() == old or load(f"{path}::a").array[1] == 2
         assert [p.name for p in tmp_path.iterdir()] == [path.name]
         assert np.array_equal(load(f"{path}::b").array, NEW)
         path.write_bytes(old)
-        if not faulty.failed:
-            break
-        steps += 1
-    assert steps >= 8
+    assert faults.fail_at >= 8
 
 
 def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Short(FaultyOs):
-        def __getattr__(self, name: str) -> object:
-            if name == "write":
-                return lambda descriptor, data: os.write(descriptor, data[:7])
-            return getattr(os, name)
-
-    monkeypatch.setattr(atomic, "os", Short(0, 0))
+    short = Changed(write=lambda descriptor, data: os.write(descriptor, data[:7]))
+    monkeypatch.setattr(atomic, "os", short)
     save(str(tmp_path / "x.npy"), NEW)
     assert np.array_equal(load(str(tmp_path / "x.npy")).array, NEW)
 
@@ -187,21 +150,17 @@ def test_short_writes_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_folder_sync_that_failed_is_told_with_the_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = []
+    calls: list[int] = []
 
-    class SecondSync(FaultyOs):
-        def __getattr__(self, name: str) -> object:
-            return self.sync if name == "fsync" else getattr(os, name)
+    def sync(number: int, descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == 2:
+            raise OSError(number, os.strerror(number))
 
-        def sync(self, descriptor: int) -> None:
-            calls.append(descriptor)
-            if len(calls) == 2:
-                raise OSError(self.error, os.strerror(self.error))
-
-    for number, refused in [(errno.EIO, True), (errno.EINVAL, False)]:
+    for number, is_told in [(errno.EIO, True), (errno.EINVAL, False)]:
         calls.clear()
-        monkeypatch.setattr(atomic, "os", SecondSync(0, number))
-        if refused:
+        monkeypatch.setattr(atomic, "os", Changed(fsync=partial(sync, number)))
+        if is_told:
             with pytest.raises(CannotWrite, match="is complete, but may not survive"):
                 save(str(tmp_path / "x.npy"), NEW)
         else:

@@ -1,0 +1,83 @@
+"""What the newer writers are tried on: streamed results and patches in place, cut very small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gscli
+from gscli import streaming
+from gscli.files import load
+from gscli.formats import content
+from gscli.frameworks import find
+from gscli.streaming import patching, reading, rowfile, running, writeback, writing
+
+Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
+
+RNG = np.random.default_rng(5)
+DATA = RNG.standard_normal((50, 6, 8)).astype(np.float32)
+ROWS = RNG.integers(-50, 50, (30, 1))
+UPDATES = RNG.standard_normal((30, 6, 8)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A call whose inputs come from files: with all of them mapped, however small they are."""
+
+    operator: str
+    arrays: Arrays
+    attrs: dict[str, Any]
+
+    def saved(self, folder: Path) -> None:
+        for name, array in self.arrays.items():
+            np.save(folder / f"{name}.npy", array)
+
+    def loaded(self, folder: Path) -> Arrays:
+        return {name: load(str(folder / f"{name}.npy")).array for name in self.arrays}
+
+    def expected(self) -> bytes:
+        return gscli.run(self.operator, self.arrays, self.attrs).tobytes()
+
+    def streamed(self, folder: Path) -> None:
+        target = str(folder / "out.npy")
+        streaming.run_to_file(find(self.operator), self.loaded(folder), self.attrs, target)
+
+    def patched(self, folder: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Change `data.npy`."""
+        given = self.loaded(folder)
+        streaming.patch_in_place(find(self.operator), given, self.attrs, progress=progress)
+
+
+SCATTER = {"data": DATA, "indices": ROWS, "updates": UPDATES}
+STREAMED = {
+    "gather": Subject("onnx.gather", {"data": DATA, "indices": ROWS[:, 0]}, {}),
+    "transposed": Subject(
+        "tensorflow.gather",
+        {"params": DATA, "indices": np.arange(150).reshape(50, 3) % 6},
+        {"batch_dims": 1, "axis": 1},
+    ),
+    "scatter": Subject("onnx.scatter_nd", SCATTER, {}),
+    "sums": Subject("onnx.scatter_nd", SCATTER, {"reduction": "add"}),
+}
+PATCHED = {name: STREAMED[name] for name in ("scatter", "sums")}
+
+
+def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything is large, and nothing fits into memory."""
+    monkeypatch.setattr(content, "MAPPED_FROM", 1)
+    monkeypatch.setattr(reading, "PIECE", 1 << 11)
+    monkeypatch.setattr(running, "BLOCK", 1 << 11)
+    monkeypatch.setattr(writing, "SORTED", 1 << 4)
+    monkeypatch.setattr(writing, "FILES", 3)
+    monkeypatch.setattr(writing, "AHEAD", 300)
+    monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
+    monkeypatch.setattr(rowfile, "SPARSE", 1)
+    monkeypatch.setattr(rowfile, "CALLS", 3)
+    monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
+    monkeypatch.setattr(patching, "CHUNK", 1 << 10)
+    monkeypatch.setattr(patching, "AHEAD", 300)
