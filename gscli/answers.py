@@ -161,4 +161,5 @@ def _row_document(comparing: Comparing, group: Group, row: Row) -> dict[str, obj
     found["output"] = dump_json(row.output)
     flags = comparing.differs(group)
     found["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
+    found["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
     return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gscli.concepts import CONCEPTS
 from gscli.declare import Operator
-from gscli.duplicates import duplicate_writers
+from gscli.duplicates import duplicate_writers, windows_overlap
 from gscli.entries import label_of
 from gscli.errors import (
     ExactShapeRefused,
@@ -163,12 +163,17 @@ def _bad_index(one: Finding) -> Remark:
 
 
 def _duplicates(plan: Plan, reason: str, listed: int) -> Iterator[Remark]:
-    groups, count = duplicate_writers(plan, listed)
-    for group in groups:
+    found = duplicate_writers(plan, listed)
+    windows = windows_overlap(plan.layout)
+    for group in found.groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
-        yield Remark("duplicate", f"entries {names}{more} write the same cell", hint=reason)
-    yield from _more("duplicate", "cells written more than once", count - len(groups))
+        problem = f"entries {names}{more} write the same cell{'s' * windows}"
+        yield Remark("duplicate", problem, hint=reason)
+    things = (
+        "groups of entries that write the same cells" if windows else "cells written more than once"
+    )
+    yield from _more("duplicate", things, found.total - len(found.groups))
 
 
 def _negatives(plan: Plan, operator: Operator) -> Iterator[Remark]:

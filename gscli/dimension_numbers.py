@@ -18,6 +18,7 @@ from gscli.checks import exact_shape
 from gscli.errors import ShapeRefused
 from gscli.families import described, show_shape, windows
 from gscli.layout import Addressing, Shape, Tensor
+from gscli.text import counted
 
 Dims: TypeAlias = tuple[int, ...]
 Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
@@ -104,7 +105,7 @@ def scatter_windows(
             f"{updates.name} has the wrong number of axes",
             where=described(updates),
             details=(described(indices), f"{name} {show_shape(window)}"),
-            valid=f"{len(entries) + len(window)} axes",
+            valid=counted(len(entries) + len(window), "axis", "axes"),
         )
     spans = [1] * operand.rank
     for position, axis in zip(window, _kept(operand, numbers), strict=True):
@@ -151,7 +152,9 @@ def _judge(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
         raise _refused("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
     length = indices.shape[vector_dim] if vector_dim < indices.rank else 1
     if len(index_map) != length:
-        raise _refused(name, index_map, f"{length} numbers, one per number of a vector", indices)
+        raise _refused(
+            name, index_map, f"{counted(length, 'number')}, one per number of a vector", indices
+        )
     entries_rank = indices.rank - (vector_dim < indices.rank)
     _within(numbers.window, entries_rank + len(numbers.window[1]), "the result")
     _within(numbers.removed, operand.rank, operand.name)
@@ -167,7 +170,7 @@ def _judge(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     _judge_batching(operand, indices, numbers)
     if len(_kept(operand, numbers)) != len(numbers.window[1]):
         where = f"{numbers.removed[0]} {_shown(numbers.removed)}"
-        kept = f"{len(_kept(operand, numbers))} numbers: {operand.rank} axes without {where}"
+        kept = f"{counted(len(_kept(operand, numbers)), 'number')}: axes without {where}"
         raise _refused(*numbers.window, kept, operand)
 
 
@@ -176,7 +179,9 @@ def _judge_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers)
     if numbers.index_vector_dim in dims:
         raise _refused(name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}")
     if len(dims) != len(batching):
-        raise _refused(name, dims, f"{len(batching)} numbers, as {other} {show_shape(batching)}")
+        raise _refused(
+            name, dims, f"{counted(len(batching), 'number')}, as {other} {show_shape(batching)}"
+        )
     sizes = tuple(indices.shape[dim] for dim in dims)
     wanted = tuple(operand.shape[dim] for dim in batching)
     if sizes != wanted:

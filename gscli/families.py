@@ -18,6 +18,7 @@ from math import prod
 
 from gscli.errors import ShapeRefused
 from gscli.layout import Addressing, Axis, Column, Shape, Tensor
+from gscli.text import counted
 
 
 def show_shape(shape: Sequence[int]) -> str:
@@ -49,7 +50,7 @@ def normal_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -
         raise ShapeRefused(
             f"{name} {axis} is out of range",
             where=f"{name} = {axis}",
-            details=(f"{of} has {rank} axes",),
+            details=(f"{of} has {counted(rank, 'axis', 'axes')}",),
             valid=legal,
         )
     return axis % rank
@@ -202,7 +203,8 @@ def equal_rank(data: Tensor, indices: Tensor) -> None:
     if data.rank != indices.rank:
         raise ShapeRefused(
             f"{indices.name} needs as many axes as {data.name}",
-            where=f"{data.name} has {data.rank} axes, {indices.name} has {indices.rank}",
+            where=f"{data.name} has {counted(data.rank, 'axis', 'axes')}, "
+            f"{indices.name} has {indices.rank}",
             details=(described(data), described(indices)),
             hint="to pick whole slices use gather or take",
         )
@@ -237,7 +239,7 @@ def vectors(
             where=f"{indices.name} {show_shape(indices.shape)}: "
             f"{'first' if first else 'last'} axis {length} is the vector length",
             details=(described(data), f"batch_dims {batch_dims}"),
-            valid=f"at most {data.rank - batch_dims} numbers",
+            valid=f"at most {counted(data.rank - batch_dims, 'number')}",
             hint="the coordinates of one vector run along the "
             + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
         )
@@ -259,7 +261,8 @@ def index_tuple(data: Tensor, indices: Sequence[Tensor]) -> Addressing:
     if len(indices) > data.rank:
         raise ShapeRefused(
             "more index arrays than data has axes",
-            where=f"{len(indices)} index arrays, {data.name} has {data.rank} axes",
+            where=f"{len(indices)} index arrays, "
+            f"{data.name} has {counted(data.rank, 'axis', 'axes')}",
             valid=f"0 … {data.rank} index arrays",
         )
     entries = broadcast_shapes([i.shape for i in indices], [i.name for i in indices])

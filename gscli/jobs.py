@@ -4,7 +4,8 @@
      "attrs": {"reduction": "add"}}
 
 Inputs are nested lists or `{"dtype", "shape", "data"}`; untyped updates take data's type. A result
-is `{"id", "output": {…}}`, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest.
+is `{"id", "output": {…}}`, with `"warnings": […]` where there are any, a refusal
+`{"id", "error": {…}}`; a bad line does not stop the rest.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gscli.formats.request import Wish
 from gscli.frameworks import find
 from gscli.settling import Inputs, settle_types
 from gscli.text import safe
+from gscli.tracing import Trace
 
 INPUT_LIMIT = 1 << 30
 
@@ -41,9 +43,13 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
     try:
         job = _job(line, number)
         name = job.get("id", number)
-        return {"id": name, "output": dump_json(_output(job))}
+        trace = _trace(job)
+        found: dict[str, Any] = {"id": name, "output": dump_json(trace.run.output)}
+        if trace.warnings:
+            found["warnings"] = [notice.to_dict() for notice in trace.warnings]
     except GscliError as error:
         return {"id": name, "error": error.to_dict()}
+    return found
 
 
 def _job(line: bytes, number: int) -> Mapping[str, Any]:
@@ -59,7 +65,7 @@ def _job(line: bytes, number: int) -> Mapping[str, Any]:
     return job
 
 
-def _output(job: Mapping[str, Any]) -> Any:  # noqa: ANN401  an array
+def _trace(job: Mapping[str, Any]) -> Trace:
     operator = find(str(job["op"]))
     attrs = job.get("attrs", {})
     arrays, typed = {}, {}
@@ -69,4 +75,5 @@ def _output(job: Mapping[str, Any]) -> Any:  # noqa: ANN401  an array
         arrays[name], typed[name] = read.array, read.typed
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     settle_types(operator, inputs, attrs, strict=False)
-    return execute(operator, inputs.arrays, attrs).output
+    run = execute(operator, inputs.arrays, attrs)
+    return Trace(run, inputs.origins, tuple(inputs.notices))

@@ -65,10 +65,14 @@ width is --width, GSCLI_WIDTH, the terminal's own, COLUMNS, or 120.
 """
 
 JSON = """\
---json prints one document: schema, op, framework, opset, attrs, inputs, output, entry_count and
-entries; each entry has its id, at (its place), index (its vector), cell, status (ok, wrap, clip or
-skip), and where values change old and new. Above 10,000 entries they are only counted, unless
---limit says how many to list. --json=output prints the output alone, {"dtype", "shape", "data"}.
+--json prints one document: schema, op, framework, opset, attrs, inputs, output, entry_count,
+entries and warnings; each entry has its id, at (its place), index (its vector), cell, status (ok,
+wrap, clip or skip), and where values change old and new. Above 10,000 entries they are only
+counted, unless --limit says how many to list. --json=output prints the output alone,
+{"dtype", "shape", "data"}.
+
+What is warned about on standard error is also in warnings, each with the keys of an error below;
+so it is in the rows of compare, and in a line of gscli batch where there is any.
 
 nan and infinities are strings, complex numbers pairs, integers beyond 2^53 decimal strings.
 

@@ -19,7 +19,7 @@ from gscli.formats.content import open_content
 from gscli.formats.extras import extra
 from gscli.formats.tensorproto import parsed
 from gscli.frameworks import framework
-from gscli.text import safe
+from gscli.text import counted, safe
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
@@ -118,7 +118,9 @@ def _judge(node: Node, data_set: Path) -> str:
     operator = node.operator
     names = [item.name for item in operator.inputs]
     if node.inputs != len(names):
-        raise ContentRefused(f"{operator.name} has {node.inputs} inputs", valid=" ".join(names))
+        raise ContentRefused(
+            f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
+        )
     inputs = {
         name: files.load(str(data_set / f"input_{number}.pb"), name=name).array
         for number, name in enumerate(names)
@@ -136,7 +138,9 @@ def read_node(path: Path) -> Node:
     with open_content(str(path), MODEL_LIMIT) as content:
         model = parsed("ModelProto", content, MODEL_LIMIT)
     if len(model.graph.node) != 1:
-        raise NotOurs(f"the model has {len(model.graph.node)} nodes, a node test has one")
+        raise NotOurs(
+            f"the model has {counted(len(model.graph.node), 'node')}, a node test has one"
+        )
     node = model.graph.node[0]
     opsets = [entry.version for entry in model.opset_import if entry.domain in OWN_DOMAINS]
     operator = _operator(node.op_type, node.domain)

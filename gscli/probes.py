@@ -57,7 +57,7 @@ class Probe:
                 changed[other] = changed[one]
                 inputs[declared.source] = changed
             answer = self._executed(inputs)
-            if isinstance(answer, Run) and Trace(answer).duplicates(1)[1]:
+            if isinstance(answer, Run) and Trace(answer).duplicates(1).groups:
                 return answer
         return None
 

@@ -188,8 +188,8 @@ def _duplicates(probe: Probe) -> str:
     if answer.layout.reduction != "none":
         return _REDUCED[answer.layout.reduction]
     trace = Trace(answer)
-    groups, _ = trace.duplicates(1)
-    last = trace.entries(groups[0][-1] + 1)[-1]
+    writers = trace.duplicates(trace.entry_count).groups
+    last = trace.entries(max(group[-1] for group in writers) + 1)[-1]
     if last.target is None or last.change is None:
         return "–"
     kept = answer.output[tuple(slice(*ends) for ends in last.target)].reshape(-1)

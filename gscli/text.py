@@ -1,4 +1,4 @@
-"""The one function that makes outside text safe for a terminal, a log and a page.
+"""Outside text made safe for a terminal, a log and a page, and numbers of things in words.
 
 Strings from data and file names can hold control characters, escape sequences and
 direction marks. Every place that prints such text calls `safe`, nothing else does the job.
@@ -21,6 +21,15 @@ def safe(text: str, limit: int = 200) -> str:
     """
     shown = "".join(_escaped(character) for character in text[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def counted(count: int, thing: str, things: str = "") -> str:
+    """A number of things: one is singular, and thousands are set apart.
+
+    >>> counted(1, "entry", "entries"), counted(2000, "row"), counted(0, "row")
+    ('1 entry', '2,000 rows', '0 rows')
+    """
+    return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def _escaped(character: str) -> str:

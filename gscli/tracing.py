@@ -16,13 +16,16 @@ from typing import Literal, TypeAlias
 from gscli.arrays import dtype_name, plain
 from gscli.boxes import Box, axis_boxes, reshaped
 from gscli.declare import Operator
-from gscli.duplicates import duplicate_writers
+from gscli.duplicates import Duplicates, duplicate_writers
 from gscli.entries import Adjustment, Entry, How, label_of
+from gscli.errors import Notice
 from gscli.execute import Run, execute, named
 from gscli.formats.jsonarray import dump_json
 from gscli.layout import Beyond, Fit, Layout, Shape
+from gscli.notices import duplicate_notice
 from gscli.plan import Array, legal_range
 from gscli.replay import Replay
+from gscli.text import counted
 
 __all__ = [
     "SCHEMA",
@@ -71,14 +74,20 @@ class TracedTensor:
 
 @dataclass(frozen=True)
 class Trace:
-    """The facts of one run. `source_names`: how the user named each input (files), for messages."""
+    """The facts of one run.
+
+    `source_names`: how the user named each input (files), for messages. `notices`: warnings from
+    before the run, about its inputs.
+    """
 
     run: Run
     source_names: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.run.output.shape))
-        return f"<Trace of {self.operator.full_name}, {self.entry_count} entries, output [{shape}]>"
+        entries = counted(self.entry_count, "entry", "entries")
+        return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
 
     @property
     def operator(self) -> Operator:
@@ -246,9 +255,14 @@ class Trace:
             boxes[declared.source] = tuple(box)
         return tuple(boxes.items())
 
-    def duplicates(self, limit: int = 3) -> tuple[list[tuple[int, ...]], int]:
-        """Groups of entries that write the same cells (the first `limit`), and how many groups."""
+    def duplicates(self, limit: int = 3) -> Duplicates:
+        """Entries that write the same cells; the first `limit` groups are described."""
         return duplicate_writers(self.run.plan, limit)
+
+    @cached_property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What the rules allow and may still surprise: inputs changed, an open order of writers."""
+        return (*self.notices, *duplicate_notice(self))
 
     def __rich__(self) -> object:
         from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for
@@ -282,6 +296,7 @@ class Trace:
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         document["entries"] = [entry.to_dict() for entry in self.entries(limit)] if listed else []
+        document["warnings"] = [notice.to_dict() for notice in self.warnings]
         return document
 
 

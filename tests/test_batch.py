@@ -110,3 +110,15 @@ def test_jobs_through_a_pipe_in_one_process() -> None:
 def test_a_file_that_is_not_there_is_unreadable(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded(["batch", "nofile.jsonl"]) == 66
     assert "nofile.jsonl: no such file" in capsys.readouterr().err
+
+
+def test_warnings_stand_beside_the_output() -> None:
+    job = {"op": "scatter_nd", "inputs": {"data": [1], "indices": [[0], [0]], "updates": [8, 9]}}
+    found = answer(json.dumps(job).encode(), 1)
+    assert found["output"]["data"] == [9]
+    assert [one["problem"] for one in found["warnings"]] == ["2 entries write the same cell"]
+    assert "warnings" not in answer(json.dumps({**job, "attrs": {"reduction": "add"}}).encode(), 1)
+    narrow = {"dtype": "int8", "shape": [1], "data": [0]}
+    widened = {"op": "gather", "inputs": {"data": [1], "indices": narrow}}
+    (warning,) = answer(json.dumps(widened).encode(), 1)["warnings"]
+    assert warning["problem"] == "indices is int8, widened to int64"

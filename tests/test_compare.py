@@ -199,3 +199,11 @@ def test_every_concept_has_a_base_and_company() -> None:
 def test_every_framework_takes_part() -> None:
     for name in NAMES:
         assert framework(name).comparisons, name
+
+
+def test_rows_that_warn_say_so_in_the_document() -> None:
+    name, inputs, attrs = CALLS["scatter-nd-zeros"]
+    rows = document(compare(name, inputs, **attrs))["rows"]  # type: ignore[arg-type]
+    warned = {row["label"]: row.get("warnings") for row in rows}  # type: ignore[attr-defined]
+    assert warned["ONNX ScatterND-18"][0]["problem"] == "2 entries write the same cell"
+    assert warned["TF scatter_nd CPU (on zeros)"] == []

@@ -108,8 +108,8 @@ def test_duplicates_are_grouped_in_order() -> None:
         "scatter_nd",
         {"data": [0] * 5, "indices": [[3], [1], [3], [0], [1], [3]], "updates": [1, 2, 3, 4, 5, 6]},
     )
-    assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2)
-    assert trace.duplicates(1) == ([(0, 2, 5)], 2)
+    assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2, 2, 6)
+    assert trace.duplicates(1) == ([(0, 2, 5)], 2, 2, 6)
     assert trace.entries()[5].change is not None
     assert trace.entries()[5].change.again == 0  # type: ignore[union-attr]
 
@@ -166,3 +166,82 @@ def test_boxes_survive_reshapes() -> None:
             assert box_size(after) == 1
             assert cut(array.reshape(shape), after).reshape(-1)[0] == array[place]
     assert reshaped(((0, 1), (0, 3), (0, 4)), (2, 3, 4), (2, 12)) == ((0, 1), (0, 12))
+
+
+WINDOWS = {
+    "update_window_dims": (1,),
+    "scatter_dims_to_operand_dims": (0,),
+    "index_vector_dim": 1,
+}
+"""StableHLO's scatter of windows into a row."""
+
+
+def windowed(starts: list[int], *, size: int = 8, span: int = 3, **attrs: object) -> Trace:
+    inputs = {
+        "inputs": np.zeros(size),
+        "scatter_indices": np.array(starts)[:, None],
+        "updates": np.ones((len(starts), span)),
+    }
+    return gscli.trace("stablehlo.scatter", inputs, {**WINDOWS, **attrs})
+
+
+@pytest.mark.parametrize(
+    ("starts", "xla", "groups", "cells"),
+    [
+        ([0, 3], True, [], 0),
+        ([0, 2], True, [(0, 1)], 1),
+        ([1, 0, 2], True, [(0, 1), (0, 1, 2), (0, 2)], 3),
+        ([5, 0, 5], True, [(0, 2)], 3),
+        ([-1, 1, 7], True, [], 0),
+        ([-1, 1, 7, 7], False, [(0, 1), (2, 3)], 2),
+    ],
+)
+def test_windows_that_overlap_are_duplicates(
+    starts: list[int], xla: bool, groups: list[tuple[int, ...]], cells: int
+) -> None:
+    found = windowed(starts, xla=xla).duplicates(9)
+    assert (sorted(found.groups), found.total) == (sorted(groups), len(groups))
+    assert (found.cells, found.judged) == (cells, len(starts))
+
+
+def test_overlaps_are_those_of_the_cells() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        starts = rng.integers(-2, 9, 5).tolist()
+        xla = bool(rng.integers(2))
+        writers: dict[int, list[int]] = {}
+        for number, start in enumerate(starts):
+            inside = [cell for cell in range(start, start + 3) if 0 <= cell < 8]
+            for cell in inside if len(inside) == 3 or not xla else []:
+                writers.setdefault(cell, []).append(number)
+        several = [tuple(one) for one in writers.values() if len(one) > 1]
+        found = windowed(starts, xla=xla).duplicates(9)
+        assert found.cells == len(several)
+        assert set(found.groups) <= set(several)
+        assert {(one[0], one[-1], len(one)) for one in several} == {
+            (one[0], one[-1], len(one)) for one in found.groups
+        }
+
+
+def test_of_very_many_windows_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gscli.duplicates.JUDGED", 9)
+    trace = windowed([0, 1, 5, 5, 5])
+    assert trace.duplicates() == ([(0, 1)], 1, 2, 3)
+    (warning,) = trace.warnings
+    assert warning.problem == "at least 2 cells are written more than once"
+    assert warning.details[-1] == "duplicates were looked for among the first 3 of 5 entries"
+
+
+def test_warnings_are_in_the_document() -> None:
+    inputs = {"data": [0, 0], "indices": [[1], [1]], "updates": [7, 8]}
+    (warning,) = gscli.trace("scatter_nd", inputs).to_dict()["warnings"]  # type: ignore[misc]
+    assert warning["problem"] == "2 entries write the same cell"
+    assert warning["details"][0] == "a: index 1   and   b: index 1"
+    assert gscli.trace("scatter_nd", inputs, {"reduction": "add"}).to_dict()["warnings"] == []
+    (overlap,) = windowed([0, 1]).warnings
+    assert overlap.problem == "2 cells are written more than once"
+    assert overlap.hint.startswith("--update-computation add|")
+
+
+def test_one_entry_is_no_entries() -> None:
+    assert "1 entry, output [1]" in repr(gscli.trace("gather", {"data": [1], "indices": [0]}))

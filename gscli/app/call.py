@@ -15,6 +15,7 @@ from gscli.execute import Run, execute, layout_of, planned
 from gscli.inputs import assigned, byte_limit, read_inputs
 from gscli.options import Settings
 from gscli.settling import Inputs
+from gscli.text import counted
 from gscli.tracing import Trace
 
 
@@ -49,9 +50,12 @@ class Call:
         arrays = self.inputs.arrays
         with self._located_errors():
             run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit)
-        trace = Trace(run, self.inputs.origins)
-        warn(trace, self.inputs, self.settings)
+        trace = self._trace(run)
+        warn(trace, self.settings)
         return trace
+
+    def _trace(self, run: Run) -> Trace:
+        return Trace(run, self.inputs.origins, tuple(self.inputs.notices))
 
     def goes_to_file(self) -> bool:
         """Whether `-o` names a .npy file and an input is too large to copy into memory."""
@@ -76,7 +80,7 @@ class Call:
                     operator, given, self.attrs, str(settings.output),
                     max_bytes=self.limit, progress=progress.update,
                 )  # fmt: skip
-        return Trace(run, self.inputs.origins)
+        return self._trace(run)
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
@@ -84,7 +88,7 @@ class Call:
         if small is not None:
             trace = self.traced()
             files.save(small, trace.run.output)
-            return f"{trace.entry_count} entries written"
+            return f"{counted(trace.entry_count, 'entry', 'entries')} written"
         from gscli.streaming import patch_in_place  # noqa: PLC0415  only when it is asked for
         from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
@@ -93,7 +97,7 @@ class Call:
             self._warn_before_writing()
             with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
                 rows = patch_in_place(self.operator, given, self.attrs, progress=progress.update)
-        return f"{rows} rows changed"
+        return f"{counted(rows, 'row')} changed"
 
     def _small_data_file(self) -> str | None:
         """The .npy file of a scatter's data that was read rather than mapped: replaced whole."""
@@ -110,7 +114,7 @@ class Call:
         arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
         plan.judge()
         nothing = Run(self.operator, arrays, plan, np.empty(0))
-        warn(Trace(nothing, self.inputs.origins), self.inputs, self.settings)
+        warn(self._trace(nothing), self.settings)
 
     @contextmanager
     def _located_errors(self) -> Iterator[None]:

@@ -13,10 +13,13 @@ from gscli.app.call import Call, parsed_attributes, with_origin
 from gscli.app.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
+from gscli.families import show_shape
 from gscli.inputs import loaded_inputs
+from gscli.notices import judged_part
 from gscli.options import Settings
 from gscli.settling import settle_types
 from gscli.terminal import screen, tell
+from gscli.text import counted
 from gscli.tracing import Trace
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -92,7 +95,7 @@ def check_operator(
     elif not settings.quiet:
         dots = "…" if screen(sys.stdout).utf8 else ".."
         sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)
-        sys.stdout.write(f"{count} finding{'s' * (count != 1)}\n")
+        sys.stdout.write(f"{counted(count, 'finding')}\n")
     return int(bool(found))
 
 
@@ -134,6 +137,7 @@ def check_requests(settings: Settings) -> None:
 
 
 def _tell_more(trace: Trace, seconds: float) -> None:
-    lines = [f"{one.name} {one.dtype} {list(one.shape)}" for one in trace.tensors]
-    lines.append(f"{trace.entry_count} entries, {seconds * 1000:.1f} ms")
+    lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
+    entries = counted(trace.entry_count, "entry", "entries")
+    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace)]
     tell("\n".join(lines) + "\n")

@@ -14,12 +14,13 @@ from typing import Any
 
 from gscli.arrays import EXACT_IN_FLOAT64
 from gscli.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
+from gscli.families import show_shape
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.jsonarray import json_values
 from gscli.formats.jsontext import MEMORY_LIMIT, finite_float
 from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.formats.values import SPECIAL_FLOATS, infer, of_type
-from gscli.text import safe
+from gscli.text import counted, safe
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64
@@ -44,7 +45,8 @@ def read(content: Content, request: Request) -> Read:
         if len(cells) != width:
             raise ContentRefused(
                 f"{name} is not a rectangular table",
-                where=f"{name} line {line}: {len(cells)} cells, the first row has {width}",
+                where=f"{name} line {line}: {counted(len(cells), 'cell')}, "
+                f"the first row has {width}",
             )
         values += cells if as_text else _row(cells, f"{name} line {line}", plain=plain)
         lines.append(line)
@@ -76,7 +78,7 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
     ((name, array),) = arrays.items()
     where = safe(name, 60)
     if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
-        raise ShapeRefused(f"a table cannot hold shape {list(array.shape)}", where=where)
+        raise ShapeRefused(f"a table cannot hold shape {show_shape(array.shape)}", where=where)
     if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
         raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
     table = array.reshape(array.shape[0] if array.ndim else 1, -1)

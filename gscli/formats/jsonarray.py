@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from gscli.arrays import EXACT_IN_FLOAT64
 from gscli.errors import ContentRefused, GscliError
+from gscli.families import show_shape
 from gscli.formats.content import TEXT_LIMIT, Content
 from gscli.formats.dtypes import dtype_label, dtype_named, is_floating, is_whole, native
 from gscli.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
@@ -134,7 +135,7 @@ def _document(
     if array.ndim != 1 or array.size != math.prod(shape):
         raise ContentRefused(
             "data does not fill the shape",
-            where=f"{name}: data {list(array.shape)}, shape {list(shape)}",
+            where=f"{name}: data {show_shape(array.shape)}, shape {show_shape(shape)}",
         )
     return Read(array.reshape(shape), typed=dtype is not None)
 

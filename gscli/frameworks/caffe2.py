@@ -38,6 +38,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
+from gscli.text import counted
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 
@@ -143,9 +144,10 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     if prod(SLICES.shape) != wanted:
         raise ShapeRefused(
             "SLICES has the wrong number of values",
-            where=f"SLICES {show_shape(SLICES.shape)}: {prod(SLICES.shape)} values",
+            where=f"SLICES {show_shape(SLICES.shape)}: {counted(prod(SLICES.shape), 'value')}",
             details=(described(DATA), described(INDICES)),
-            valid=f"{wanted} values in any shape, as in {show_shape(addressing.result_shape)}",
+            valid=f"{counted(wanted, 'value')} in any shape, as in "
+            f"{show_shape(addressing.result_shape)}",
         )
     return scatter_layout(
         DATA,

@@ -29,6 +29,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
+from gscli.text import counted
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
 
@@ -93,7 +94,8 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
     if prod(index.shape) != prod(source.shape):
         raise ShapeRefused(
             "source and index differ in size",
-            where=f"{prod(source.shape)} values for {prod(index.shape)} indices",
+            where=f"{counted(prod(source.shape), 'value')} for "
+            f"{counted(prod(index.shape), 'index', 'indices')}",
             details=(described(index), described(source)),
             valid="as many values as indices",
         )

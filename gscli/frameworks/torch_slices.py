@@ -34,6 +34,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
+from gscli.text import counted
 
 INDEX = ("int32", "int64")
 LONG = ("int64",)
@@ -174,7 +175,7 @@ def _one_entry(data: Tensor, addressing: Addressing) -> None:
     if addressing.entries != (1,):
         raise ShapeRefused(
             f"{data.name} of rank 0 takes one index",
-            where=f"{addressing.entries[0]} indices",
+            where=counted(addressing.entries[0], "index", "indices"),
             valid="1 index",
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.answers import Comparing, Group, Row
+from gscli.text import counted
 from gscli.tracing import Trace, label_of
 from gscli.views.answers import Answer, Answers, lettered
 from gscli.views.lines import Drawn, Line
@@ -147,7 +148,7 @@ class ComparisonView(Drawn):
             f"{place}: {mine} {self.answers.unequal} {base}" for place, mine, base in found.listed
         ]
         if found.more:
-            told.append(f"and {found.more} more cells")
+            told.append(f"and {counted(found.more, 'more cell')}")
         return told or ["as drawn above"]
 
     # --- reasons --------------------------------------------------------------

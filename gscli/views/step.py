@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import IO
 
 from gscli.errors import UsageError
+from gscli.text import counted
 from gscli.tracing import Trace
 from gscli.views.frames import Frame, Frames
 from gscli.views.group import check_requests
@@ -61,7 +62,7 @@ def frame_number(found: Frames, wanted: int) -> Frame:
     if not 1 <= wanted <= len(found):
         raise UsageError(
             f"there is no step {wanted}",
-            where=f"{len(found)} entries",
+            where=counted(len(found), "entry", "entries"),
             valid=f"1 … {len(found)}" if found else "none",
         )
     return found[wanted - 1]
