@@ -15,7 +15,9 @@ from gscli.compare import compare
 from gscli.concepts import CONCEPTS
 from gscli.errors import UsageError
 from gscli.frameworks import NAMES, framework
+from gscli.guard import guarded
 from gscli.views.compare import comparison
+from gscli.views.compare_words import comparison_words
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 
@@ -96,6 +98,34 @@ def test_screens(name: str, width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     golden = GOLDEN / f"{name}-{width}.txt"
     assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_sentences_are_the_golden_ones(name: str) -> None:
+    text = comparison_words(compared(name), ViewOptions())
+    assert text.isascii()
+    assert text == (GOLDEN / f"{name}-plain.txt").read_text(encoding="utf-8")
+
+
+def test_plain_is_sentences_in_any_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "gather", "[10,20,30,40]", "[0,-1,9]"]
+    assert guarded([*words, "--plain", "--width", "40", "--color", "always"]) == 1
+    told = capsys.readouterr().out
+    assert told == (GOLDEN / "gather-plain.txt").read_text(encoding="utf-8")
+    assert guarded(["--plain", *words]) == 1
+    assert capsys.readouterr().out == told
+    assert guarded([*words, "--plain", "-q"]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_sentences_cut_long_answers_short() -> None:
+    data = np.arange(200)
+    told = comparison_words(
+        compare("gather", {"data": data, "indices": -1 - data}, only=["onnx", "tf"]), ViewOptions()
+    )
+    assert "and 188 more entries with such numbers." in told
+    assert "data is int64 with shape [200].\n" in told
+    assert "; and 191 more cells differ." in told
 
 
 def test_colour_adds_nothing_but_colour() -> None:

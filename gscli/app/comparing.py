@@ -61,6 +61,10 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
 
         options = view_options(settings, colored=True)
         save_text(settings.html, compare_page(comparing, options=options))
-    if settings.prints:
+    if settings.prints and settings.plain:
+        from gscli.views.compare_words import comparison_words  # noqa: PLC0415
+
+        sys.stdout.write(comparison_words(comparing, view_options(settings)))
+    elif settings.prints:
         options = view_options(settings)
         sys.stdout.write(render(comparison(comparing, options), options))

@@ -14,8 +14,8 @@ from gscli.concepts import CONCEPTS, Concept, ConceptName
 from gscli.options import Settings
 
 DRAWING = (
-    "json", "max_bytes", "dtype", "precision", "svg", "html", "quiet", "color", "palette", "width",
-    "debug",
+    "json", "max_bytes", "dtype", "precision", "svg", "html", "plain", "quiet", "color", "palette",
+    "width", "debug",
 )  # fmt: skip
 
 

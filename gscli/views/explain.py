@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.text import safe
-from gscli.tracing import Entry, Trace, TracedTensor
+from gscli.tracing import Entry, Trace
 from gscli.views.counts import COUNTED_CELLS, Counts, counts
 from gscli.views.formula import Formula
 from gscli.views.legend import legend
@@ -16,7 +16,7 @@ from gscli.views.palette import palette_of
 from gscli.views.picture import title_lines
 from gscli.views.sentences import sentence
 from gscli.views.signs import LONGEST_LINE, Signs, signs_of
-from gscli.views.statements import Teller
+from gscli.views.statements import Teller, shape_text
 from gscli.views.style import PLAIN
 
 EXPLAINED_ENTRIES = 100
@@ -79,7 +79,7 @@ class Explanation(Drawn):
         palette = palette_of(self.options)
         lines = title_lines(self.trace, self.options, width)
         for tensor in self.trace.tensors:
-            facts = f" {tensor.dtype} {_shape(tensor)}"
+            facts = f" {tensor.dtype} {shape_text(tensor.shape)}"
             run: Line = [(signs.text(tensor.name), palette.bold), (facts, palette.dim)]
             if line_width(lines[-1]) + 3 + line_width(run) > width:
                 lines.append([("  ", PLAIN), *run])
@@ -95,7 +95,8 @@ def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
     lines += [", ".join(attributes) + "."] if attributes else []
     lines += [
-        f"{tensor.name} is {tensor.dtype} with shape {_shape(tensor)}." for tensor in trace.tensors
+        f"{tensor.name} is {tensor.dtype} with shape {shape_text(tensor.shape)}."
+        for tensor in trace.tensors
     ]
     formula, *meaning = _formula(trace, signs)
     lines += [formula + ".", *meaning]
@@ -103,10 +104,6 @@ def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     lines += [sentence(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
     return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
-
-
-def _shape(tensor: TracedTensor) -> str:
-    return f"[{','.join(map(str, tensor.shape))}]"
 
 
 def _formula(trace: Trace, signs: Signs) -> list[str]:

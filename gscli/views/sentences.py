@@ -23,14 +23,15 @@ def sentence(teller: Teller, entry: Entry) -> str:
     """
     place, vector = teller.source(entry)
     parts = [f"entry {entry.label}: {place} is {vector}"]
-    parts += [_reason(one, over=passed_over(teller.trace, entry)) for one in entry.adjustments]
+    parts += [reason(one, over=passed_over(teller.trace, entry)) for one in entry.adjustments]
     if teller.moves_nothing:
         return "; ".join([*parts, "its slice is empty"]) + "."
     told = _gathered if teller.trace.kind == "gather" else _scattered
     return "; ".join([*parts, *told(teller, entry)]) + "."
 
 
-def _reason(one: Adjustment, *, over: bool) -> str:
+def reason(one: Adjustment, *, over: bool) -> str:
+    """What became of a number that is not its own coordinate; `over`: it skips its entry."""
     if one.how == "skipped" and over:
         return f"{one.written} is below zero, which skips the entry"
     if one.how == "skipped":

@@ -205,6 +205,15 @@ def mean_so_far(change: Change) -> Array:
         return np.asarray(change.new // change.terms if whole else change.new / change.terms)
 
 
+def shape_text(shape: Shape) -> str:
+    """A shape as it stands in a sentence.
+
+    >>> shape_text((4, 3))
+    '[4,3]'
+    """
+    return f"[{','.join(map(str, shape))}]"
+
+
 def cell_text(name: str, box: Box, shape: Shape) -> str:
     """A cell or slice of a tensor.
 
