@@ -1,8 +1,8 @@
 """A program that kills its own children while they write, and reports how they left the file.
 
-Run as `python under_fire.py FOLDER SIGNAL SEED KILLS`. Each child replaces `FOLDER/out.npy` by new
-content, slowly; it gets the signal as soon as its hidden file has grown to a random part of its
-length. Forking saves importing NumPy for every kill.
+Run as `python under_fire.py FOLDER SUBJECT SIGNAL SEED KILLS`. Each child writes slowly and tells
+through a pipe when it comes to a call that writes, syncs, renames or removes; at a random one of
+them it gets the signal. Forking saves importing NumPy for every kill.
 """
 
 from __future__ import annotations
@@ -13,88 +13,144 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from gscli.files import save
-from gscli.formats import atomic, npy
+from gscli.files import load, save
+from gscli.formats import atomic, content, npy, undo
+from gscli.guard import guarded
+from gscli.streaming import patching, running, writeback, writing
 
-OLD = np.arange(100)
-NEW = np.arange(1 << 18)
-BLOCKS = 64
+OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
+AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25
+AT += np.tile(np.arange(25), 40)[:, None]
+UPDATES = -np.ones((1000, 16), np.float32)
+NEW = OLD.copy()
+NEW[AT[:, 0]] = UPDATES
 
-
-def slow_write(descriptor: int, data: memoryview) -> int:
-    time.sleep(0.001)
-    return os.write(descriptor, data)
+CALLS = ("write", "pwrite", "fsync", "fdatasync", "replace", "unlink")
+PAUSE = 0.0004
 
 
 class SlowOs:
-    """`os` with a write that takes its time."""
+    """`os` whose calls take their time and are told of; the disk is not waited for."""
 
-    write = staticmethod(slow_write)
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told = told
 
-    def __getattr__(self, name: str) -> object:
-        return getattr(os, name)
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(os, name)
+        if name not in CALLS:
+            return real
+
+        def call(*arguments: Any) -> Any:
+            self._told()
+            time.sleep(PAUSE)
+            return None if name.endswith("sync") else real(*arguments)
+
+        return call
 
 
-def child(target: Path) -> None:
-    """Write like the command line does: a KeyboardInterrupt becomes exit code 130."""
-    npy.WRITE_BLOCK = NEW.nbytes // BLOCKS
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
-    atomic.os = SlowOs()  # type: ignore[assignment]
+def slow_down(told: Callable[[], None]) -> None:
+    for module in (atomic, undo, patching, writeback):
+        module.os = SlowOs(told)  # type: ignore[attr-defined]
+
+
+def everything_is_large() -> None:
+    content.MAPPED_FROM, running.LARGE = 1, 0
+    npy.WRITE_BLOCK = running.BLOCK = OLD.nbytes // 40
+    writing.SORTED, writing.FILES, writeback.STRIDE = 1 << 9, 4, OLD.nbytes // 8
+    patching.CHUNK = 1 << 13
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a child does to a file in the folder, and how the file may look when it is stopped."""
+
+    target: str
+    act: Callable[[], int]
+    old: np.ndarray[Any, np.dtype[Any]]
+
+
+def whole() -> int:
+    save("out.npy", NEW)
+    return 0
+
+
+def command(*words: str) -> Callable[[], int]:
+    return lambda: guarded(["scatter-nd", "data.npy", "at.npy", "updates.npy", *words, "--quiet"])
+
+
+SUBJECTS = {
+    "whole": Subject("out.npy", whole, np.arange(100)),
+    "streamed": Subject("out.npy", command("-o", "out.npy"), np.arange(100)),
+    "patched": Subject("data.npy", command("--in-place"), OLD),
+}
+
+
+def left_with(act: Callable[[], int]) -> int:
+    """The exit code of an action, as the process would have it."""
     try:
-        save(str(target), NEW)
+        return act()
     except KeyboardInterrupt:
-        os._exit(130)
+        return 130
     except SystemExit as stop:
-        os._exit(stop.code if isinstance(stop.code, int) else 1)
-    except Exception:  # noqa: BLE001 -- the code tells that something else came out
-        os._exit(99)
-    os._exit(0)
+        return stop.code if isinstance(stop.code, int) else 1
+    except BaseException:  # noqa: BLE001 -- the code tells that something else came out
+        return 99
 
 
-def grown(folder: Path, pid: int) -> int:
-    """How many bytes the hidden file of a child has."""
-    for path in folder.glob(f".gscli-{pid}-*"):
-        try:
-            return path.stat().st_size
-        except FileNotFoundError:
-            return 0
-    return -1
-
-
-def fire(folder: Path, number: int, part: float) -> int:
-    """One child, killed when `part` of its file is there; its wait status."""
-    target = folder / "out.npy"
+def fire(subject: Subject, number: int, moment: int) -> int:
+    """One child, sent the signal at its call number `moment`; its wait status."""
+    reading, writing_end = os.pipe()
     pid = os.fork()
     if pid == 0:
-        child(target)
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return status
-        if grown(folder, pid) >= part * NEW.nbytes:
-            os.kill(pid, number)
-            return os.waitpid(pid, 0)[1]
-        time.sleep(0.0005)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
+        slow_down(lambda: os.write(writing_end, b"."))
+        os._exit(left_with(subject.act))
+    os.close(writing_end)
+    heard = 0
+    while heard < moment and (part := os.read(reading, moment - heard)):
+        heard += len(part)
+    if heard == moment:
+        os.kill(pid, number)
+    status = os.waitpid(pid, 0)[1]
+    os.close(reading)
+    return status
 
 
-def main(folder: Path, number: int, seed: int, kills: int) -> None:
-    moments = random.Random(seed)
-    target = folder / "out.npy"
-    report = {"exits": {}, "old": 0, "new": 0, "mixed": 0, "left": 0}
-    old, new = OLD.tobytes(), NEW.tobytes()
+def calls_of(subject: Subject) -> int:
+    """How many calls a whole run makes; it also imports what the children need."""
+    made: list[None] = []
+    slow_down(lambda: made.append(None))
+    assert left_with(subject.act) == 0
+    return len(made)
+
+
+def main(folder: str, name: str, number: int, seed: int, kills: int) -> None:
+    os.chdir(folder)
+    everything_is_large()
+    subject, target = SUBJECTS[name], Path(SUBJECTS[name].target)
+    for file, array in (("data", OLD), ("at", AT), ("updates", UPDATES)):
+        save(f"{file}.npy", array)
+    save(str(target), subject.old)
+    names = {path.name for path in Path().iterdir()}
+    calls, moments = calls_of(subject), random.Random(seed)
+    kinds = {subject.old.tobytes(): "old", NEW.tobytes(): "new"}
+    report: dict[str, Any] = {"calls": calls, "exits": {}, "old": 0, "new": 0, "mixed": 0}
+    report |= {"left": 0, "taken back": 0}
     for _ in range(kills):
-        save(str(target), OLD)
-        status = fire(folder, number, moments.uniform(-0.01, 1.02))
+        np.save(target, subject.old)
+        status = fire(subject, number, moments.randint(1, calls))
         exit_code = str(os.waitstatus_to_exitcode(status))
         report["exits"][exit_code] = report["exits"].get(exit_code, 0) + 1
-        content = target.read_bytes()
-        kind = "old" if content.endswith(old) else "new" if content.endswith(new) else "mixed"
-        report[kind] += 1
-        hidden = [path for path in folder.iterdir() if path != target]
+        report["taken back"] += undo.recover(str(target))
+        report[kinds.get(np.array(load(str(target)).array).tobytes(), "mixed")] += 1
+        hidden = [path for path in Path().iterdir() if path.name not in names]
         report["left"] += len(hidden)
         for path in hidden:
             path.unlink()
@@ -102,4 +158,4 @@ def main(folder: Path, number: int, seed: int, kills: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
