@@ -17,12 +17,13 @@ import numpy as np
 from gscli import mapped
 from gscli.errors import IndexRefused
 from gscli.families import show_shape
-from gscli.layout import Column, Fit, Layout, Shape
+from gscli.layout import Beyond, Column, Fit, Layout, Narrow, Negative, Shape
 from gscli.policy import (
     Array,
     Flags,
     Indices,
     apply_policy,
+    from_end,
     highest_tame,
     largest_unsigned,
     legal_range,
@@ -131,37 +132,53 @@ class Plan:
         if not layout.entry_count:
             return (True,) * len(layout.column_axes)
         largest: dict[str, int] = {}
-        return tuple(
-            self._is_tame(column, axis, largest)
-            for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
-        )
+        return tuple(self._is_tame(column, largest) for column in range(len(self._highest)))
 
-    def _is_tame(self, column: Column, axis: int, largest: dict[str, int]) -> bool:
+    def _is_tame(self, column: int, largest: dict[str, int]) -> bool:
         """`largest` keeps what is known of whole inputs: it usually settles all their columns."""
-        layout, array = self.layout, self.inputs[column.source]
-        if array.dtype.kind not in "iu":
-            return False
-        highest = highest_tame(layout.axes[axis], layout.policy)
-        if array.dtype.kind == "i":
-            # Read as unsigned, a negative int8 may be less than the size of the axis.
-            highest = min(highest, (1 << (8 * array.itemsize - 1)) - 1)
-        if column.source not in largest:
-            largest[column.source] = _largest(array)
-        if largest[column.source] <= highest:
-            return True
-        alone = len(layout.column_axes) == 1
-        return not alone and _largest(self._own_column(column)) <= highest
+        declared, highest = self.layout.addressing.columns[column], self._highest[column]
+        if declared.source not in largest and highest >= 0:
+            largest[declared.source] = _largest(self.inputs[declared.source])
+        if highest < 0 or largest[declared.source] <= highest:
+            return highest >= 0
+        alone = len(self._highest) == 1
+        return not alone and _largest(self._own_column(declared)) <= highest
+
+    @cached_property
+    def _highest(self) -> tuple[int, ...]:
+        """For each column the largest number that, read as unsigned, is a coordinate as it stands.
+
+        -1 where none is.
+        """
+        return tuple(
+            highest_tame(self.layout.axes[axis], self.layout.policy, self.inputs[column.source])
+            for column, axis in zip(
+                self.layout.addressing.columns, self.layout.column_axes, strict=True
+            )
+        )
 
     def raw(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
         return np.asarray(self._flat_columns[column][first:last])
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
-        """Index numbers of one column after the policy was applied, and which are live."""
+        """Index numbers of one column after the policy was applied, and which are live.
+
+        Raises IndexRefused where one is bad and nobody called `judge` before.
+        """
+        layout = self.layout
+        axis = layout.axes[layout.column_axes[column]]
+        if numbers.size and self.judges_blocks and not self.is_judged:
+            if largest_unsigned(numbers) <= self._highest[column]:
+                return numbers.astype(np.int64, copy=False), None
+            if layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
+                resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
+                if largest_unsigned(resolved) < axis.size:
+                    return resolved, None
+            self.judge()
         if self.tame[column]:
             return numbers.astype(np.int64, copy=False), None
-        layout = self.layout
-        return apply_policy(numbers, layout.axes[layout.column_axes[column]], layout.policy)
+        return apply_policy(numbers, axis, layout.policy)
 
     def rows(self, first: int, last: int, steps: Sequence[int]) -> tuple[Indices, Flags | None]:
         """The columns of some entries folded to one row number each, and which are live.
@@ -169,8 +186,11 @@ class Plan:
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
         live, total, owned = None, None, False
+        tame = self._has_tame_vectors(first, last)
         for column, step in enumerate(steps):
-            numbers, alive = self.coordinates(column, self.raw(column, first, last))
+            numbers, alive = self.raw(column, first, last), None
+            if not (tame and numbers.dtype == np.int64):
+                numbers, alive = self.coordinates(column, numbers)
             if alive is not None:
                 live = alive if live is None else live & alive
             term = numbers if step == 1 else numbers * step
@@ -181,6 +201,31 @@ class Plan:
             else:
                 total, owned = total + term, True
         return np.zeros(last - first, np.int64) if total is None else total, live
+
+    def _has_tame_vectors(self, first: int, last: int) -> bool:
+        """Whether all numbers of some entries are coordinates as they stand.
+
+        It takes one look where they stand side by side; a look at each column takes longer.
+        """
+        if self._vectors is None or self.is_judged or not self.judges_blocks or first >= last:
+            return False
+        return largest_unsigned(self._vectors[first:last]) <= min(self._highest)
+
+    @cached_property
+    def _vectors(self) -> Array | None:
+        """All numbers as (entries, columns), where they stand like that and are several."""
+        columns = self.layout.addressing.columns
+        if len(columns) < 2:  # noqa: PLR2004  several
+            return None
+        source = self.inputs[columns[0].source]
+        alike = all(
+            column.source == columns[0].source and column.vector_dim == source.ndim - 1
+            for column in columns
+        )
+        shaped = source.shape == (*self.layout.addressing.entries, len(columns))
+        if not (alike and shaped and source.flags.c_contiguous):
+            return None
+        return source.reshape(-1, len(columns))
 
     def blocks(self, size: int = BLOCK) -> Iterator[Block]:
         """All entries in order, `size` at a time."""
@@ -201,6 +246,27 @@ class Plan:
     def grid(self, first: int, last: int) -> tuple[Indices, ...]:
         """Position of each entry in the entry grid, one array per grid axis."""
         return positions(first, last, self.layout.addressing.entries)
+
+    @cached_property
+    def judges_blocks(self) -> bool:
+        """Whether `coordinates` can refuse bad indices itself, while it has them at hand.
+
+        So it is with whole numbers, each of one row, that are refused when they are out of range.
+        Who needs all indices judged before the first is used has to call `judge`.
+        """
+        policy = self.layout.policy
+        return (
+            policy.beyond is Beyond.RAISE
+            and policy.negative is not Negative.SKIP
+            and policy.narrow is Narrow.NEVER
+            and all(high >= 0 for high in self._highest)
+            and all(self.layout.axes[axis].window is None for axis in self.layout.column_axes)
+        )
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether all indices have been looked at."""
+        return "tame" in self.__dict__
 
     def judge(self) -> None:
         """Raise IndexRefused if any index is outside its legal range."""

@@ -38,14 +38,33 @@ def largest_unsigned(numbers: Array) -> int:
     return int(np.maximum.reduce(unsigned, axis=None))
 
 
-def highest_tame(axis: Axis, policy: Policy) -> int:
+def highest_tame(axis: Axis, policy: Policy, numbers: Array) -> int:
     """Numbers from 0 to this are coordinates as they stand, whatever the policy says of others.
 
-    >>> highest_tame(Axis(4, column=0), Policy())
+    So they are when they are read as unsigned, too; -1 where there are none.
+
+    >>> highest_tame(Axis(4, column=0), Policy(), np.array([1]))
     3
     """
+    if numbers.dtype.kind not in "iu":
+        return -1
     high = axis.size - (1 if axis.window is None else axis.span)
+    if numbers.dtype.kind == "i":
+        # Read as unsigned, a negative int8 may be less than the size of the axis.
+        high = min(high, (1 << (8 * numbers.itemsize - 1)) - 1)
     return high if policy.narrow is Narrow.NEVER else min(high, _INT32_MAX)
+
+
+def from_end(numbers: Indices, size: int) -> Indices:
+    """Numbers of which the negative ones count from the end of an axis; nothing is judged.
+
+    >>> from_end(np.array([-1, 2, -5]), 4)
+    array([ 3,  2, -1])
+    """
+    resolved = numbers >> 63
+    resolved &= size
+    resolved += numbers
+    return resolved
 
 
 def outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
@@ -87,7 +106,7 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
         numbers = _shortened(numbers, axis, policy)
     resolved = numbers.astype(np.int64)
     if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
-        resolved += (resolved >> 63) & axis.size
+        resolved = from_end(resolved, axis.size)
     elif policy.negative is Negative.SKIP:
         live = numbers >= 0
     if policy.narrow is Narrow.LAST:

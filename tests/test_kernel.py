@@ -248,6 +248,43 @@ def test_bad_indices_in_long_vectors_are_named(at: Array, bad: int) -> None:
             assert caught.value.where == f"indices[{place}] = {bad}"
 
 
+@pytest.mark.parametrize("kind", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("case", GATHERS[:-2] + SCATTERS, ids=lambda case: case[0])
+def test_a_walk_refuses_what_a_judge_refuses(case: tuple[Any, ...], kind: str) -> None:
+    name, inputs, attrs = case
+    for bad, place in itertools.product((41, -41), (0, -1)):
+        wrong = inputs["indices"].astype(kind)
+        wrong.reshape(-1)[place] = bad
+        given = inputs | {"indices": wrong}
+        with pytest.raises(gscli.GscliError) as judged:
+            run_with(name, given, attrs, TUNINGS[0])
+        for tuning in TUNINGS[1:]:
+            with pytest.raises(gscli.GscliError) as met:
+                run_unjudged(name, given, attrs, tuning)
+            assert (met.value.where, met.value.valid) == (judged.value.where, judged.value.valid)
+            assert met.value.details == judged.value.details
+
+
+@pytest.mark.parametrize("tuning", TUNINGS, ids=str)
+def test_long_batches_read_the_fill_where_indices_are_outside(tuning: Tuning) -> None:
+    inputs = {"params": values((3, 2000), F4), "indices": np.abs(indices((3, 1500), 2400))}
+    attrs = {"axis": 1, "batch_dims": 1, "device": "gpu"}
+    expected = oracle.run("tensorflow.gather", inputs, attrs)
+    assert_same(run_with("tensorflow.gather", inputs, attrs, tuning), expected)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "prod"])
+def test_long_batches_without_their_data(reduction: str) -> None:
+    at = indices((3, 1500), 200)
+    inputs = {"data": values((3, 200), F4), "indices": at, "updates": values(at.shape, F4, 3)}
+    inputs["axis"] = np.array(1)
+    attrs = {"reduction": reduction, "use_init_val": False, "opset": 12}
+    expected = oracle.run("openvino.scatter_elements_update", inputs, attrs)
+    for tuning in TUNINGS:
+        found = run_with("openvino.scatter_elements_update", inputs, attrs, tuning)
+        assert_same(found, expected)
+
+
 @pytest.mark.parametrize("reduction", ["none", "add"])
 def test_strings_keep_their_length_and_order(reduction: str) -> None:
     data = np.array([["a", "bb"], ["ccc", ""]])

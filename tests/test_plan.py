@@ -78,7 +78,7 @@ def test_tame_numbers_need_no_policy(policy: Policy, dtype: str) -> None:
         for number in numbers_of(dtype):
             array = np.array([number])
             plan = Plan(layout_of_rows(size, array, policy), {"indices": array})
-            assert plan.tame[0] == (0 <= number <= highest_tame(axis, policy))
+            assert plan.tame[0] == (0 <= number <= highest_tame(axis, policy, array))
             if plan.tame[0]:
                 assert one_number(int(number), size, policy) == number
 

@@ -6,10 +6,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.kernel.routes import FEW_ENTRIES, few_addresses, numpy_judges, walk
+from gscli.kernel.routes import few_addresses, judges_while_walking, walk
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
-from gscli.kernel.walks import Lane
+from gscli.kernel.walks import Lane, Step
 from gscli.layout import Layout, Number
 from gscli.plan import Array, Flags, Indices, Plan
 
@@ -20,10 +20,10 @@ def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     Returns a new array of the layout's output shape and data's dtype. Raises IndexRefused.
     """
     form, layout = plan.layout.form, plan.layout
-    written = layout.entry_count > FEW_ENTRIES and numpy_judges(plan) and not plan.tame[0]
-    if not written:
+    nothing = data.size == 0 or 0 in form.result
+    if nothing or not judges_while_walking(plan):
         plan.judge()
-    if data.size == 0 or 0 in form.result:
+    if nothing:
         return arranged(layout, np.full(form.result, layout.fill, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
     if (few := few_addresses(plan)) is not None:
@@ -31,8 +31,6 @@ def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     result = np.empty(form.result, data.dtype)
     if form.shares_entries:
         _read_shared(plan, rows, result, tuning)
-    elif written:
-        _read_as_written(plan, rows, result, tuning)
     else:
         _read(plan, rows, result, tuning)
     return arranged(layout, result)
@@ -64,31 +62,23 @@ def _read(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
 
     def read(lane: Lane) -> None:
         for step in route.steps(lane):
-            part, mode = target[step.region], _mode(step.live)
-            if part.flags.c_contiguous:
-                source[step.base].take(step.addresses, axis=0, out=part, mode=mode)
-            else:
-                target[step.region] = source[step.base].take(step.addresses, axis=0, mode=mode)
+            _take(source[step.base], step, target[step.region])
             if step.live is not None:
                 cells[step.region][~step.live] = plan.layout.fill
 
     for_each(route.lanes, read, tuning.threads_for(result))
 
 
-def _read_as_written(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
-    """Single cells whose indices have negatives among them, which NumPy's indexing wraps."""
-    source, target = rows.reshape(-1), result.reshape(result.shape[0], result.shape[2])
-    route = walk(plan, tuning.block, ordered=False, written=True)
-
-    def read(lane: Lane) -> None:
-        for step in route.steps(lane):
-            target[step.region] = source[step.base][step.addresses]
-
-    try:
-        for_each(route.lanes, read, tuning.threads_for(result))
-    except IndexError:
-        plan.judge()
-        raise
+def _take(source: Array, step: Step, target: Array) -> None:
+    """The rows of one step, read into `target`."""
+    mode = _mode(step.live)
+    if step.apart:
+        for part, numbers, out in zip(*step.parts(source), target, strict=True):
+            part.take(numbers, axis=0, out=out, mode=mode)
+    elif target.flags.c_contiguous:
+        source.take(step.addresses, axis=0, out=target, mode=mode)
+    else:
+        target[...] = source.take(step.addresses, axis=0, mode=mode)
 
 
 def _read_shared(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gscli.forms import cells
-from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
+from gscli.kernel.walks import Cells, Elements, Shared, Slices, Step, Walk
 from gscli.layout import Beyond, Narrow, Negative
 from gscli.plan import Flags, Indices, Plan
 
@@ -21,6 +21,7 @@ def numpy_judges(plan: Plan) -> bool:
 
     So it is with single cells of one axis and the common policy. NumPy looks at every index
     anyway, so that a pass before it would only cost time: steps may have the indices as written.
+    Where negative ones are among them, NumPy takes longer than to wrap them beforehand.
     """
     layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
     return (
@@ -28,12 +29,22 @@ def numpy_judges(plan: Plan) -> bool:
         and form.run == form.data[1] == 1
         and form.data[2] > 0
         and form.steps == (1,)
-        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
+        and form.data[0] == 1
         and policy.negative is Negative.FROM_END
         and policy.beyond is Beyond.RAISE
         and policy.narrow is Narrow.NEVER
         and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
+        and plan.raw(0, 0, FEW_ENTRIES).min(initial=0) == 0
     )
+
+
+def judges_while_walking(plan: Plan) -> bool:
+    """Whether bad indices may be refused when a walk meets them, for it is no slower to do so.
+
+    Where many cells lie between those of a column, a walk meets its indices in short pieces.
+    """
+    form = plan.layout.form
+    return plan.judges_blocks and (form.kind != "elements" or form.data[3] == 1)
 
 
 def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Walk:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gscli.forms import Form
-from gscli.plan import Flags, Indices, Plan, positions
+from gscli.plan import Array, Flags, Indices, Plan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]
@@ -35,19 +35,31 @@ class Step(NamedTuple):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
     `live` has the shape of `addresses`, or is None where all entries are. `region` indexes the
-    result's grid.
+    result's grid. Where it is `apart`, the first axis of addresses counts equal parts of `base`,
+    and addresses begin at 0 in each of them: where parts are long, to go through them takes less
+    time than to add up addresses.
     """
 
     base: slice
     addresses: Indices
     live: Flags | None
     region: Region
+    apart: bool = False
 
     @property
     def live_addresses(self) -> Indices:
-        """The addresses of the entries that are live, one after the other."""
-        found: Indices = self.addresses if self.live is None else self.addresses[self.live]
+        """The addresses within `base` of the entries that are live, one after the other."""
+        found = self.addresses
+        if self.apart:
+            size = (self.base.stop - self.base.start) // len(found)
+            found = found + np.arange(len(found))[:, None] * size
+        if self.live is not None:
+            found = found[self.live]
         return found.reshape(-1)
+
+    def parts(self, rows: Array) -> tuple[Array, Indices]:
+        """The parts of `base` with the addresses in each."""
+        return rows.reshape(len(self.addresses), -1, *rows.shape[1:]), self.addresses
 
 
 class Walk(ABC):
@@ -91,26 +103,33 @@ class Slices(Walk):
         """Blocks of one batch after the other, or short batches with the batch in the address."""
         start, stop, begin, end = lane
         if self.together and stop - start > 1:
-            yield self._several(start, stop)
+            yield self._several(start, stop, apart=False)
+            return
+        at_once = self.block // max(self.entries, 1)
+        if at_once > 1 and stop - start > 1:
+            for few in _ranges(start, stop, at_once):
+                yield self._several(*few, apart=True)
             return
         for batch in range(start, stop):
             base = slice(batch * self.rows, (batch + 1) * self.rows)
             offset = batch * self.entries
-            for first in range(begin, end, self.block):
-                last = min(first + self.block, end)
-                if self.written:
-                    numbers = self.plan.raw(0, offset + first, offset + last)
-                    yield Step(base, numbers, None, (batch, slice(first, last)))
-                    continue
-                addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
+            for first, last in _ranges(begin, end, self.block):
+                addresses, live = self._addresses(offset + first, offset + last)
                 yield Step(base, addresses, live, (batch, slice(first, last)))
 
-    def _several(self, start: int, stop: int) -> Step:
-        addresses, live = self.plan.rows(start * self.entries, stop * self.entries, self.factors)
+    def _several(self, start: int, stop: int, *, apart: bool) -> Step:
+        addresses, live = self._addresses(start * self.entries, stop * self.entries)
         shape = (stop - start, self.entries)
-        starts = np.arange(shape[0])[:, None] * self.rows
+        addresses = addresses.reshape(shape)
+        if not apart:
+            addresses = addresses + np.arange(shape[0])[:, None] * self.rows
         base, region = slice(start * self.rows, stop * self.rows), (slice(start, stop), slice(None))
-        return Step(base, addresses.reshape(shape) + starts, _shaped(live, shape), region)
+        return Step(base, addresses, _shaped(live, shape), region, apart)
+
+    def _addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
+        if self.written:
+            return self.plan.raw(0, first, last), None
+        return self.plan.rows(first, last, self.factors)
 
 
 class Shared(Walk):
@@ -141,7 +160,7 @@ class Shared(Walk):
             )
 
     def _outer(self, begin: int, end: int, group: int, step: Step) -> Iterator[Step]:
-        _, addresses, live, (chosen,) = step
+        addresses, live, (chosen,) = step.addresses, step.live, step.region
         for first, last in _ranges(begin, end, group):
             base = slice(first * self.rows, last * self.rows)
             if group == 1:
@@ -182,6 +201,7 @@ class Elements(Walk):
         """A strip of columns from top to bottom, of one outer position or of several low ones."""
         first, last, left, right, top, bottom = lane
         size = self.rows * self.inner
+        base = slice(first * size, last * size)
         starts = np.arange(left, right)
         if last - first > 1:
             starts = starts + np.arange(last - first)[:, None, None] * size
@@ -190,7 +210,7 @@ class Elements(Walk):
             coordinates, live = self.plan.coordinates(0, self.numbers[region])
             addresses = np.multiply(coordinates, self.inner)
             addresses += starts
-            yield Step(slice(first * size, last * size), addresses, live, region)
+            yield Step(base, addresses, live, region)
 
 
 class Cells(Walk):

@@ -10,7 +10,7 @@ import numpy as np
 from gscli.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
-from gscli.kernel.routes import few_addresses, numpy_judges, walk
+from gscli.kernel.routes import few_addresses, judges_while_walking, numpy_judges, walk
 from gscli.kernel.rows import as_items, reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
@@ -30,22 +30,26 @@ def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Arra
 
 def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
-    direct = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
-    if not direct:
-        plan.judge()
+    written = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
     nothing = not layout.entry_count or not layout.window_size or 0 in layout.output_shape
+    if nothing or not (written or judges_while_walking(plan)):
+        plan.judge()
     if data is not None and worth_replacing(layout) and not nothing:
         return replaced(plan, data, tuning)
     target = Target(layout, _base(layout, data, tuning))
-    if not nothing:
-        if direct:
-            _write_directly(plan, target, tuning)
-        elif target.counts is None and (few := few_addresses(plan)) is not None:
+    if nothing:
+        return target.finished()
+    few = few_addresses(plan) if target.counts is None else None
+    try:
+        if few is not None:
             _write_at_once(plan, target, *few, tuning)
         elif layout.reduction == "none":
-            _write(plan, target, tuning)
+            _write(plan, target, tuning, written=written)
         else:
-            _reduce(plan, target, tuning)
+            _reduce(plan, target, tuning, written=written)
+    except IndexError:  # what was written goes with the output
+        plan.judge()
+        raise
     return target.finished()
 
 
@@ -88,6 +92,20 @@ class Target:
         ufunc = self.rule.for_types(self.work.dtype, values.dtype)
         reduce_rows(self.rows[base], addresses, values, ufunc, tuning)
 
+    def reduce_step(self, step: Step, values: Array, tuning: Tuning) -> None:
+        """Combine the updates of a step with its rows."""
+        if step.apart and step.live is None:
+            assert self.rule is not None
+            update_at = self.rule.for_types(self.work.dtype, values.dtype).at
+            parts, addresses = step.parts(self.rows[step.base].reshape(-1))
+            for part, numbers, terms in zip(parts, addresses, values[..., 0], strict=True):
+                update_at(part, numbers, terms)
+            return
+        if step.live is not None:
+            values = values[step.live]
+        values = values.reshape(-1, self.layout.form.run)
+        self.reduce(step.base, step.live_addresses, values, tuning)
+
     def finished(self) -> Array:
         """The output in its own type."""
         if self.counts is not None and self.layout.reduction == "mean":
@@ -123,31 +141,6 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     return copy
 
 
-def _write_directly(plan: Plan, target: Target, tuning: Tuning) -> None:
-    """Addresses are the indices as written, and NumPy's loops judge them.
-
-    What they had written before they met a bad one is thrown away with the output.
-    """
-    route = walk(plan, tuning.block, ordered=True, written=True)
-    updates, rows = Updates(plan, target.work.dtype, route.grid), target.rows
-    cells = rows.reshape(-1)
-
-    def write(lane: Lane) -> None:
-        for step in route.steps(lane):
-            values = updates.values(step.region)
-            if target.rule is None:
-                cells[step.base][step.addresses] = values.reshape(-1)
-            else:
-                target.reduce(step.base, step.addresses, values, tuning)
-
-    threads = tuning.threads_for(target.work) if target.rule is None else 1
-    try:
-        for_each(route.lanes, write, threads)
-    except IndexError:
-        plan.judge()
-        raise
-
-
 def _write_at_once(
     plan: Plan, target: Target, addresses: Indices, live: Flags | None, tuning: Tuning
 ) -> None:
@@ -161,39 +154,39 @@ def _write_at_once(
         target.reduce(slice(None), addresses, values, tuning)
 
 
-def _write(plan: Plan, target: Target, tuning: Tuning) -> None:
+def _write(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Row-major order, the last writer wins."""
     run = plan.layout.form.run
     rows = as_items(target.rows, run)
-    route = walk(plan, tuning.block, ordered=True)
+    route = walk(plan, tuning.block, ordered=True, written=written)
     updates = Updates(plan, target.work.dtype, route.grid)
 
     def write(lane: Lane) -> None:
         for step in route.steps(lane):
             items = updates.items(step.region)
-            if step.live is None:
+            if step.live is not None:
+                rows[step.base][step.live_addresses] = items[step.live]
+            elif step.apart:
+                for part, numbers, values in zip(*step.parts(rows[step.base]), items, strict=True):
+                    part[numbers] = values
+            else:
                 items = items.reshape(step.addresses.size, *rows.shape[1:])
                 rows[step.base][step.addresses.reshape(-1)] = items
-            else:
-                rows[step.base][step.addresses[step.live]] = items[step.live]
 
     for_each(route.lanes, write, tuning.threads_for(target.work))
 
 
-def _reduce(plan: Plan, target: Target, tuning: Tuning) -> None:
+def _reduce(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
-    run = plan.layout.form.run
-    route = walk(plan, tuning.block if run == 1 else tuning.sorted_block, ordered=True)
+    block = tuning.block if plan.layout.form.run == 1 else tuning.sorted_block
+    route = walk(plan, block, ordered=True, written=written)
     updates = Updates(plan, target.work.dtype, route.grid)
     if target.counts is not None:
         for step in _steps(route):
             target.count(step.base, step.live_addresses)
         target.start()
     for step in _steps(route):
-        values = updates.values(step.region)
-        if step.live is not None:
-            values = values[step.live]
-        target.reduce(step.base, step.live_addresses, values.reshape(-1, run), tuning)
+        target.reduce_step(step, updates.values(step.region), tuning)
 
 
 def _steps(route: Walk) -> Iterator[Step]:
