@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from gscli.layout import Tensor
+from gscli.layout import Reduction, Tensor
 
 ConceptName: TypeAlias = Literal[
     "gather",
@@ -28,6 +28,10 @@ ConceptName: TypeAlias = Literal[
     "scatter-update",
     "take",
 ]
+
+
+REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
+"""How updates may meet what is there, under neutral names."""
 
 
 class Concept(NamedTuple):
@@ -130,7 +134,7 @@ class Comparison(NamedTuple):
     def attrs(self, call: Call) -> Attrs:
         """The operator's attributes for `call`, or None when it cannot express the call.
 
-        >>> from gscli.layout import Tensor
+        >>> from gscli.layout import Reduction, Tensor
         >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0)
         >>> Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim").attrs(call)
         {'dim': 0, 'mode': 'clip'}

@@ -91,7 +91,8 @@ Or put the script where your shell looks for it:
   _GSCLI_COMPLETE=source_zsh gscli > "${fpath[1]}/_gscli"
   _GSCLI_COMPLETE=source_fish gscli > ~/.config/fish/completions/gscli.fish
 
-It knows commands, operators, options, their choices, and files of the suffixes gscli reads.
+It knows commands, operators, options and their choices, element types, lessons, and files of the
+suffixes gscli reads.
 """
 
 

@@ -82,11 +82,13 @@ class Settings(NamedTuple):
         return self.prints and (not self.saves or (asked and self.output is not None))
 
 
+FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
+
 SHARED: tuple[Shared, ...] = (
     Shared("output", ("-o", "--output"), str, None,
            "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE"),
     Shared("format", ("-f", "--format"), str, None, "format of the result", "NAME",
-           ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")),
+           FORMATS),
     Shared("json", ("--json",), str, None,
            "print one JSON document, errors too; --json=output only the result", "",
            ("document", "output")),

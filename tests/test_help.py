@@ -220,6 +220,20 @@ def test_bash_completes_what_gscli_knows(tmp_path: Path) -> None:
     assert completed(tmp_path, "help", "ex") == {"exit-codes"}
 
 
+def test_bash_completes_names_of_things(tmp_path: Path) -> None:
+    assert completed(tmp_path, "samples", "43") == {"43-pictures"}
+    assert completed(tmp_path, "samples", "pic") == {"pictures"}
+    assert completed(tmp_path, "gather", "--dtype", "bf") == {"bfloat16"}
+    assert completed(tmp_path, "convert", "--dtype", "float3") == {"float32"}
+    assert completed(tmp_path, "convert", "-f", "s") == {"safetensors"}
+    assert completed(tmp_path, "compare", "gather", "--as", "n") == {"numpy"}
+    assert completed(tmp_path, "compare", "take", "--as", "torch,n") == {"torch,numpy"}
+    assert completed(tmp_path, "compare", "scatter-nd", "--reduction", "me") == {"mean"}
+    assert completed(tmp_path, "gather", "--show", "data,o") == {"data,output"}
+    assert completed(tmp_path, "rules", "torch", "index-s") == {"index-select"}
+    assert completed(tmp_path, "rules", "nobody", "index-s") == set()
+
+
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_the_scripts_of_the_shells(name: str) -> None:
     done = gscli(_GSCLI_COMPLETE=f"source_{name}")

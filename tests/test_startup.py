@@ -71,6 +71,30 @@ def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
     assert not loaded_by(*arguments) & HEAVY
 
 
+COMPLETED = """
+import os, sys
+from gscli.guard import guarded
+os.environ |= {{"_GSCLI_COMPLETE": "complete_bash", "COMP_WORDS": {words!r}, "COMP_CWORD": "{at}"}}
+guarded([])
+print()
+print(*sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["scat", "samples ", "gather --dtype ", "gather ", "compare gather --as ", "rules torch ",
+     "torch scatter-reduce --reduce ", "convert -f "],
+    ids=str.strip,
+)  # fmt: skip
+def test_completion_loads_nothing_heavy(words: str) -> None:
+    code = COMPLETED.format(words=f"gscli {words}", at=words.count(" ") + 1)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *offers, _, modules = done.stdout.splitlines()
+    assert offers
+    assert not set(modules.split()) & HEAVY
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_a_run_loads_numpy_alone_of_the_heavy(name: str) -> None:
     assert loaded_by(*RUNS[name]) & HEAVY == {"numpy"}

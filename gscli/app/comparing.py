@@ -10,12 +10,10 @@ from gscli.answers import Comparing, document
 from gscli.app.drawing import save_text, view_options
 from gscli.app.operators import check_requests
 from gscli.compare import compare
-from gscli.concepts import ConceptName
+from gscli.concepts import REDUCTION_NAMES, ConceptName
 from gscli.errors import UsageError
 from gscli.inputs import concept_inputs
 from gscli.options import Settings
-
-REDUCTION_NAMES = ("none", "add", "sub", "mul", "max", "min", "mean")
 
 
 def compare_concept(

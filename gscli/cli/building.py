@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from gscli.cli.completion import dtypes_for, files_for, list_of, one_of
 from gscli.errors import UsageError
 from gscli.options import SHARED, Shared
 
@@ -90,8 +91,6 @@ def words_parameter() -> inspect.Parameter:
 
 def complete_file(incomplete: str) -> list[str]:
     """Files that an input may be."""
-    from gscli.cli.completion import files_for  # noqa: PLC0415  only when a shell asks
-
     return files_for(incomplete)
 
 
@@ -110,12 +109,19 @@ def shared_parameter(shared: Shared) -> inspect.Parameter:
         show_default=False,
         envvar=shared.environment or None,
         show_envvar=bool(shared.environment),
-        autocompletion=(lambda: list(choices)) if choices else None,
+        autocompletion=COMPLETIONS.get(shared.name) or (one_of(choices) if choices else None),
         parser=_parser(shared),
         rich_help_panel=shared.heading,
     )
     kind: Any = bool if shared.kind is bool else shared.kind | None
     return option(shared.name, kind, declared, shared.default)
+
+
+COMPLETIONS = {
+    "dtype": dtypes_for,
+    "show": list_of(("data", "indices", "updates", "output")),
+}
+"""Shared options whose words a shell completes, besides those with choices."""
 
 
 def shared_help(shared: Shared) -> str:

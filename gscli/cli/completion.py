@@ -1,11 +1,65 @@
-"""Files that a shell may complete an input to: folders, and suffixes that gscli reads."""
+"""What a shell may complete a word to: names, lists of names, files that gscli reads. Light."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
+
+from gscli.dtypes import EVERY
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5")  # fmt: skip
+
+
+def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes a word to one of some names.
+
+    >>> one_of(["none", "add", "max"])("a")
+    ['add']
+    """
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]
+
+
+def list_of(names: Iterable[str]) -> Callable[[str], list[str]]:
+    """Completes the last of several names with commas between them; each is named once.
+
+    >>> list_of(["onnx", "numpy", "torch"])("numpy,")
+    ['numpy,onnx', 'numpy,torch']
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        before, comma, last = incomplete.rpartition(",")
+        rest = [name for name in names if name not in before.split(",")]
+        return [before + comma + name for name in rest if name.startswith(last)]
+
+    return complete
+
+
+def dtypes_for(incomplete: str) -> list[str]:
+    """Element types by name."""
+    return one_of(EVERY)(incomplete)
+
+
+def lessons_for(incomplete: str) -> list[str]:
+    """Lessons by their full names, or without the number where a letter is written."""
+    from gscli.lessons import lessons  # noqa: PLC0415  only when a shell asks
+
+    names = [lesson.name for lesson in lessons()]
+    if incomplete[:1].isalpha():
+        names = [name.partition("-")[2] for name in names]
+    return one_of(names)(incomplete)
+
+
+def operators_for(framework_name: str, incomplete: str) -> list[str]:
+    """Operators of a framework as its commands name them."""
+    from gscli.errors import UsageError  # noqa: PLC0415
+    from gscli.frameworks import framework  # noqa: PLC0415
+
+    try:
+        found = framework(framework_name).operators.values()
+    except UsageError:
+        return []
+    return one_of(operator.command for operator in found)(incomplete)
 
 
 def files_for(incomplete: str) -> list[str]:

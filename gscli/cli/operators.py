@@ -16,6 +16,7 @@ from gscli.cli.building import (
     signed,
     words_parameter,
 )
+from gscli.cli.completion import one_of
 from gscli.declare import Attribute, Operator
 from gscli.options import SHARED, Settings, Shared
 
@@ -108,7 +109,7 @@ def _attribute_parameter(attribute: Attribute) -> Any:  # noqa: ANN401
         help=attribute_help(attribute),
         show_default=False,
         metavar=attribute_metavar(attribute),
-        autocompletion=(lambda: list(choices)) if choices else None,
+        autocompletion=one_of(choices) if choices else None,
     )
     kind: Any = bool | None if attribute.kind == "bool" else str | None
     return option(f"attr_{attribute.name}", kind, declared)

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from gscli.cli.building import HELP_NAMES, Command, application, shared_options
+from gscli.cli.building import (
+    HELP_NAMES,
+    Command,
+    application,
+    shared_options,
+    words_parameter,
+)
+from gscli.cli.completion import list_of, one_of
 from gscli.cli.groups import LazyGroup
-from gscli.concepts import CONCEPTS, Concept, ConceptName
+from gscli.concepts import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
+from gscli.frameworks import NAMES, framework
 from gscli.options import Settings
+
+Complete: TypeAlias = Callable[[str], list[str]]
+"""What a shell offers for a word that is not complete."""
 
 DRAWING = (
     "json", "max_bytes", "dtype", "precision", "svg", "html", "plain", "quiet", "color", "palette",
@@ -81,12 +92,10 @@ def _function(name: ConceptName) -> Callable[..., int]:
         return compare_concept(name, words or [], arguments, only, Settings(**options))
 
     parameters = [
-        inspect.Parameter(
-            "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
-            annotation=Annotated[list[str] | None, typer.Argument(hidden=True)],
-        ),
+        words_parameter(),
         *_arguments(concept),
-        _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST"),
+        _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
+                _complete_frameworks(name)),
         *shared_options(*DRAWING),
     ]  # fmt: skip
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
@@ -101,15 +110,34 @@ def _arguments(concept: Concept) -> list[inspect.Parameter]:
     if concept.takes_batch_dims:
         found.append(_option("batch_dims", "--batch-dims", int, "leading axes shared", "N"))
     if concept.takes_reduction:
-        text = "none, add, sub, mul, max, min or mean"
-        found.append(_option("reduction", "--reduction", str, text, "NAME"))
+        text = f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}"
+        complete = one_of(REDUCTION_NAMES)
+        found.append(_option("reduction", "--reduction", str, text, "NAME", complete))
     return found
 
 
-def _option(name: str, flag: str, kind: type, text: str, metavar: str) -> inspect.Parameter:
+def _complete_frameworks(name: ConceptName) -> Complete:
+    """Names for `--as`: frameworks that declare a comparison of the concept."""
+
+    def complete(incomplete: str) -> list[str]:
+        declared = [
+            known
+            for known in NAMES
+            if any(one.concept == name for _, one in framework(known).comparisons)
+        ]
+        return list_of(declared)(incomplete)
+
+    return complete
+
+
+def _option(
+    name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
+) -> inspect.Parameter:
     short = {"axis": "-a", "reduction": "-r"}.get(name)
     flags = (short, flag) if short else (flag,)
-    option = typer.Option(*flags, help=text, metavar=metavar, show_default=False)
+    option = typer.Option(
+        *flags, help=text, metavar=metavar, show_default=False, autocompletion=complete
+    )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None,
         annotation=Annotated[kind | None, option],

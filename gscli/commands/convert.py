@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from gscli.cli.building import complete_file, tool
-from gscli.options import Settings
+from gscli.cli.completion import dtypes_for, one_of
+from gscli.options import FORMATS, Settings
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -26,11 +27,19 @@ def convert(
         str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -", autocompletion=complete_file)
     ],
     dtype: Annotated[
-        str | None, typer.Option(help="element type of the result", metavar="NAME")
+        str | None,
+        typer.Option(help="element type of the result", metavar="NAME", autocompletion=dtypes_for),
     ] = None,
     cast: Annotated[bool, typer.Option("--cast", help="allow values to change")] = False,
     format_: Annotated[
-        str | None, typer.Option("-f", "--format", help="format of the result", metavar="NAME")
+        str | None,
+        typer.Option(
+            "-f",
+            "--format",
+            help="format of the result",
+            metavar="NAME",
+            autocompletion=one_of(FORMATS),
+        ),
     ] = None,
     max_bytes: Annotated[
         str | None, typer.Option(help="limit for what is built in memory", metavar="SIZE")

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import tool
+from gscli.cli.building import complete_file, tool
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -15,7 +15,12 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 
 def page(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN.json...", help="documents of --json")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN.json...", help="documents of --json", autocompletion=complete_file
+        ),
+    ],
     output: Annotated[
         str, typer.Option("-o", "--output", help="the page; - is stdout", metavar="FILE")
     ],

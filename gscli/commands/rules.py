@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from gscli.cli.building import shared_options, signed, tool
+from gscli.cli.completion import one_of, operators_for
 from gscli.declare import Operator
 from gscli.errors import UsageError
-from gscli.frameworks import NAMES, framework, operators
+from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.options import Settings
 
 SCREEN = ("color", "palette", "width", "debug")
@@ -24,14 +25,21 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
     return tool(signed(rules, [*own, *shared_options(*SCREEN)]), "rules")
 
 
+def _complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
+    return operators_for(str(ctx.params.get("name")), incomplete)
+
+
 def rules(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[FRAMEWORK", help="its operators", autocompletion=lambda: list(NAMES)
+            metavar="[FRAMEWORK", help="its operators", autocompletion=one_of((*NAMES, *ALIASES))
         ),
     ] = None,
-    operator: Annotated[str | None, typer.Argument(metavar="[OPERATOR]]", help="only it")] = None,
+    operator: Annotated[
+        str | None,
+        typer.Argument(metavar="[OPERATOR]]", help="only it", autocompletion=_complete_operator),
+    ] = None,
     json: Annotated[
         str | None, typer.Option(help="print one JSON document, errors too", metavar="")
     ] = None,

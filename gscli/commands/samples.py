@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gscli.cli.building import tool
+from gscli.cli.completion import lessons_for
 from gscli.terminal import screen
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 def samples(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="a lesson, with or without its number")
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="a lesson, with or without its number",
+            autocompletion=lessons_for,
+        ),
     ] = None,
     run: Annotated[bool, typer.Option("--run", help="run the lesson's commands")] = False,
     output: Annotated[

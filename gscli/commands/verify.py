@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import tool
+from gscli.cli.building import complete_file, tool
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -16,7 +16,12 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 
 def verify(
-    files: Annotated[list[str], typer.Argument(metavar="CASES.jsonl...", help="recorded cases")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CASES.jsonl...", help="recorded cases", autocompletion=complete_file
+        ),
+    ],
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
     ] = "",
