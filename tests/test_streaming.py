@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli import mapped, streaming
 from gscli.frameworks import find
-from gscli.streaming import reading, rowfile, writing
+from gscli.streaming import reading, rowfile, writeback, writing
 
 RNG = np.random.default_rng(3)
 DATA = RNG.standard_normal((40, 6, 32)).astype(np.float32)
@@ -40,7 +42,8 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
         monkeypatch.setattr(rowfile, "SPARSE", 1)
         monkeypatch.setattr(rowfile, "CALLS", 3)
-        monkeypatch.setattr("gscli.streaming.writeback.STRIDE", 1 << 12)
+        monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
+        monkeypatch.setattr(writeback, "KEPT", 1 << 13)
 
 
 def mapped_file(folder: Path, name: str, array: Array) -> Array:
@@ -174,19 +177,40 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
 
-def test_lost_data_are_told_whoever_hears_of_it(
+def test_the_device_is_asked_for_each_stretch_and_the_oldest_are_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lost(_: int) -> None:
-        raise OSError(5, "Input/output error")
+    asked: list[tuple[int, int]] = []
 
-    monkeypatch.setattr("os.fdatasync", lost)
-    monkeypatch.setattr("gscli.streaming.writeback.STRIDE", 1)
+    def refused(_: int, first: int, length: int, advice: int) -> None:
+        assert advice == os.POSIX_FADV_DONTNEED
+        asked.append((first, length))
+        raise OSError(22, "Invalid argument")  # advice may be refused: nothing depends on it
+
+    monkeypatch.setattr("os.posix_fadvise", refused)
+    monkeypatch.setattr(writeback, "STRIDE", 2 << 10)
+    monkeypatch.setattr(writeback, "KEPT", 3 << 10)
+    monkeypatch.setattr(reading, "PIECE", 1 << 10)
+    data = np.arange(64 * 128, dtype=np.float64).reshape(64, 128)
+    inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(7)[::-1].copy()}
+    out = tmp_path / "out.npy"
+    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(out))
+    assert_same(np.load(out), data[6::-1])
+    assert asked == [(0, 2048), (2048, 2048), (4096, 2048), (0, 1024)]
+
+
+def test_a_pipe_is_written_without_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.posix_fadvise", lambda *_: pytest.fail("a pipe has no pages"))
+    monkeypatch.setattr(writeback, "STRIDE", 1)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    found: list[bytes] = []
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
+    reader.start()
     inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([3, 4])}
-    with pytest.raises(gscli.GscliError, match="cannot write") as caught:
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
-    assert "Input/output error" in caught.value.where
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
+    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    reader.join()
+    assert found[0].endswith(DATA[3:5].tobytes())
 
 
 def test_files_of_arrays(tmp_path: Path) -> None:
@@ -202,6 +226,7 @@ def test_files_of_arrays(tmp_path: Path) -> None:
 
 MEASURE = """
 import sys
+import threading
 import numpy as np
 from gscli import streaming
 from gscli.frameworks import find

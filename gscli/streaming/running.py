@@ -64,13 +64,13 @@ def run_to_file(
     with ExitStack() as stack, _refusing_temporary(folder):
         pieces = _pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
-        writeback = stack.enter_context(Writeback(file))
+        writeback = Writeback(file)
         file.write(header)
         done = 0
         for piece in pieces:
             # As bytes, because bfloat16 and its like have no buffer of their own.
             done += file.write(piece.reshape(-1).view(np.uint8).data)
-            writeback.start_after(done)
+            writeback.go_on(done)
             if progress is not None:
                 progress(done, total)
     return Run(operator, arrays, plan, _mapped_output(path, dtype, plan.layout, len(header)))

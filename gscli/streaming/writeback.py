@@ -3,57 +3,41 @@
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
-from types import TracebackType
-from typing import Self
 
-from gscli.errors import CannotWrite
 from gscli.formats.atomic import AtomicFile
 
-STRIDE = 256 << 20
-"""Bytes written between two syncs."""
+STRIDE = 64 << 20
+"""Bytes written between two requests to the device."""
+
+KEPT = 256 << 20
+"""Bytes of the result that stay in the system's cache, the newest ones."""
 
 
 class Writeback:
-    """Syncs a file from a thread of its own, one sync at a time. A failure is told at the end.
+    """Has the device take each stretch of a file once it is written, and lets go of the oldest.
 
-    It must be told: the system reports that data were lost once, and the sync before the file is
-    replaced would know nothing of it.
+    A large result that stayed in the cache would push out all that others keep there, its source
+    among it, and cost a new page for every 4 KiB, which takes longer than to fill it. Nothing is
+    lost by a request: pages that the device does not have yet stay, and if it fails to take them,
+    the sync before the file is replaced tells.
     """
 
     def __init__(self, file: AtomicFile) -> None:
-        self._file, self._next = file, STRIDE
-        self._thread: threading.Thread | None = None
-        self._error: OSError | None = None
+        self._descriptor = file.fileno()
+        self._possible = hasattr(os, "posix_fadvise") and file.seekable()
+        self._asked = 0
 
-    def start_after(self, written: int) -> None:
-        """Begin a sync if enough was written since the last one began and that has ended."""
-        busy = self._thread is not None and self._thread.is_alive()
-        if written >= self._next and not busy and self._file.seekable():
-            self._next = written + STRIDE
-            thread = threading.Thread(target=self._sync)
-            with suppress(RuntimeError):  # no memory for a thread: all is synced at the end
-                thread.start()
-                self._thread = thread
+    def go_on(self, written: int) -> None:
+        """Ask for what was written since the last request, if it is enough."""
+        if not self._possible or written - self._asked < STRIDE:
+            return
+        self._let_go(self._asked, written)
+        if self._asked > KEPT:
+            self._let_go(0, self._asked - KEPT)
+        self._asked = written
 
-    def _sync(self) -> None:
-        try:
-            os.fdatasync(self._file.fileno())
-        except OSError as error:
-            self._error = error
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._thread is not None:
-            self._thread.join()
-        if self._error is not None and kind is None:
-            name, reason = self._file.name, self._error.strerror or str(self._error)
-            raise CannotWrite(f"cannot write {name}", where=f"{name}: {reason}") from self._error
+    def _let_go(self, first: int, last: int) -> None:
+        """Linux begins to write what is not on the device yet, and forgets the rest."""
+        with suppress(OSError):  # only advice
+            os.posix_fadvise(self._descriptor, first, last - first, os.POSIX_FADV_DONTNEED)
