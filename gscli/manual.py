@@ -76,6 +76,8 @@ so it is in the rows of compare, and in a line of gscli batch where there is any
 
 nan and infinities are strings, complex numbers pairs, integers beyond 2^53 decimal strings.
 
+check, compare, convert, rules, run, samples, show and verify have --json too.
+
 With --json an error is {"error": {"code", "kind", "problem", "where", "details", "valid", "hint"}}
 on standard error. In gscli batch it takes the place of the result.
 """

@@ -130,6 +130,18 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     assert verify(str(file), "--only", "onnx/").stdout == "1 passed, 0 failed\n"
     assert verify("-", stdin=json.dumps(CASE)).stdout == "1 passed, 0 failed\n"
     assert verify(str(file), "-q").stdout == "1 passed, 1 failed\n"
+    done = verify(str(file), "--json")
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["passed"], document["failed"]) == (1, 1, 1)
+    assert document["failures"] == [
+        {
+            "id": "other",
+            "problem": "answered, the framework refuses",
+            "command": lines[1].strip(),
+        }
+    ]
     unknown = json.dumps({**CASE, "op": "Nothing"})
     assert verify("-", stdin=unknown).returncode == 1
     assert "line 1" in verify("-", stdin="x").stderr
+    refused = json.loads(verify("-", "--json", stdin="x").stderr)["error"]
+    assert refused["problem"] == "not a recorded case"

@@ -130,6 +130,20 @@ def test_the_list_names_every_lesson(
     assert all(lesson.title in " ".join(text.split()) for lesson in ALL)
 
 
+def test_lessons_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["samples", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["lessons"]
+    assert [one["name"] for one in found] == [lesson.name for lesson in ALL]
+    assert found[0]["title"] == ALL[0].title
+    assert found[0]["commands"] == [exchange.command for exchange in ALL[0].exchanges]
+    assert guarded(["samples", "first-look", "--json", "-o", str(tmp_path)]) == 0
+    (one,) = json.loads(capsys.readouterr().out)["lessons"]
+    assert one["folder"] == str(tmp_path / "00-first-look")
+    assert {path.name for path in Path(one["folder"]).iterdir()} == set(one["files"])
+    assert guarded(["samples", "--json", "--run"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == 2
+
+
 @pytest.mark.parametrize("name", ["00", "first-look", "00-first-look"])
 def test_a_lesson_is_printed_under_any_of_its_names(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -208,3 +208,14 @@ def test_what_cannot_be_converted(
     assert convert(*(word.replace("{w}", archive.name) for word in words)) == status
     assert told in " ".join(capsys.readouterr().err.split())
     assert not Path("x.npy").exists()
+
+
+def test_what_was_written_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(tmp_path / "a.npy")
+    assert convert("[[1,2]]", target, "--dtype", "float32", "--json") == 0
+    written = json.loads(capsys.readouterr().out)
+    assert written == {"file": target, "dtype": "float32", "shape": [1, 2]}
+    assert convert("[1]", "-", "-f", "json", "--json") == 2
+    assert json.loads(capsys.readouterr().err)["error"]["problem"] == "stdout takes one result"
+    assert convert("[1.5]", target, "--dtype", "int8", "--json") == 65
+    assert json.loads(capsys.readouterr().err)["error"]["code"] == 65

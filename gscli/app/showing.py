@@ -115,6 +115,8 @@ def convert_file(source: str, target: str, settings: Settings, *, cast: bool) ->
     """Copy a tensor into another format; a conversion that changes a value needs `--cast`."""
     if cast and settings.dtype is None:
         raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
+    if target == "-" and settings.json is not None:
+        raise UsageError("stdout takes one result", where="OUT and --json")
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     loaded = files.load(
         source, name="tensor", max_bytes=limit, dtype=settings.dtype, opaque_only=cast
@@ -123,6 +125,9 @@ def convert_file(source: str, target: str, settings: Settings, *, cast: bool) ->
     if cast and settings.dtype is not None:
         array = _cast(array, dtype_named(settings.dtype), loaded.origin)
     files.save(target, array, format=settings.format, max_bytes=limit)
+    if settings.json is not None:
+        written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
+        sys.stdout.write(json.dumps({"file": target, **written}) + "\n")
     return 0
 
 

@@ -41,13 +41,17 @@ def convert(
             autocompletion=one_of(FORMATS),
         ),
     ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
     max_bytes: Annotated[
         str | None, typer.Option(help="limit for what is built in memory", metavar="SIZE")
     ] = None,
 ) -> int:
     """Copy a tensor from one format to another, without losing a value unless --cast is given.
 
-    OUT is replaced as a whole; with ::NAME the other tensors of the file are kept.
+    OUT is replaced as a whole; with ::NAME the other tensors of the file are kept. With --json:
+    {"file", "dtype", "shape"} of what was written.
 
     \b
     Examples:
@@ -57,5 +61,5 @@ def convert(
     """  # noqa: D301  \b keeps typer from joining the lines
     from gscli.app.showing import convert_file  # noqa: PLC0415
 
-    settings = Settings(dtype=dtype, format=format_, max_bytes=max_bytes)
+    settings = Settings(dtype=dtype, format=format_, json=json, max_bytes=max_bytes)
     return convert_file(source, target, settings, cast=cast)

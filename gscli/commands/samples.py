@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json as json_text
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +14,7 @@ import typer
 
 from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
+from gscli.errors import UsageError
 from gscli.terminal import screen
 
 if TYPE_CHECKING:
@@ -39,11 +42,15 @@ def samples(
         str | None,
         typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
     ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
 ) -> int:
     """List, read, write or run the lessons that come with gscli.
 
     Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
     its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
+    With --json: {"lessons": […]}, each with its name, title, folder, files and commands.
 
     \b
     Examples:
@@ -53,14 +60,35 @@ def samples(
     from gscli import lessons  # noqa: PLC0415
 
     chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
+    if json is not None and run:
+        raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     if output is None and not run:
-        _print(chosen, whole=name is not None)
+        if json is not None:
+            _print_document([(found, found.folder) for found in chosen])
+        else:
+            _print(chosen, whole=name is not None)
         return 0
     if output is not None:
         places = [(found, lessons.copy(found, Path(output))) for found in chosen]
+        if json is not None:
+            _print_document(places)
         return _run(places) if run else 0
     with TemporaryDirectory(prefix="gscli-samples-") as folder:
         return _run([(found, lessons.copy(found, Path(folder))) for found in chosen])
+
+
+def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
+    found = [
+        {
+            "name": lesson.name,
+            "title": lesson.title,
+            "folder": str(place),
+            "files": sorted(path.name for path in place.iterdir() if path.is_file()),
+            "commands": [exchange.command for exchange in lesson.exchanges],
+        }
+        for lesson, place in places
+    ]
+    sys.stdout.write(json_text.dumps({"lessons": found}) + "\n")
 
 
 def _print(chosen: list[Lesson], *, whole: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import sys
 from typing import Annotated, Any
 
@@ -25,17 +26,22 @@ def verify(
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
     ] = "",
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
 ) -> int:
     """Run recorded cases and compare with their answers.
 
     A failure prints its id, the difference and the command that reproduces it; then `N passed,
-    M failed`. Exit status 1 when any fails. - reads cases from standard input.
+    M failed`. Exit status 1 when any fails. - reads cases from standard input. With --json:
+    {"passed", "failed", "failures"}, each failure with its id, problem and command.
     """
     from gscli.cases import judge, read_cases, reproduction  # noqa: PLC0415
     from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
-    passed = failed = 0
+    passed = 0
+    failures: list[dict[str, str]] = []
     with Progress("cases", None) as progress:
         for path in files:
             for case in read_cases(path):
@@ -43,10 +49,16 @@ def verify(
                     continue
                 verdict = judge(case)
                 progress.advance()
-                passed, failed = passed + verdict.passed, failed + (not verdict.passed)
-                if not verdict.passed and not quiet:
-                    sys.stdout.write(
-                        f"FAILED {case.id}: {verdict.problem}\n  {reproduction(case)}\n"
-                    )
-    sys.stdout.write(f"{passed} passed, {failed} failed\n")
-    return int(failed > 0)
+                if verdict.passed:
+                    passed += 1
+                    continue
+                failure = {"problem": verdict.problem, "command": reproduction(case)}
+                failures.append({"id": case.id, **failure})
+                if not quiet and json is None:
+                    sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
+    if json is not None:
+        counts = {"passed": passed, "failed": len(failures)}
+        sys.stdout.write(json_text.dumps({**counts, "failures": failures}) + "\n")
+    else:
+        sys.stdout.write(f"{passed} passed, {len(failures)} failed\n")
+    return int(bool(failures))
