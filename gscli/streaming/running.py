@@ -14,9 +14,9 @@ import numpy as np
 from gscli import mapped
 from gscli.arrays import dtype_named
 from gscli.declare import Operator
-from gscli.errors import CannotRead, CannotWrite
+from gscli.errors import CannotWrite
 from gscli.execute import Run, planned
-from gscli.formats.atomic import open_atomic
+from gscli.formats.atomic import AtomicFile, open_atomic
 from gscli.formats.npy import blocks, npy_header
 from gscli.kernel.updates import Updates, prepared
 from gscli.layout import Fit, Layout
@@ -73,7 +73,8 @@ def run_to_file(
             writeback.go_on(done)
             if progress is not None:
                 progress(done, total)
-    return Run(operator, arrays, plan, _mapped_output(path, dtype, plan.layout, len(header)))
+        output = _mapped_output(file, dtype, plan.layout, len(header))
+    return Run(operator, arrays, plan, output)
 
 
 @contextmanager
@@ -101,15 +102,15 @@ def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
     return arrays[layout.data].dtype if layout.data is not None else dtype_named(layout.dtype)
 
 
-def _mapped_output(path: str, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
-    if 0 in layout.output_shape or not Path(path).is_file():
+def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
+    """The new content, mapped while the old one can still stay."""
+    if 0 in layout.output_shape or not file.seekable():
         return np.empty(layout.output_shape, dtype)
     try:
-        return np.memmap(path, dtype, "r", offset, layout.output_shape)
-    except (OSError, ValueError) as error:  # ValueError: it became shorter meanwhile
-        raise CannotRead(
-            f"{safe(path)} is complete, but cannot be read back", where=f"{safe(path)}: {error}"
-        ) from error
+        return np.memmap(file, dtype, "r", offset, layout.output_shape)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotWrite(f"cannot write {file.name}", where=f"{file.name}: {reason}") from error
 
 
 def _pieces(plan: Plan, dtype: np.dtype[Any], folder: str, stack: ExitStack) -> Iterator[Array]:

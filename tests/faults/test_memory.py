@@ -70,6 +70,70 @@ def test_address_space_in_steps(form: str, tmp_path: Path) -> None:
     assert outcomes[0][1] == "old"
 
 
+COMMAND = """
+import json, os, resource, sys
+from pathlib import Path
+import numpy as np
+from gscli.files import load
+from gscli.guard import guarded
+from gscli.streaming import running
+
+os.fsync = os.fdatasync = lambda descriptor: None
+os.chdir(sys.argv[1])
+target, words, steps = sys.argv[2], sys.argv[3].split(), int(sys.argv[4])
+running.LARGE = 1 << 20
+data = np.arange(1 << 18, dtype=np.float64).reshape(-1, 64)
+at = np.arange(0, len(data), 3)[::-1]
+np.save("at.npy", at)
+np.save("at_nd.npy", at[:, None])
+np.save("updates.npy", np.zeros((at.size, 64)))
+np.save("data.npy", data)
+assert guarded(words) == 0
+new = np.load(target).tobytes()
+names = sorted(os.listdir())
+base = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+outcomes = []
+for step in range(steps):
+    np.save("data.npy", data)
+    np.save("out.npy", data[:3])
+    old = np.load(target).tobytes()
+    pid = os.fork()
+    if pid == 0:
+        limit = base + (80 << 20) * step // (steps - 1)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        os._exit(guarded(words))
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    found = np.array(load(target).array).tobytes()
+    outcomes.append((code, {old: "old", new: "new"}.get(found, "mixed")))
+    left = sorted(set(os.listdir()) - {"out.npy"} - set(names))
+    assert not left, left
+print(json.dumps(outcomes))
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("out.npy", "gather data.npy at.npy -o out.npy -q"),
+        ("out.npy", "scatter-nd data.npy at_nd.npy updates.npy -r add -o out.npy -q"),
+        ("data.npy", "scatter-nd data.npy at_nd.npy updates.npy --in-place -q"),
+    ],
+    ids=["gather", "scatter", "in place"],
+)
+def test_a_large_run_in_steps_of_memory(target: str, words: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", COMMAND, str(tmp_path), target, words, str(STEPS)]
+    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    outcomes = json.loads(result.stdout)
+    assert len(outcomes) == STEPS
+    for code, kept in outcomes:
+        assert (code, kept) == (0, "new") or (code in {65, 66, 73} and kept == "old"), outcomes
+    assert outcomes[-1] == [0, "new"]
+    assert outcomes[0][1] == "old"
+    assert "Traceback" not in result.stderr
+    assert "bug" not in result.stderr
+
+
 FILE_SIZE = """
 import resource, sys
 import numpy as np
