@@ -89,7 +89,8 @@ For the shell you are in:
 
 Or put the script where your shell looks for it:
 
-  _GSCLI_COMPLETE=source_bash gscli > ~/.local/share/bash-completion/completions/gscli
+  _GSCLI_COMPLETE=source_bash gscli \\
+      > ~/.local/share/bash-completion/completions/gscli
   _GSCLI_COMPLETE=source_zsh gscli > "${fpath[1]}/_gscli"
   _GSCLI_COMPLETE=source_fish gscli > ~/.config/fish/completions/gscli.fish
 

@@ -53,6 +53,12 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
     )
 
 
+def text_width() -> int:
+    """Columns for text on stdout that no option came with: `--width` before a command counts."""
+    asked = os.environ.get("GSCLI_WIDTH", "")
+    return screen(sys.stdout, width=int(asked) if asked.isdecimal() else None).width
+
+
 def standard_error(arguments: Sequence[str]) -> Screen:
     """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
     words = {

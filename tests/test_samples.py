@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from screens import environment, pictures, replayed, rewritten, work_folder
+from shell import on_terminal
 
 from gscli import lessons
 from gscli.errors import CannotRead, CannotWrite, UsageError
@@ -150,6 +151,29 @@ def test_a_lesson_is_printed_under_any_of_its_names(
 ) -> None:
     assert guarded(["samples", name]) == 0
     assert capsys.readouterr().out == ALL[0].text
+
+
+@pytest.mark.parametrize("width", [40, 64, 80, 99])
+def test_prose_of_a_lesson_fits_the_screen(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for lesson in ALL:
+        assert guarded(["samples", lesson.name]) == 0
+        text = capsys.readouterr().out
+        prose = re.sub(r"(?ms)^```.*?^```$", "", text)
+        assert all(len(line) <= width or line[0] in "#!" for line in prose.splitlines())
+        assert text.split() == lesson.text.split()
+        assert re.findall(r"(?ms)^```.*?^```$", text) == re.findall(
+            r"(?ms)^```.*?^```$", lesson.text
+        )
+
+
+def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
+    _, shown = on_terminal(["samples", "first-look"], COLUMNS="60")
+    assert "note: recorded 84 columns wide; --run draws for this terminal" in shown
+    _, shown = on_terminal(["samples", "first-look"], COLUMNS="100")
+    assert "note:" not in shown
 
 
 def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFixture[str]) -> None:

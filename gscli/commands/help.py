@@ -10,6 +10,11 @@ import typer
 from gscli.cli.building import close_names, tool
 from gscli.errors import UsageError
 from gscli.manual import topics
+from gscli.prose import refilled
+from gscli.terminal import text_width
+
+VERBATIM = ("man",)
+"""Topics that another program reads."""
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -38,7 +43,8 @@ def show_help(
         width = max(map(len, found)) + 2
         sys.stdout.writelines(f"{name:<{width}}{text}\n" for name, (text, _) in found.items())
     elif len(words) == 1 and words[0] in found:
-        sys.stdout.write(found[words[0]][1]())
+        text = found[words[0]][1]()
+        sys.stdout.write(text if words[0] in VERBATIM else refilled(text, text_width()))
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0

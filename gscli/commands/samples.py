@@ -15,7 +15,8 @@ import typer
 from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
 from gscli.errors import UsageError
-from gscli.terminal import screen
+from gscli.prose import refilled_markdown, widest_fenced
+from gscli.terminal import screen, tell, text_width
 
 if TYPE_CHECKING:
     from gscli.lessons import Lesson
@@ -93,10 +94,10 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
 
 def _print(chosen: list[Lesson], *, whole: bool) -> None:
     if whole:
-        sys.stdout.write(chosen[0].text)
+        _print_lesson(chosen[0])
         return
     names = max(len(found.name) for found in chosen) + 2
-    width = screen(sys.stdout).width
+    width = text_width()
     hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
     for found in chosen:
         lines = textwrap.wrap(found.title, width - len(hang))
@@ -104,6 +105,15 @@ def _print(chosen: list[Lesson], *, whole: bool) -> None:
             sys.stdout.write(found.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
         else:
             sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
+
+
+def _print_lesson(lesson: Lesson) -> None:
+    """The text, its prose as wide as the screen; recorded screens keep the width they have."""
+    width = text_width()
+    sys.stdout.write(refilled_markdown(lesson.text, width))
+    widest = widest_fenced(lesson.text)
+    if widest > width and screen(sys.stdout).is_terminal:
+        tell(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
 
 
 def _run(places: list[tuple[Lesson, Path]]) -> int:
