@@ -1,0 +1,119 @@
+"""Streaming at its edges: nothing to write, readers that leave, rows wider than an item."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Array, assert_same
+
+import gscli
+from gscli import files, streaming
+from gscli.formats import content
+from gscli.frameworks import find
+from gscli.streaming import rowfile, running
+
+DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
+
+
+@pytest.fixture(autouse=True)
+def everything_is_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "MAPPED_FROM", 1)
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+def saved(folder: Path, name: str, array: Array) -> Array:
+    np.save(folder / f"{name}.npy", array)
+    return files.load(str(folder / f"{name}.npy")).array
+
+
+def test_large_is_what_is_mapped_and_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mapped = saved(tmp_path, "data", DATA)
+    assert not streaming.worth_streaming({"data": mapped})
+    monkeypatch.setattr(running, "LARGE", DATA.nbytes)
+    assert streaming.worth_streaming({"indices": np.array([0]), "data": mapped})
+    assert not streaming.worth_streaming({"data": DATA, "indices": mapped[:1]})
+
+
+@pytest.mark.parametrize("at", [np.zeros((0,), np.int64), np.array([3, -1])])
+def test_rows_wider_than_an_item(
+    at: Array, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rowfile, "LARGEST_ITEM", 64)
+    inputs = {"data": saved(tmp_path, "data", DATA), "indices": at}
+    expected = gscli.run("onnx.gather", {"data": DATA, "indices": at})
+    for sparse in (0, 128):
+        monkeypatch.setattr(rowfile, "SPARSE", sparse)
+        run = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+        assert_same(np.asarray(run.output), expected)
+        assert_same(np.load(tmp_path / "out.npy"), expected)
+
+
+@pytest.mark.parametrize("largest", [64, 1 << 16])
+@pytest.mark.parametrize("sparse", [0, 128])
+def test_a_file_that_becomes_shorter(
+    largest: int, sparse: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rowfile, "LARGEST_ITEM", largest)
+    monkeypatch.setattr(rowfile, "SPARSE", sparse)
+    inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([0, 39])}
+    os.truncate(tmp_path / "data.npy", 10_000)
+    with pytest.raises(gscli.GscliError, match="became shorter"):
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
+
+
+def test_data_in_memory_and_updates_in_a_file(tmp_path: Path) -> None:
+    inputs = {
+        "data": DATA,
+        "indices": np.array([[5], [-1], [5]]),
+        "updates": saved(tmp_path, "updates", DATA[:3]),
+    }
+    run = streaming.run_to_file(find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "out.npy"))
+    assert_same(np.asarray(run.output), gscli.run("onnx.scatter_nd", inputs))
+
+
+def test_a_reader_that_leaves_is_no_error_of_the_disk(tmp_path: Path) -> None:
+    pipe = tmp_path / "out.npy"
+    os.mkfifo(pipe)
+    inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.arange(40).repeat(20)}
+
+    def read_a_little() -> None:
+        with pipe.open("rb") as stream:
+            stream.read(10)
+
+    reader = threading.Thread(target=read_a_little)
+    reader.start()
+    with pytest.raises(BrokenPipeError):
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    reader.join()
+    assert pipe.is_fifo()
+
+
+def test_a_pipe_gets_it_all(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "out.npy", list[bytes]()
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.arange(40)}
+    run = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    reader.join()
+    assert got[0].endswith(DATA.tobytes())
+    assert run.output.shape == DATA.shape
+
+
+def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
+    inputs = {
+        "data": saved(tmp_path, "data", DATA),
+        "indices": np.zeros((0, 1), np.int64),
+        "updates": DATA[:0],
+    }
+    assert streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {}) == 0
+    inputs |= {"indices": np.array([[1]]), "updates": saved(tmp_path, "updates", DATA[:1])}
+    (tmp_path / "data.npy").unlink()
+    with pytest.raises(gscli.GscliError, match="cannot read"):
+        streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {})
+    assert [path.name for path in tmp_path.iterdir()] == ["updates.npy"]
