@@ -15,6 +15,8 @@ ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 PIPE_WIDTH = 120
 NARROWEST = 20
+LONGEST_WIDTH = 6
+"""Digits of a width."""
 
 
 class Screen(NamedTuple):
@@ -39,8 +41,8 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
     if is_terminal:
         size = shutil.get_terminal_size((80, 24))
         columns, height = size.columns, size.lines
-    elif os.environ.get("COLUMNS", "").isdecimal():
-        columns = int(os.environ["COLUMNS"]) or PIPE_WIDTH
+    else:
+        columns = _columns(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
     encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
     return Screen(
         _wants_color(color, is_terminal),
@@ -55,8 +57,7 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
 
 def text_width() -> int:
     """Columns for text on stdout that no option came with: `--width` before a command counts."""
-    asked = os.environ.get("GSCLI_WIDTH", "")
-    return screen(sys.stdout, width=int(asked) if asked.isdecimal() else None).width
+    return screen(sys.stdout, width=_columns(os.environ.get("GSCLI_WIDTH", ""))).width
 
 
 def standard_error(arguments: Sequence[str]) -> Screen:
@@ -68,8 +69,12 @@ def standard_error(arguments: Sequence[str]) -> Screen:
     choice: ColorChoice = "auto"
     if words["color"] in ("always", "never"):
         choice = "always" if words["color"] == "always" else "never"
-    width = words["width"]
-    return screen(sys.stderr, choice, int(width) if width.isdecimal() else None)
+    return screen(sys.stderr, choice, _columns(words["width"]))
+
+
+def _columns(text: str) -> int | None:
+    """A width as somebody wrote it; None for what is none. Python refuses very long numbers."""
+    return int(text) if text.isdecimal() and len(text) <= LONGEST_WIDTH else None
 
 
 def tell(text: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from gscli.errors import ExitCode
 
@@ -29,7 +30,8 @@ def command_line(arguments: Sequence[str]) -> int:
 
     command = root_command()
     if os.environ.get(COMPLETION_VARIABLE):
-        command.main(args=[], prog_name="gscli", standalone_mode=False)
+        with suppress(KeyError):  # no shell set it: there are no words to complete
+            command.main(args=[], prog_name="gscli", standalone_mode=False)
     try:
         with command.make_context("gscli", with_values(arguments)) as context:
             result = command.invoke(context)
