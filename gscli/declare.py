@@ -123,6 +123,21 @@ class Operator:
         )
 
     @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the input tensors in the framework's order."""
+        return tuple(item.name for item in self.inputs)
+
+    @cached_property
+    def many(self) -> str | None:
+        """The name of the input that is a tuple of index arrays, if there is one."""
+        return next((item.name for item in self.inputs if item.kind == "many"), None)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Names of the attributes that are one number, which may be given as an array."""
+        return frozenset(item.name for item in self.attributes if item.kind == "number")
+
+    @cached_property
     def deciding_inputs(self) -> Mapping[str, InputKind]:
         """Names and kinds of the inputs whose numbers decide shapes."""
         kinds = {item.name: item.kind for item in self.inputs}

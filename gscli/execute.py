@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from numpy.typing import NDArray
@@ -74,25 +73,22 @@ def named(name: object, inputs: object, attrs: object) -> Operator:
 
 def call(operator: Operator, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
-    named: dict[str, object] = {}
-    rest = dict(attrs)
-    if len(inputs) > len(operator.inputs):
+    names, many = operator.input_names, operator.many
+    if len(inputs) > len(names):
         raise UsageError(
-            f"{operator.full_name} takes {len(operator.inputs)} inputs, got {len(inputs)}",
-            valid=" ".join(item.name for item in operator.inputs),
+            f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}",
+            valid=" ".join(names),
         )
-    for item, value in zip(operator.inputs, inputs, strict=False):
-        named[item.name] = value
-    for item in operator.inputs[len(inputs) :]:
-        if item.name in rest:
-            named[item.name] = rest.pop(item.name)
-    for item in operator.inputs:
-        if item.kind == "many" and item.name in named:
-            group = named.pop(item.name)
-            parts = group if isinstance(group, tuple) else (group,)
-            named.update({f"{item.name}_{i}": part for i, part in enumerate(parts)})
+    named = dict(zip(names, inputs, strict=False))
+    if len(inputs) < len(names) and attrs:
+        named.update({name: attrs[name] for name in names[len(inputs) :] if name in attrs})
+        attrs = {name: value for name, value in attrs.items() if name not in named}
+    if many in named:
+        group = named.pop(many)
+        parts = group if isinstance(group, tuple) else (group,)
+        named.update({f"{many}_{i}": part for i, part in enumerate(parts)})
     present = {key: value for key, value in named.items() if value is not None}
-    return execute(operator, present, rest).output
+    return execute(operator, present, attrs).output
 
 
 def execute(
@@ -126,8 +122,9 @@ def planned(
     """The inputs that count and the plan for them; shapes are judged, index values not yet."""
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
-    tensors, attrs = without_numbers(operator, given, attrs)
-    arrays, _ = without_masks(operator, tensors)
+    arrays, attrs = without_numbers(operator, given, attrs)
+    if operator.many is not None:
+        arrays, _ = without_masks(operator, arrays)
     layout = layout_of(operator, arrays, attrs)
     shape_limit(layout, arrays, max_bytes)
     return arrays, Plan(layout, arrays)
@@ -171,9 +168,12 @@ def _key(
         parts += name, array.shape, array.dtype
     for name, value in attrs.items():
         kind = type(value)
-        if kind not in _EXACT_KINDS:
+        if kind in _EXACT_KINDS:
+            parts += name, kind, value
+        elif isinstance(value, (tuple, list)) and all(type(item) is int for item in value):
+            parts += name, kind, tuple(value)
+        else:
             return None
-        parts += name, kind, value
     return tuple(parts)
 
 
@@ -181,7 +181,7 @@ def without_count(
     operator: Operator, arrays: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    many = next((item.name for item in operator.inputs if item.kind == "many"), None)
+    many = operator.many
     if many is None or "indices_per_axis" not in attrs:
         return attrs
     given, counted = len(numbered(many, arrays)), attrs["indices_per_axis"]
@@ -194,10 +194,10 @@ def without_numbers(
     operator: Operator, arrays: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> tuple[Mapping[str, Array], Mapping[str, object]]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
-    known = {item.name for item in operator.attributes if item.kind == "number"}
-    numbers = {name: array for name, array in arrays.items() if name in known}
-    if not numbers:
+    known = operator.numbers
+    if known.isdisjoint(arrays):
         return arrays, attrs
+    numbers = {name: array for name, array in arrays.items() if name in known}
     for name, array in numbers.items():
         if array.ndim or name in attrs:
             raise UsageError(
@@ -221,12 +221,14 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
 
 def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
-    given = sum(array.nbytes for array in arrays.values())
-    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
     first = arrays[layout.data] if layout.data is not None else None
     width = first.dtype.itemsize if first is not None else _width(layout.dtype)
     _representable(layout, width)
-    needed = width * prod(layout.output_shape)
+    needed = width * layout.output_size
+    if max_bytes is None and needed <= DEFAULT_LIMIT:
+        return
+    given = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
     if needed > limit:
         raise LimitRefused(
             "the output would be too large",
@@ -239,9 +241,8 @@ def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | No
 
 def _representable(layout: Layout, width: int) -> None:
     """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
-    addressing = layout.addressing
-    for shape in (layout.output_shape, addressing.entries + addressing.window):
-        if len(shape) > _MOST_AXES or width * prod(size for size in shape if size) > _MOST_BYTES:
+    for shape, cells in layout.made_shapes:
+        if len(shape) > _MOST_AXES or width * cells > _MOST_BYTES:
             raise LimitRefused(
                 "no array can have the shape of the output",
                 where=f"{len(shape)} axes: {show_shape(shape)}"[:200],

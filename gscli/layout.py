@@ -210,6 +210,37 @@ class Layout:
         return prod(self.addressing.window)
 
     @cached_property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates."""
+        return self.addressing.result_shape
+
+    @cached_property
+    def keeps_order(self) -> bool:
+        """Whether the axes of the result are those of `entries ++ window` in that order."""
+        return self.addressing.order == tuple(range(len(self.addressing.order)))
+
+    @cached_property
+    def output_size(self) -> int:
+        """Number of cells of the output."""
+        return prod(self.output_shape)
+
+    @cached_property
+    def made_shapes(self) -> tuple[tuple[Shape, int], ...]:
+        """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
+        shapes = self.output_shape, self.addressing.entries + self.addressing.window
+        return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
+
+    @cached_property
+    def refuses_rows(self) -> bool:
+        """Whether each index names one row, as it stands or from the end, or is refused."""
+        return (
+            self.policy.beyond is Beyond.RAISE
+            and self.policy.negative is not Negative.SKIP
+            and self.policy.narrow is Narrow.NEVER
+            and all(self.axes[axis].window is None for axis in self.column_axes)
+        )
+
+    @cached_property
     def column_axes(self) -> tuple[int, ...]:
         """For each index column, the axis of the view that it addresses."""
         found = {axis.column: number for number, axis in enumerate(self.axes)}

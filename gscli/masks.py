@@ -30,10 +30,10 @@ def without_masks(
     >>> without_masks(add_at, inputs)[0]["indices_0"]
     array([0, 2])
     """
-    many = next((item.name for item in operator.inputs if item.kind == "many"), None)
-    names = [] if many is None else numbered(many, arrays)
-    data = arrays.get(operator.inputs[0].name)
-    if data is None or not any(arrays[name].dtype.kind == "b" for name in names):
+    many, data = operator.many, arrays.get(operator.inputs[0].name)
+    masks = {name for name, array in arrays.items() if array.dtype.kind == "b"}
+    names = numbered(many, arrays) if many is not None and masks else []
+    if data is None or masks.isdisjoint(names):
         return dict(arrays), {name: name for name in arrays}
     result = {name: array for name, array in arrays.items() if name not in names}
     sources = {name: name for name in result}

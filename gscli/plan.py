@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gscli import mapped
+from gscli.cached import cached_property
 from gscli.errors import IndexRefused
 from gscli.families import show_shape
-from gscli.layout import Beyond, Column, Fit, Layout, Narrow, Negative, Shape
+from gscli.layout import Column, Fit, Layout, Negative, Shape
 from gscli.policy import (
     Array,
     Flags,
@@ -109,7 +109,7 @@ class Plan:
 
     @cached_property
     def _flat_columns(self) -> tuple[Array | np.flatiter[Array], ...]:
-        return tuple(self._flat_column(*pair) for pair in enumerate(self.columns))
+        return tuple([self._flat_column(*pair) for pair in enumerate(self.columns)])
 
     def _flat_column(self, number: int, view: Array) -> Array | np.flatiter[Array]:
         """One column as something that slices flat without a copy of all of it."""
@@ -132,7 +132,7 @@ class Plan:
         if not layout.entry_count:
             return (True,) * len(layout.column_axes)
         largest: dict[str, int] = {}
-        return tuple(self._is_tame(column, largest) for column in range(len(self._highest)))
+        return tuple([self._is_tame(column, largest) for column in range(len(self._highest))])
 
     def _is_tame(self, column: int, largest: dict[str, int]) -> bool:
         """`largest` keeps what is known of whole inputs: it usually settles all their columns."""
@@ -150,12 +150,9 @@ class Plan:
 
         -1 where none is.
         """
-        return tuple(
-            highest_tame(self.layout.axes[axis], self.layout.policy, self.inputs[column.source])
-            for column, axis in zip(
-                self.layout.addressing.columns, self.layout.column_axes, strict=True
-            )
-        )
+        axes, policy, inputs = self.layout.axes, self.layout.policy, self.inputs
+        pairs = zip(self.layout.addressing.columns, self.layout.column_axes, strict=True)
+        return tuple([highest_tame(axes[axis], policy, inputs[own.source]) for own, axis in pairs])
 
     def raw(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
@@ -254,14 +251,7 @@ class Plan:
         So it is with whole numbers, each of one row, that are refused when they are out of range.
         Who needs all indices judged before the first is used has to call `judge`.
         """
-        policy = self.layout.policy
-        return (
-            policy.beyond is Beyond.RAISE
-            and policy.negative is not Negative.SKIP
-            and policy.narrow is Narrow.NEVER
-            and all(high >= 0 for high in self._highest)
-            and all(self.layout.axes[axis].window is None for axis in self.layout.column_axes)
-        )
+        return self.layout.refuses_rows and min(self._highest, default=0) >= 0
 
     @property
     def is_judged(self) -> bool:
@@ -405,14 +395,16 @@ def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
     addressing, updates = layout.addressing, layout.updates
-    wanted = addressing.result_shape
+    wanted = layout.result_shape
     if updates is None:
         raise TypeError("a gather has no updates")
     if updates.name is None:
         value = np.asarray(updates.value)
         return np.broadcast_to(value, addressing.entries + addressing.window)
     array = inputs[updates.name]
-    if updates.fit is Fit.BROADCAST:
+    if array.shape == wanted:
+        pass  # whichever way they would be fitted
+    elif updates.fit is Fit.BROADCAST:
         surplus = max(array.ndim - len(wanted), 0)  # axes of size 1, as NumPy assignment drops
         array = np.broadcast_to(array.reshape(array.shape[surplus:]), wanted)
     elif updates.fit is Fit.CROP:
@@ -422,10 +414,7 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
         array = np.resize(flat, wanted) if flat.size else np.zeros((0,) * len(wanted), array.dtype)
     elif updates.fit is Fit.RESHAPE:
         array = array.reshape(wanted)
-    order = addressing.order
-    if order == tuple(range(len(order))):
-        return array
-    return array.transpose(np.argsort(order))
+    return array if layout.keeps_order else array.transpose(np.argsort(addressing.order))
 
 
 def _largest(numbers: Array) -> int:
