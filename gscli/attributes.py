@@ -85,7 +85,7 @@ class Attribute(NamedTuple):
         if isinstance(value, str) and value in self.choices:
             return value
         word = str(value).lower()
-        near = get_close_matches(word, self.choices, 1, 0.5)
+        near = get_close_matches(word, self.choices, 1, 0.6)
         meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in self.choices]
         raise UsageError(
             f"unknown {self.name}: {value!r}"[:200],

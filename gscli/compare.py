@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gscli.answers import Comparing, Group, Row
 from gscli.arrays import as_array, dtype_name
-from gscli.concepts import CONCEPTS, Call, Comparison, Concept, ConceptName
+from gscli.concepts import CONCEPTS, REDUCTION_NAMES, Call, Comparison, Concept, ConceptName
 from gscli.declare import Operator
 from gscli.errors import GscliError, UsageError
 from gscli.execute import execute
@@ -49,11 +49,36 @@ def compare(
     if not rows:
         raise UsageError(
             f"no rule set can express this {concept}",
-            where=f"axis {axis}, batch_dims {batch_dims}, reduction {reduction}",
-            hint="leave out batch_dims or the reduction, or name other frameworks",
+            where=", ".join(_told(axis, batch_dims, reduction, only)),
+            valid=" ".join(_reductions(concept, call, arrays, only)),
         )
     groups = tuple(_grouped(rows))
     return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call))
+
+
+def _told(axis: int | None, batch_dims: int, reduction: str, only: Sequence[str]) -> Iterator[str]:
+    """What was asked for besides the inputs."""
+    if axis is not None:
+        yield f"axis {axis}"
+    if batch_dims:
+        yield f"batch_dims {batch_dims}"
+    if reduction != "none":
+        yield f"reduction {reduction}"
+    if only:
+        yield f"frameworks {','.join(only)}"[:100]
+
+
+def _reductions(
+    concept: ConceptName, call: Call, arrays: Mapping[str, Array], only: Sequence[str]
+) -> list[str]:
+    """Reductions that some rule set can express, where the concept has them."""
+    if not CONCEPTS[concept].takes_reduction:
+        return []
+    return [
+        name
+        for name in REDUCTION_NAMES
+        if any(True for _ in candidates(concept, call._replace(reduction=name), arrays, only))
+    ]
 
 
 def _call(

@@ -93,7 +93,8 @@ def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
         return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
     from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
 
-    near = get_close_matches(option, possibilities, 3, 0.7)
+    named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
+    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.7)]
     return UsageError(
         f"no such option: {option}"[:200],
         hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",

@@ -19,6 +19,7 @@ from gscli.declare import Operator
 from gscli.errors import DtypeRefused, GscliError, IndexTypeRefused, Notice, UpdatesTypeRefused
 from gscli.execute import layout_of
 from gscli.families import show_shape
+from gscli.files import STANDARD_INPUT
 from gscli.formats.dtypes import cast_exactly, dtype_named
 
 Array = NDArray[Any]
@@ -113,12 +114,12 @@ def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) 
     if array.dtype.kind == "f" and not inputs.typed[name]:
         raise _not_whole(name, array, refusal)
     if array.dtype.kind not in "iu" or strict:
-        raise refusal
+        raise _with_way_on(refusal, inputs)
     widened = array.astype(wanted)
     if (array.size and (widened.astype(array.dtype) != array).any()) or _changed_sign(
         array, widened
     ):
-        raise refusal
+        raise _with_way_on(refusal, inputs)
     if inputs.typed[name]:
         inputs.notices.append(
             Notice(
@@ -153,8 +154,27 @@ def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     if not inputs.typed[name]:
         cast = untyped_as(inputs.arrays[name], dtype_named(refusal.wanted))
     if cast is None:
-        raise refusal
+        raise _with_way_on(refusal, inputs)
     inputs.arrays[name] = cast
+
+
+def _with_way_on(
+    refusal: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs
+) -> IndexTypeRefused | UpdatesTypeRefused:
+    """The refusal with a hint for where the input came from: a file is converted, a text is not."""
+    origin, array = inputs.origins[refusal.name], inputs.arrays[refusal.name]
+    refusal.hint = ""
+    if not inputs.typed[refusal.name]:
+        if isinstance(refusal, UpdatesTypeRefused) and array.dtype.kind == "f":
+            refusal.hint = f"--dtype {array.dtype} converts data and {refusal.name}"
+    elif origin == "inline":
+        refusal.hint = f'write "dtype": "{refusal.wanted}" there'
+    else:
+        import shlex  # noqa: PLC0415  only when something is wrong
+
+        name = "-" if origin == STANDARD_INPUT else shlex.quote(origin)
+        refusal.hint = f"convert it: gscli convert {name} OUT --dtype {refusal.wanted}"
+    return refusal
 
 
 def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
 
 from gscli import files, mapped
 from gscli.app.notices import warn
-from gscli.declare import Operator
-from gscli.errors import GscliError, IndexRefused
+from gscli.declare import Attribute, Operator
+from gscli.errors import GscliError, IndexRefused, UsageError
 from gscli.execute import Run, execute, layout_of, planned
+from gscli.frameworks import operators
 from gscli.inputs import assigned, byte_limit, read_inputs
 from gscli.options import Settings
 from gscli.settling import Inputs
 from gscli.text import counted
 from gscli.tracing import Trace
+
+_LISTED = 4
+"""Operators that a hint names."""
 
 
 def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
@@ -27,7 +31,28 @@ def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str,
     {'axis': -1}
     """
     known = {attribute.name: attribute for attribute in operator.attributes}
-    return {name: known[name].parse(text) for name, text in texts.items()}
+    try:
+        return {name: known[name].parse(text) for name, text in texts.items()}
+    except UsageError as error:
+        error.hint = error.hint or _who_has(texts.values(), known)
+        raise
+
+
+def _who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
+    """Which operators have the choice that this one lacks, such as the reduction mean."""
+    own = {choice for attribute in known.values() for choice in attribute.choices}
+    having: list[str] = []
+    for text in set(texts) - own - {""}:
+        having = [
+            operator.command_line
+            for operator in operators()
+            if any(text in attribute.choices for attribute in operator.attributes)
+        ]
+        if having:
+            return f"{text} is known to: {', '.join(having[:_LISTED])}" + ", …" * (
+                len(having) > _LISTED
+            )
+    return ""
 
 
 class Call:
