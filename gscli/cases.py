@@ -12,7 +12,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from gscli.errors import ContentRefused, GscliError, UsageError
 from gscli.execute import execute
 from gscli.families import show_shape
 from gscli.files import dump_json, load_json
-from gscli.formats.content import open_content
+from gscli.formats.content import TEXT_LIMIT, check_limit, open_content, reading
+from gscli.formats.jsontext import check_memory
 from gscli.frameworks import find
 from gscli.text import safe
 
@@ -77,17 +78,28 @@ def read_cases(path: str) -> Iterator[Case]:
 
 
 def lines_of(path: str) -> Iterator[bytes]:
-    """The lines of a text file, or of standard input for `-`."""
+    """The lines of a text file, or of standard input for `-`; LimitRefused for an endless one."""
     if path == "-":
-        yield from sys.stdin.buffer
+        yield from _bounded(sys.stdin.buffer, "standard input")
         return
     with open_content(path, FILE_LIMIT) as content, content.file() as file:
-        yield from file
+        yield from _bounded(file, content.name)
 
 
-def parse_case(line: bytes | str, where: str) -> Case:
+def _bounded(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    while True:
+        with reading(name):
+            line = stream.readline(TEXT_LIMIT + 1)
+        if not line:
+            return
+        check_limit(len(line), TEXT_LIMIT, name, "a line")
+        yield line
+
+
+def parse_case(line: bytes, where: str) -> Case:
     """One line of a cases file."""
     try:
+        check_memory(line, where)
         record = json.loads(line)
         inputs = {name: load_json(value) for name, value in record["inputs"].items()}
         output = load_json(record["output"]) if "output" in record else None
