@@ -55,7 +55,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     """
     check_limit(len(data), TEXT_LIMIT, name, "the text")
     raw = bytes(data)
-    _check_memory(raw, name)
+    check_memory(raw, name)
     _check_depth(raw, name)
     try:
         text = raw.decode("utf-8-sig")
@@ -152,7 +152,7 @@ def finite_float(digits: str) -> float:
     return value
 
 
-def _check_memory(raw: bytes, name: str) -> None:
+def check_memory(raw: bytes, name: str) -> None:
     """Many tiny values take far more memory than text: 22 million empty lists fit 64 MiB."""
     estimate = sum(raw.count(mark) * size for mark, size in _BYTES_PER)
     if estimate > MEMORY_LIMIT:
