@@ -46,8 +46,11 @@ def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
     cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
     order = np.argsort(cells, kind="stable")
     cells, writers = cells[order], writers[order]
-    starts = np.flatnonzero(np.r_[True, cells[1:] != cells[:-1]])
-    lengths = np.diff(np.r_[starts, cells.size])
+    again = cells[1:] == cells[:-1]
+    if not again.any():
+        return Duplicates([], 0, 0, judged)
+    starts = np.flatnonzero(np.concatenate(([True], ~again)))
+    lengths = np.diff(starts, append=cells.size)
     repeated = np.flatnonzero(lengths > 1)
     starts, lengths = starts[repeated], lengths[repeated]
     alone = _groups(writers, starts, lengths) if windows else np.arange(starts.size)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from math import prod
 from typing import Literal, NamedTuple, TypeAlias
 
+from gscli.cached import cached_property
 from gscli.forms import Form, recognized
 
 Shape: TypeAlias = tuple[int, ...]

@@ -19,7 +19,9 @@ def safe(text: str, limit: int = 200) -> str:
     >>> safe("abcdef", limit=4)
     'abc…'
     """
-    shown = "".join(_escaped(character) for character in text[: limit + 1])
+    shown = text[: limit + 1]
+    if not (shown.isascii() and shown.isprintable()):
+        shown = "".join(map(_escaped, shown))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

@@ -9,8 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "gscli"
 LIGHT = (
-    "errors", "text", "layout", "boxes", "dtypes", "families", "checks", "dimension_numbers",
-    "attributes", "concepts", "declare", "frameworks",
+    "errors", "text", "cached", "layout", "boxes", "dtypes", "families", "checks",
+    "dimension_numbers", "attributes", "concepts", "declare", "frameworks",
     "messages", "terminal", "options", "words", "cli", "guard", "commands", "__init__", "__main__",
 )  # fmt: skip
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}

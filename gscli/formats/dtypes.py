@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def dtype_label(dtype: np.dtype[Any]) -> str:
 
 def is_small(dtype: np.dtype[Any]) -> bool:
     """Whether this is one of ml_dtypes' types."""
-    return dtype.name in SMALL_NAMES
+    return arrays.dtype_name(dtype) in SMALL_NAMES
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
@@ -79,6 +80,7 @@ def is_whole(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" or (is_small(dtype) and "int" in dtype.name)
 
 
+@lru_cache(maxsize=64)
 def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     """The smallest and the largest integer of a type for which `is_whole` holds."""
     if is_small(dtype):

@@ -164,6 +164,8 @@ def check_memory(raw: bytes, name: str) -> None:
 
 
 def _check_depth(raw: bytes, name: str) -> None:
+    if raw.count(b"[") + raw.count(b"{") <= DEPTH_LIMIT:
+        return
     plain = _STRING.sub(b"", raw) if b'"' in raw else raw
     brackets = np.frombuffer(plain.translate(None, _NOT_BRACKETS), np.uint8)
     depth = 0

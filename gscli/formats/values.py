@@ -78,7 +78,9 @@ def infer(values: list[Any], place: Place, limit: int) -> NDArray[Any]:
 
 def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -> NDArray[Any]:
     """The array of values under a given type; ContentRefused for a value that is none of its."""
-    check_limit(len(values) * max(dtype.itemsize, 1), limit, place(0), "the array")
+    size = len(values) * max(dtype.itemsize, 1)
+    if size > limit:
+        check_limit(size, limit, place(0), "the array")
     if dtype.kind == "b":
         return np.array(_all_of(values, {bool}, dtype, place), dtype)
     if dtype.kind == "U":
@@ -149,6 +151,8 @@ def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
     wide = _float64(values, place)
+    if wide.dtype == dtype:
+        return wide
     with np.errstate(all="ignore"):
         narrow = wide.astype(dtype, copy=False)
         back = narrow.astype(np.float64, copy=False)
@@ -158,8 +162,7 @@ def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[
         raise ContentRefused(
             f"{wide[number]!s} does not fit {dtype_label(dtype)}", where=place(number)
         )
-    if narrow is not wide:
-        _check_whole_kept(values, back, dtype, place)
+    _check_whole_kept(values, back, dtype, place)
     return np.asarray(narrow)
 
 
@@ -173,7 +176,7 @@ def _float64(values: list[Any], place: Place) -> NDArray[Any]:
         raise ContentRefused(
             f"{_digits(values[number])} does not fit float64", where=place(number)
         ) from None
-    if wide.size and np.nanmax(np.abs(wide), initial=0) >= EXACT_IN_FLOAT64:
+    if (np.abs(wide) >= EXACT_IN_FLOAT64).any():
         _check_whole_kept(values, wide, wide.dtype, place)
     return wide
 
