@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gscli import cases
 from gscli.cases import difference, judge, parse_case, read_cases, reproduction
-from gscli.errors import CannotRead, ContentRefused
+from gscli.errors import CannotRead, ContentRefused, LimitRefused
 
 CASE: dict[str, Any] = {
     "id": "onnx/Gather/13/x/0001",
@@ -31,7 +32,7 @@ CASE: dict[str, Any] = {
 
 
 def changed(**parts: Any) -> Any:
-    return parse_case(json.dumps({**CASE, **parts}), "here")
+    return parse_case(json.dumps({**CASE, **parts}).encode(), "here")
 
 
 def verify(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -93,14 +94,32 @@ def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
 def test_lines_that_are_no_cases() -> None:
     for line in ("{}", "[]", "x", '{"id": 1, "framework": "onnx", "op": "Gather", "inputs": {}}'):
         with pytest.raises(ContentRefused, match="not a recorded case"):
-            parse_case(line, "cases.jsonl line 1")
+            parse_case(line.encode(), "cases.jsonl line 1")
     without = {name: value for name, value in CASE.items() if name != "output"}
     for record in (without, {**CASE, "expect": "something"}):
         with pytest.raises(ContentRefused, match="not a recorded case") as caught:
-            parse_case(json.dumps(record), "cases.jsonl line 1")
+            parse_case(json.dumps(record).encode(), "cases.jsonl line 1")
         assert "expect is" in caught.value.details[0]
     with pytest.raises(CannotRead):
         list(read_cases("no-such-file.jsonl"))
+
+
+@pytest.mark.parametrize("path", ["-", "cases.jsonl"])
+def test_a_line_without_an_end(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cases, "TEXT_LIMIT", 1000)
+    Path("cases.jsonl").write_bytes(b"a\n" + bytes(2000))
+    with Path("cases.jsonl").open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        lines = cases.lines_of(path)
+        assert next(lines) == b"a\n"
+        with pytest.raises(LimitRefused, match="a line is larger"):
+            next(lines)
+
+
+def test_a_line_of_very_many_values() -> None:
+    with pytest.raises(LimitRefused, match="too many values"):
+        parse_case(b"[" + b"[]," * 2_000_000, "here")
 
 
 def test_nothing_of_a_case_reaches_the_terminal_raw() -> None:
