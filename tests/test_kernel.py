@@ -19,8 +19,16 @@ from gscli.execute import layout_of
 from gscli.frameworks import find
 from gscli.kernel import REDUCTIONS, Tuning
 from gscli.kernel.halves import summed
+from gscli.kernel.items import as_items, reduce_cells
 from gscli.kernel.replacing import last_writers
-from gscli.kernel.rows import NARROW, WIDE_BYTES, as_items, reduce_rows, stable_order
+from gscli.kernel.rounds import (
+    NARROW_BYTES,
+    ROWS_PER_ENTRY,
+    SMALLEST_BLOCK,
+    reduce_as_they_come,
+    worth_a_try,
+)
+from gscli.kernel.rows import NARROW, WIDE_BYTES, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
 from gscli.plan import Plan, resolve
 
@@ -99,6 +107,32 @@ def test_wide_rows_are_reduced_as_one_by_one() -> None:
         with np.errstate(all="ignore"):
             reduce_rows(actual, addresses, updates, np.add, TUNINGS[-1])
         assert_same(actual, one_by_one(rows, addresses, updates, np.add))
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "complex64"])
+def test_rows_that_few_entries_share(dtype: str, ufunc: Any) -> None:
+    count, run = SMALLEST_BLOCK * ROWS_PER_ENTRY, NARROW
+    rng = np.random.default_rng(3)
+    for crowded in (0.0, 0.1, 1.0):  # no entry, few of a block, all from the second block on
+        at = rng.integers(0, count, 3000)
+        at[SMALLEST_BLOCK:][rng.random(3000 - SMALLEST_BLOCK) < crowded] = 7
+        rows, updates = (values((n, run), np.dtype(dtype), n) for n in (count, 3000))
+        expected, actual = rows.copy(), rows.copy()
+        with np.errstate(all="ignore"):
+            reduce_cells(expected, at, updates, ufunc)
+            reduce_rows(actual, at, updates, ufunc, TUNINGS[0])
+        assert_same(actual, expected)
+        if not crowded and rows.itemsize * run <= NARROW_BYTES:
+            assert worth_a_try(rows, 3000)
+
+
+def test_crowds_end_what_is_combined_as_it_comes() -> None:
+    count = SMALLEST_BLOCK * ROWS_PER_ENTRY
+    rows, updates = np.zeros((count, NARROW), np.int8), np.ones((1500, NARROW), np.int8)
+    at = np.concatenate([np.arange(SMALLEST_BLOCK), np.zeros(1500 - SMALLEST_BLOCK, np.int64)])
+    assert reduce_as_they_come(rows, at, updates, np.add) == SMALLEST_BLOCK
+    assert rows.sum() == SMALLEST_BLOCK * NARROW
 
 
 def test_more_updates_of_one_row_than_fit_at_once() -> None:

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.kernel.items import as_items
 from gscli.kernel.routes import few_addresses, judges_while_walking, walk
-from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.walks import Lane, Step
 from gscli.layout import Layout, Number

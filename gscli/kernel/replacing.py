@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gscli.kernel.rows import as_items
+from gscli.kernel.items import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.layout import Layout

@@ -8,38 +8,20 @@ ufunc call, after all earlier updates of that cell and before all later ones.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from gscli.kernel import halves
+from gscli.kernel.items import Ufunc, reduce_cells
+from gscli.kernel.rounds import reduce_as_they_come, worth_a_try
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.plan import Array, Indices
 
-Ufunc = Any
-
-LARGEST_ITEM = 1 << 16
 NARROW = 20
 """Cells per row below which rows are reduced cell by cell."""
 WIDE_BYTES = 1 << 13
 """Bytes per row from which each update is worth a call of its own."""
 GROUP_BYTES = 1 << 19
-
-
-def as_items(array: Array, run: int) -> Array:
-    """Rows of `run` cells as single items, which NumPy moves faster than rows of an axis.
-
-    The last axis has `run` cells and vanishes where that is possible, else array itself.
-
-    >>> as_items(np.zeros((4, 3), np.float32), 3).shape
-    (4,)
-    """
-    if run == 1:
-        return array.reshape(array.shape[:-1])
-    size = run * array.itemsize
-    if array.dtype.kind in "OT" or size > LARGEST_ITEM:
-        return array
-    return array.view(f"V{size}").reshape(array.shape[:-1])
 
 
 def reduce_rows(
@@ -50,17 +32,18 @@ def reduce_rows(
     rows is (n, run), addresses (m,), values (m, run); bit for bit the sequential loop.
     """
     run = rows.shape[1]
-    if run == 1:
-        ufunc.at(rows.reshape(-1), addresses, values.reshape(-1))
-    elif run < NARROW or values.size < tuning.few_cells or not _same_in_bulk(ufunc, rows, values):
-        cells = addresses[:, None] * run + np.arange(run)
-        ufunc.at(rows.reshape(-1), cells.reshape(-1), values.reshape(-1))
+    if run < NARROW or values.size < tuning.few_cells or not _same_in_bulk(ufunc, rows, values):
+        reduce_cells(rows, addresses, values, ufunc)
     elif run * rows.itemsize >= WIDE_BYTES:
         for address, value in zip(addresses.tolist(), values, strict=True):
             row = rows[address]
             ufunc(row, value, out=row)
     else:
-        _reduce_groups(rows, addresses, values, ufunc, tuning)
+        done = 0
+        if worth_a_try(rows, addresses.size) and not halves.takes(rows.dtype, ufunc):
+            done = reduce_as_they_come(rows, addresses, values, ufunc)
+        if done < addresses.size:
+            _reduce_groups(rows, addresses[done:], values[done:], ufunc, tuning)
 
 
 def _same_in_bulk(ufunc: Ufunc, rows: Array, values: Array) -> bool:
@@ -105,11 +88,12 @@ def _reduce_groups(
 
 def _reduced(stack: Array, ufunc: Ufunc) -> Array:
     """One row after the other, along the first of several axes, where NumPy keeps the order."""
-    if stack.dtype == np.float16 and ufunc in (np.add, np.subtract):
+    if halves.takes(stack.dtype, ufunc):
         sums = halves.summed(stack, ufunc)
         if sums is not None:
             return sums
-    result: Array = ufunc.reduce(stack, axis=0, dtype=stack.dtype)
+    # None: begin with the first update, for 0 + -0.0 would not be -0.0.
+    result: Array = ufunc.reduce(stack, axis=0, dtype=stack.dtype, initial=None)
     return result
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gscli.arrays import dtype_named
+from gscli.kernel.items import as_items
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, judges_while_walking, numpy_judges, walk
-from gscli.kernel.rows import as_items, reduce_rows
+from gscli.kernel.rows import reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.kernel.walks import Lane, Step, Walk

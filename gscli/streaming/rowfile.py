@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from gscli import mapped
 from gscli.errors import CannotRead
-from gscli.kernel.rows import LARGEST_ITEM, stable_order
+from gscli.kernel.items import LARGEST_ITEM
+from gscli.kernel.rows import stable_order
 from gscli.plan import Array, Indices
 from gscli.text import safe
 

@@ -15,8 +15,9 @@ from typing import IO
 import numpy as np
 
 from gscli import mapped
+from gscli.kernel.items import as_items
 from gscli.kernel.routes import in_sequence
-from gscli.kernel.rows import as_items, stable_order
+from gscli.kernel.rows import stable_order
 from gscli.kernel.tuning import DEFAULT
 from gscli.kernel.writing import Target
 from gscli.layout import Layout
