@@ -158,7 +158,14 @@ def _operator(op_type: str, domain: str) -> Operator:
 
 def _attributes(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message
     helper = extra("onnx.helper", "onnx")
-    values = {item.name: helper.get_attribute_value(item) for item in node.attribute}
+    values: dict[str, object] = {}
+    for item in node.attribute:
+        if item.name in values:
+            raise ContentRefused(f"the attribute {safe(item.name, 60)} stands twice")
+        try:
+            values[item.name] = helper.get_attribute_value(item)
+        except ValueError:  # a reference into a function around the node, or a type yet to come
+            raise ContentRefused(f"the attribute {safe(item.name, 60)} has no value") from None
     return {
         name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
         for name, value in values.items()
