@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 import gscli as package
+from gscli.frameworks.numpy import add_at
+from gscli.frameworks.torch import scatter_add
 
 from .interleaving import raced, summary, verdict
 from .machine import ROOT
@@ -48,6 +50,11 @@ def pairs() -> dict[str, tuple[Call, Call]]:
         np.put_along_axis(output, own, one, 0)
         return output
 
+    def added_along() -> Any:
+        output = data.copy()
+        np.add.at(output, (own, np.arange(3)), one)
+        return output
+
     named = {"data": data, "indices": vectors, "updates": updates}
     return {
         "gather": (lambda: gscli.gather(data, rows), lambda: np.take(data, rows, 0)),
@@ -62,6 +69,8 @@ def pairs() -> dict[str, tuple[Call, Call]]:
             added,
         ),
         "scatter_elements": (lambda: gscli.scatter_elements(data, own, one), put),
+        "numpy.add.at": (lambda: add_at(data, rows, updates), added),
+        "torch.scatter_add": (lambda: scatter_add(data, own, one, dim=0), added_along),
         "run": (lambda: gscli.run("onnx.scatter_nd", named), assigned),
     }
 
