@@ -88,7 +88,7 @@ def call(operator: Operator, inputs: Sequence[object], attrs: Mapping[str, objec
         parts = group if isinstance(group, tuple) else (group,)
         named.update({f"{many}_{i}": part for i, part in enumerate(parts)})
     present = {key: value for key, value in named.items() if value is not None}
-    return execute(operator, present, attrs).output
+    return _output(*planned(operator, present, attrs))
 
 
 def execute(
@@ -100,16 +100,18 @@ def execute(
 ) -> Run:
     """Judge, plan and run one call."""
     arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+    return Run(operator, arrays, plan, _output(arrays, plan))
+
+
+def _output(arrays: Mapping[str, Array], plan: Plan) -> Array:
     layout = plan.layout
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
         data = data.reshape(layout.data_shape)
     if layout.kind == "gather":
         assert data is not None
-        output = kernel.gather(plan, data)
-    else:
-        output = kernel.scatter(plan, data)
-    return Run(operator, arrays, plan, output)
+        return kernel.gather(plan, data)
+    return kernel.scatter(plan, data)
 
 
 def planned(
