@@ -29,6 +29,21 @@ def box_size(box: Box) -> int:
     return prod(stop - start for start, stop in box)
 
 
+def without(box: Box, inner: Box) -> tuple[Box, ...]:
+    """The cells of a box outside of one within it, as boxes that have no cell in common.
+
+    >>> without(((0, 2), (0, 3)), ((0, 2), (1, 3)))
+    (((0, 2), (0, 1)),)
+    >>> sum(map(box_size, without(((0, 3), (0, 3)), ((1, 2), (1, 2)))))
+    8
+    """
+    found: list[Box] = []
+    for axis, ((first, last), (start, stop)) in enumerate(zip(box, inner, strict=True)):
+        sides = [ends for ends in ((first, start), (stop, last)) if ends[0] < ends[1]]
+        found += [(*inner[:axis], ends, *box[axis + 1 :]) for ends in sides]
+    return tuple(found)
+
+
 def reshaped(box: Box, before: Shape, after: Shape) -> Box:
     """The same cells after a reshape; exact where the box is one cell, full, or keeps its axes.
 

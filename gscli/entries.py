@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.arrays import plain
-from gscli.boxes import Box
+from gscli.boxes import Box, box_size
 from gscli.replay import Change
 
 How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
@@ -44,7 +44,8 @@ class Entry(NamedTuple):
 
     Boxes are half-open ranges per axis, in the coordinates of the tensor they lie in. `target`
     is where data was read or output written (None when skipped), `result` where gather wrote its
-    output or scatter took its updates. `indices` holds one box per index input.
+    output or scatter took its updates. `indices` holds one box per index input. `dropped`: updates
+    of a live entry that have no cell, because its window lies partly outside.
     """
 
     number: int
@@ -56,11 +57,17 @@ class Entry(NamedTuple):
     target: Box | None
     result: Box | None
     change: Change | None = None
+    dropped: tuple[Box, ...] = ()
 
     @property
     def live(self) -> bool:
         """False for a skipped entry."""
         return self.target is not None
+
+    @property
+    def lost(self) -> int:
+        """How many updates of a live entry are dropped."""
+        return sum(map(box_size, self.dropped))
 
     @property
     def status(self) -> Literal["ok", "wrap", "clip", "skip"]:
@@ -70,8 +77,8 @@ class Entry(NamedTuple):
         hows = {adjustment.how for adjustment in self.adjustments}
         return "clip" if "clipped" in hows else "wrap" if "wrapped" in hows else "ok"
 
-    def to_dict(self) -> dict[str, object]:
-        """The JSON form."""
+    def to_dict(self, *, gathered: bool = False) -> dict[str, object]:
+        """The JSON form; `gathered`: the entry is a gather's."""
         found: dict[str, object] = {
             "id": self.label,
             "at": list(self.at),
@@ -80,10 +87,12 @@ class Entry(NamedTuple):
             "status": self.status,
         }
         if self.result is not None:
-            found["update" if self.change is not None else "result"] = _box_list(self.result)
+            found["result" if gathered else "update"] = _box_list(self.result)
         if self.change is not None and self.change.old.size == 1:
             found["old"] = plain(self.change.old.reshape(-1)[0])
             found["new"] = plain(self.change.new.reshape(-1)[0])
+        if self.dropped:
+            found["dropped"] = self.lost
         return found
 
 

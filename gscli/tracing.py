@@ -14,7 +14,7 @@ from math import prod
 from typing import Literal, TypeAlias
 
 from gscli.arrays import dtype_name, plain
-from gscli.boxes import Box, axis_boxes, reshaped
+from gscli.boxes import Box, axis_boxes, reshaped, without
 from gscli.declare import Operator
 from gscli.duplicates import Duplicates, duplicate_writers
 from gscli.entries import Adjustment, Entry, How, label_of
@@ -180,7 +180,12 @@ class Trace:
     ) -> Entry:
         vector = self.run.plan.vector(number)
         live = all(alive for _, alive in resolved)
-        target = self._target(at, tuple(start for start, _ in resolved)) if live else None
+        starts = tuple(start for start, _ in resolved)
+        target = self._target(at, starts) if live else None
+        whole = tuple((0, size) for size in self.layout.addressing.window)
+        result = taken = self._result(at, whole)
+        if self.kind == "scatter" and target is not None and not self.layout.policy.whole:
+            taken = self._result(at, self._inside(at, starts))
         return Entry(
             number,
             label_of(number),
@@ -189,8 +194,9 @@ class Trace:
             self._index_boxes(number),
             tuple(self._adjustments(vector, resolved)),
             target,
-            self._result(at),
+            taken,
             replay.change(number) if replay is not None and target is not None else None,
+            without(result, taken) if result is not None and taken is not None else (),
         )
 
     def _adjustments(
@@ -222,9 +228,19 @@ class Trace:
             return None
         return reshaped(tuple(box), layout.view_shape, layout.data_shape)
 
-    def _result(self, at: tuple[int, ...]) -> Box | None:
+    def _inside(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box:
+        """The part of an entry's window whose cells exist."""
+        found = [(0, size) for size in self.layout.addressing.window]
+        for axis in self.layout.axes:
+            if axis.window is not None:
+                start = 0 if axis.column is None else starts[axis.column]
+                start += 0 if axis.entry is None else at[axis.entry]
+                found[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
+        return tuple(found)
+
+    def _result(self, at: tuple[int, ...], window: Box) -> Box | None:
         addressing = self.layout.addressing
-        both = [(place, place + 1) for place in at] + [(0, size) for size in addressing.window]
+        both = [(place, place + 1) for place in at] + list(window)
         box = tuple(both[position] for position in addressing.order)
         if self.kind == "gather":
             return reshaped(box, addressing.result_shape, self.layout.output_shape)
@@ -295,7 +311,9 @@ class Trace:
         document["output"] = dump_json(self.run.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
-        document["entries"] = [entry.to_dict() for entry in self.entries(limit)] if listed else []
+        told = self.entries(limit) if listed else []
+        gathered = self.kind == "gather"
+        document["entries"] = [entry.to_dict(gathered=gathered) for entry in told]
         document["warnings"] = [notice.to_dict() for notice in self.warnings]
         return document
 

@@ -83,7 +83,7 @@ def test_the_json_keys_are_all_described(capsys: pytest.CaptureFixture[str]) -> 
     assert guarded(["scatter-nd", "[1,2]", "[[0],[-1]]", "[8,9]", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert set(table_keys("key")) - {"gscli/1"} == set(document)
-    assert table_keys("key of an entry") == list(document["entries"][0])
+    assert table_keys("key of an entry") == [*document["entries"][0], "dropped"]
 
 
 def test_the_exit_codes_are_all_described() -> None:

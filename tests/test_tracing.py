@@ -151,6 +151,17 @@ def test_slices_have_ranges_in_the_document() -> None:
     assert document["entries"][0]["cell"] == [1, [0, 2]]  # type: ignore[index]
 
 
+def test_the_document_says_where_values_went_and_what_was_dropped() -> None:
+    gathered = gscli.trace("gather", {"data": [1, 2], "indices": [1]}).to_dict()["entries"]
+    assert gathered[0]["result"] == [0]  # type: ignore[index]
+    assert "update" not in gathered[0]  # type: ignore[index]
+    entries = windowed([-1, 3, 9], xla=False).to_dict()["entries"]
+    assert [one["update"] for one in entries] == [  # type: ignore[attr-defined]
+        [0, [1, 3]], [1, [0, 3]], [2, [0, 3]],
+    ]  # fmt: skip
+    assert [one.get("dropped") for one in entries] == [1, None, None]  # type: ignore[attr-defined]
+
+
 def test_labels_never_repeat() -> None:
     labels = [label_of(number) for number in range(60 * 60)]
     assert len(set(labels)) == len(labels)

@@ -18,13 +18,17 @@ COUNTED_CELLS = 1 << 20
 
 @dataclass(frozen=True)
 class Counts:
-    """Over the first `entries` entries; `changed` is None where too many cells were touched."""
+    """Over the first `entries` entries; `changed` is None where too many cells were touched.
+
+    `lost`: updates of windows partly outside that were dropped; `skipped` entries do not count.
+    """
 
     entries: int
     skipped: int
     touched: int
     twice: int
     changed: int | None
+    lost: int = 0
 
 
 def counts(trace: Trace) -> Counts | None:
@@ -32,7 +36,7 @@ def counts(trace: Trace) -> Counts | None:
 
     >>> from gscli.tracing import trace
     >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
-    Counts(entries=2, skipped=0, touched=1, twice=1, changed=None)
+    Counts(entries=2, skipped=0, touched=1, twice=1, changed=None, lost=0)
     """
     entries = trace.entries(COUNTED_ENTRIES)
     targets = [entry.target for entry in entries if entry.target is not None]
@@ -46,6 +50,7 @@ def counts(trace: Trace) -> Counts | None:
         int(cells.size),
         int((times > 1).sum()),
         _changed(trace, cells) if trace.kind == "scatter" else None,
+        sum(entry.lost for entry in entries),
     )
 
 

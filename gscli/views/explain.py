@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.text import safe
+from gscli.text import counted, safe
 from gscli.tracing import Entry, Trace
 from gscli.views.counts import COUNTED_CELLS, Counts, counts
 from gscli.views.formula import Formula
@@ -148,6 +148,8 @@ def _counted(trace: Trace, found: Counts) -> str:
     if found.skipped:
         what = "read the fill value" if gathered else "dropped"
         parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
+    if found.lost:
+        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
     if found.twice:
         things = "cell" if found.twice == 1 else "cells"
         parts.append(f"{found.twice:,} {things} {'read' if gathered else 'hit'} twice or more")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gscli.boxes import Box
+from gscli.text import counted
 from gscli.tracing import Entry, Trace
 from gscli.views.page_sheets import SIGNS, Cell, Scene, values_at
 
@@ -82,7 +83,7 @@ def _written(scene: Scene, entry: Entry, box: Box, cell: Cell) -> str | None:
 def _finish(trace: Trace, told: int) -> str:
     rest = trace.entry_count - told
     if rest:
-        return f"The other {rest:,} entries follow. This is the result."
+        return f"The other {counted(rest, 'entry follows', 'entries follow')}. This is the result."
     if trace.reduction == "mean":
         return "Each sum is divided by the number of its values. This is the result."
     return f"The sums are rounded to {trace.layout.dtype}. This is the result."

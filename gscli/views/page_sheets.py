@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -13,7 +13,7 @@ import numpy as np
 from gscli.boxes import Box
 from gscli.errors import LimitRefused
 from gscli.plan import Array
-from gscli.tracing import Entry, Trace
+from gscli.tracing import Entry, How, Trace
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
@@ -134,9 +134,15 @@ class Scene:
         numbers = number_format([values], self.options.precision) if own else self.numbers
         texts = dict(zip(cells, numbers.texts(values, SIGNS), strict=True))
         found: dict[Cell, list[int]] = {}
+        used: set[Cell] = set()
         for mark in subject.marks:
             for cell in cells_of(seen, subject.array.ndim, mark.box):
                 found.setdefault(cell, []).append(mark.number)
+                if not mark.alarm:
+                    used.add(cell)
+        if subject.role == "updates":
+            signs: dict[Cell, How] = dict.fromkeys(found.keys() - used, "skipped")
+            subject = replace(subject, signs=signs)
         return Sheet(subject, seen, texts, found)
 
 

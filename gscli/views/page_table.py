@@ -108,12 +108,16 @@ class Cells:
         if not numbers:
             return f'<td aria-label="{label}"><b>{text}</b></td>'
         chips = self._chips(numbers)
-        kinds = [f"n{len(chips)}"] + ["drop"] * all(n in self._skipped for n in numbers)
+        kinds = [f"n{len(chips)}"] + ["drop"] * self._dropped(cell, numbers)
         return (
             f'<td data-e="{" ".join(map(str, numbers))}" class="{" ".join(kinds)}" '
             f'aria-label="{label}"><span class="e">{"".join(chips)}</span>'
             f'<b class="{self._chip(numbers[-1])}">{text}</b>{self._sign(cell, numbers)}</td>'
         )
+
+    def _dropped(self, cell: Cell, numbers: Sequence[int]) -> bool:
+        lost = self._sheet.subject.role == "updates" and cell in self._sheet.subject.signs
+        return lost or all(number in self._skipped for number in numbers)
 
     def place(self, cell: Cell) -> str:
         """How a cell is called aloud."""
@@ -121,7 +125,10 @@ class Cells:
 
     def _is(self, cell: Cell) -> str:
         text, how = self._sheet.texts[cell], self._sheet.subject.signs.get(cell)
-        return f" is {text}" if how is None else f" is {text}, {spoken_sign(how)}"
+        if how is None:
+            return f" is {text}"
+        indices = self._sheet.subject.role == "indices"
+        return f" is {text}, {spoken_sign(how) if indices else 'dropped'}"
 
     def _sign(self, cell: Cell, numbers: Sequence[int]) -> str:
         how = self._sheet.subject.signs.get(cell)

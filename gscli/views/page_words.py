@@ -85,6 +85,8 @@ class Speaker:
         if found.skipped:
             what = "out of range and filled" if trace.kind == "gather" else "dropped"
             told.append(f"{_counted(found.skipped, 'entry', 'entries')} {what}")
+        if found.lost:
+            told.append(_counted(found.lost, "update falls outside", "updates fall outside"))
         left_open = trace.layout.open_order if found.twice else ""
         note = f" {left_open}; here the last one stays." if left_open else ""
         return f"{', '.join(told)}.{note}"
@@ -120,6 +122,7 @@ class Speaker:
         if change is None:
             return Sentence(f"{path} is written")
         after = "" if change.again is None else f", again after {label_of(change.again)}"
+        after += f", {self._teller.dropped(entry)} dropped outside" if entry.dropped else ""
         old, update, new = map(self._listed, (change.old, change.update, change.new))
         if not new:
             what = self._combined(change, place, self._teller.result_cell(entry))

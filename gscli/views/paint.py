@@ -35,7 +35,7 @@ class Painter:
         self.palette, self.signs = palette, signs
         subject = sheet.subject
         self.marked = sheet.marked(subject.marks)
-        self.how = sheet.how(subject.signs)
+        self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
         self._numbers = numbers
         self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
         self.pen = Pen(
@@ -63,8 +63,17 @@ class Painter:
             for mark in unlit.marks:
                 # In a step a cell carries one letter at a time.
                 self._measure_marks(found, texts, self.sheet.marked([mark]))
-            self._measure_signs(found, self.sheet.how(unlit.signs))
+            dropped = self._dropped(self.sheet.marked(unlit.marks))
+            self._measure_signs(found, {**self.sheet.how(unlit.signs), **dropped})
         return found
+
+    def _dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, How]:
+        """Updates that no entry writes anywhere."""
+        if self.sheet.subject.role != "updates":
+            return {}
+        return {
+            place: "skipped" for place, marks in marked.items() if all(mark.alarm for mark in marks)
+        }
 
     @staticmethod
     def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
@@ -105,7 +114,7 @@ class Painter:
         return block([*lines, *self._left_out()])
 
     def hidden(self, chunks: Sequence[Chunk]) -> int:
-        """How many marks no shown cell carries, of those that are to be seen at all."""
+        """How many entries no shown cell carries, of those that are to be seen at all."""
         shown = {place for chunk in chunks for place, _ in chunk}
         visible = {
             mark.number
@@ -113,7 +122,8 @@ class Painter:
             if column in shown
             for mark in marks
         }
-        return sum(map(self.sheet.asked_for, self.sheet.subject.marks)) - len(visible)
+        marks = self.sheet.subject.marks
+        return len({mark.number for mark in marks if self.sheet.asked_for(mark)} - visible)
 
     @property
     def _title(self) -> Line:

@@ -77,6 +77,9 @@ def _scattered(teller: Teller, entry: Entry) -> list[str]:
             told.append("the value of data is not counted")
     if change is not None and change.again is not None:
         told.append(f"entry {label_of(change.again)} wrote there before")
+    if entry.dropped:
+        lies = "is" if entry.lost == 1 else "are"
+        told.append(f"{teller.dropped(entry)} {lies} outside and dropped")
     return told
 
 

@@ -10,6 +10,7 @@ from gscli.boxes import Box, box_size
 from gscli.layout import Negative, Shape
 from gscli.plan import Array
 from gscli.replay import Change
+from gscli.text import counted
 from gscli.tracing import Entry, Trace, label_of
 from gscli.views.numbers import NumberFormat
 from gscli.views.signs import Signs
@@ -144,6 +145,8 @@ class Teller:
         change = entry.change
         target = f"{self.signs.arrow} {self.target_cell(entry)}"
         notes = [] if change is None or change.again is None else [self.again(change.again)]
+        if entry.dropped:
+            notes.append(f"{self.dropped(entry)} outside, dropped")
         if change is None or change.old.size != 1:
             return target, self._slice_written(entry), notes
         if self.trace.reduction == "none" and not notes:
@@ -151,6 +154,14 @@ class Teller:
         if change.fresh:
             notes.append("old value not counted")
         return target, self.arithmetic(change), notes
+
+    def dropped(self, entry: Entry) -> str:
+        """The updates of a live entry whose cells do not exist."""
+        if len(entry.dropped) > 1:
+            return counted(entry.lost, "update")
+        updates = self.trace.tensor("updates")
+        assert updates is not None
+        return cell_text(updates.name, entry.dropped[0], updates.shape)
 
     @staticmethod
     def again(first: int) -> str:

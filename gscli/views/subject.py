@@ -12,7 +12,7 @@ from gscli.tracing import Entry, How, Role, Trace, TracedTensor
 
 
 class Mark(NamedTuple):
-    """The cells of one tensor that one entry touches. `alarm`: the entry was skipped."""
+    """The cells of one tensor that one entry touches. `alarm`: it was skipped, or they are."""
 
     number: int
     label: str
@@ -73,6 +73,12 @@ def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Su
         for entry in entries
         if (box := box_in(trace, tensor, entry)) is not None and box_size(box)
     )
+    if tensor.role == "updates":
+        marks += tuple(
+            Mark(entry.number, entry.label, box, alarm=True)
+            for entry in entries
+            for box in entry.dropped
+        )
     writes_once = trace.kind == "scatter" and trace.reduction == "none"
     return Subject(
         tensor.name,

@@ -109,7 +109,7 @@ def test_skipped_entries_are_struck_through() -> None:
     cells = [attrs for attrs in Reader(text).all("td") if "drop" in (attrs.get("class") or "")]
     assert [attrs["aria-label"] for attrs in cells] == [
         "indices 1,0 is 5, out of range, entry b",
-        "updates 1 is 20, entry b",
+        "updates 1 is 20, dropped, entry b",
     ]
     assert "5 on axis 0 of size 3 is outside, so updates[1] = 20 is dropped" in text
 

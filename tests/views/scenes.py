@@ -72,9 +72,29 @@ def hostile() -> Trace:
     )
 
 
+def outside(*, xla: bool = False) -> Trace:
+    """Windows of 2×3 into 3×4: one inside, one over a corner, one over an edge, one beyond."""
+    return trace(
+        "stablehlo.scatter",
+        {
+            "inputs": np.zeros((3, 4), np.int64),
+            "scatter_indices": np.array([[0, 0], [2, 2], [-1, 1], [5, 0]]),
+            "updates": np.arange(1, 25).reshape(4, 2, 3),
+        },
+        {
+            "update_window_dims": (1, 2),
+            "scatter_dims_to_operand_dims": (0, 1),
+            "index_vector_dim": 1,
+            "update_computation": "add",
+            "xla": xla,
+        },
+    )
+
+
 SCENES: dict[str, Callable[[], Trace]] = {
     "duplicates": duplicates,
     "sheets": sheets,
+    "outside": outside,
     "big": big,
     "hostile": hostile,
     "negative": lambda: trace(
@@ -145,12 +165,13 @@ def _screens() -> Iterator[tuple[str, str]]:
     for name in ("sheets", "big", "duplicates"):
         yield f"{name}_120.txt", render(picture(SCENES[name](), WIDE), WIDE)
         yield f"{name}_120_color.txt", render(picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE)
-    for name in ("duplicates", "negative", "last_wins", "filled"):
+    for name in ("duplicates", "negative", "last_wins", "filled", "outside"):
         yield f"{name}_80_color.txt", render(picture(SCENES[name](), COLOR), COLOR)
     for name in ("duplicates", "negative", "clipped", "sheets", "hostile", "five_axes"):
         yield f"{name}_40_ascii.txt", render(picture(SCENES[name](), NARROW), NARROW)
     yield "duplicates_80_mono.txt", render(picture(duplicates(), MONO), MONO)
-    for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative"):
+    for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative",
+                 "outside"):  # fmt: skip
         made = SCENES[name]()
         yield f"{name}_explain.txt", render(explain(made, PLAIN, plain=False), PLAIN)
         yield f"{name}_plain.txt", str(explain(made, PLAIN, plain=True))

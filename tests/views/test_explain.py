@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-from views.scenes import PLAIN, SCENES, duplicates
+from views.scenes import PLAIN, SCENES, duplicates, outside
 
 from gscli.tracing import Trace, trace
 from gscli.views.counts import Counts, cell_numbers, counts
@@ -15,9 +16,11 @@ from gscli.views.formula import Formula
 from gscli.views.lines import render
 from gscli.views.numbers import NumberFormat
 from gscli.views.options import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.reasons import why
 from gscli.views.signs import signs_of
 from gscli.views.statements import Teller
+from gscli.views.subject import subjects
 
 ints = np.array
 
@@ -153,10 +156,56 @@ def test_scatters_say_what_output_starts_as() -> None:
 
 
 def test_counts() -> None:
-    assert counts(duplicates()) == Counts(entries=7, skipped=1, touched=3, twice=1, changed=3)
+    assert counts(duplicates()) == Counts(7, skipped=1, touched=3, twice=1, changed=3)
     assert "3 of 12 cells changed, 1 of 7 entries dropped, 1 cell hit twice or more" in told(
         duplicates()
     )
+
+
+@pytest.mark.parametrize("xla", [False, True])
+def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
+    found = outside(xla=xla)
+    entries = found.entries()
+    updates = found.run.inputs["updates"]
+    used = np.zeros(updates.shape, bool)
+    for entry in entries:
+        if entry.target is not None:
+            assert entry.change is not None
+            assert entry.result is not None
+            part = tuple(slice(*ends) for ends in entry.result)
+            assert updates[part].reshape(-1).tolist() == entry.change.update.tolist()
+            used[part] = True
+    assert found.run.output.sum() == updates[used].sum()
+    assert [entry.lost for entry in entries] == ([0, 0, 0, 0] if xla else [0, 4, 3, 0])
+    (numbers,) = [one for one in subjects(found, entries) if one.name == "updates"]
+    assert {mark.number for mark in numbers.marks if mark.alarm} == {1, 2, 3}
+    alarmed = np.zeros(updates.shape, bool)
+    for mark in numbers.marks:
+        if mark.alarm:
+            alarmed[tuple(slice(*ends) for ends in mark.box)] = True
+    assert (alarmed == ~used).all()
+    counted = counts(found)
+    assert counted is not None
+    assert (counted.lost, counted.skipped) == ((0, 3) if xla else (7, 1))
+    refused = [one for entry in entries for one in entry.adjustments if one.how == "skipped"]
+    drawn = render(picture(found, PLAIN), PLAIN)
+    assert len(re.findall(r"\d✗", drawn)) == len(refused) + (~used).sum()
+
+
+def test_one_dropped_update_is_named() -> None:
+    (note,) = re.findall(r"\([^()]*dropped\)", told(windows_of_two()))
+    assert note == "(updates[0,0] outside, dropped)"
+    assert "1 update falls outside" in told(windows_of_two())
+
+
+def windows_of_two() -> Trace:
+    """One window of two cells, one of them outside."""
+    inputs = {"inputs": [0, 0], "scatter_indices": [[-1]], "updates": [[5, 6]]}
+    attrs = {
+        "update_window_dims": (1,), "scatter_dims_to_operand_dims": (0,), "index_vector_dim": 1,
+        "xla": False,
+    }  # fmt: skip
+    return trace("stablehlo.scatter", inputs, attrs)
 
 
 def test_a_cell_that_keeps_its_value_is_not_counted_as_changed() -> None:
