@@ -98,12 +98,19 @@ def execute(
     *,
     max_bytes: int | None = None,
 ) -> Run:
-    """Judge, plan and run one call."""
-    arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
-    return Run(operator, arrays, plan, _output(arrays, plan))
+    """Judge, plan and run one call. Raises GscliError alone."""
+    try:
+        arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+        return Run(operator, arrays, plan, _output(plan, arrays))
+    except MemoryError as error:
+        raise LimitRefused(
+            "not enough memory for this",
+            where=operator.full_name,
+            hint="use .npy files and -o, which are streamed",
+        ) from error
 
 
-def _output(arrays: Mapping[str, Array], plan: Plan) -> Array:
+def _output(plan: Plan, arrays: Mapping[str, Array]) -> Array:
     layout = plan.layout
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
