@@ -79,7 +79,9 @@ def as_array(value: object, name: str) -> NDArray[Any]:
 def _from_sequence(value: object, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
         raise ContentRefused(
             f"{name} is not a rectangular array",
             where=name,
