@@ -88,7 +88,7 @@ def call(operator: Operator, inputs: Sequence[object], attrs: Mapping[str, objec
         parts = group if isinstance(group, tuple) else (group,)
         named.update({f"{many}_{i}": part for i, part in enumerate(parts)})
     present = {key: value for key, value in named.items() if value is not None}
-    return _output(*planned(operator, present, attrs))
+    return _computed(operator, present, attrs, None)[2]
 
 
 def execute(
@@ -99,9 +99,18 @@ def execute(
     max_bytes: int | None = None,
 ) -> Run:
     """Judge, plan and run one call. Raises GscliError alone."""
+    return Run(operator, *_computed(operator, inputs, attrs, max_bytes))
+
+
+def _computed(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    max_bytes: int | None,
+) -> tuple[Mapping[str, Array], Plan, Array]:
     try:
         arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
-        return Run(operator, arrays, plan, _output(plan, arrays))
+        return arrays, plan, _output(arrays, plan)
     except MemoryError as error:
         raise LimitRefused(
             "not enough memory for this",
@@ -110,7 +119,7 @@ def execute(
         ) from error
 
 
-def _output(plan: Plan, arrays: Mapping[str, Array]) -> Array:
+def _output(arrays: Mapping[str, Array], plan: Plan) -> Array:
     layout = plan.layout
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
