@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gscli import kernel
+from gscli import kernel, mapped
 from gscli.arrays import as_array, dtype_name, dtype_named
 from gscli.declare import Operator, numbered
 from gscli.errors import LimitRefused, UsageError
@@ -97,9 +97,14 @@ def execute(
     attrs: Mapping[str, object],
     *,
     max_bytes: int | None = None,
+    overlay: bool = False,
 ) -> Run:
-    """Judge, plan and run one call. Raises GscliError alone."""
-    return Run(operator, *_computed(operator, inputs, attrs, max_bytes))
+    """Judge, plan and run one call. Raises GscliError alone.
+
+    With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
+    nothing is written: for callers that are done with it before the file changes.
+    """
+    return Run(operator, *_computed(operator, inputs, attrs, max_bytes, overlay=overlay))
 
 
 def _computed(
@@ -107,10 +112,12 @@ def _computed(
     inputs: Mapping[str, object],
     attrs: Mapping[str, object],
     max_bytes: int | None,
+    *,
+    overlay: bool = False,
 ) -> tuple[Mapping[str, Array], Plan, Array]:
     try:
         arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
-        return arrays, plan, _output(arrays, plan)
+        return arrays, plan, _output(arrays, plan, overlay=overlay)
     except MemoryError as error:
         raise LimitRefused(
             "not enough memory for this",
@@ -119,7 +126,7 @@ def _computed(
         ) from error
 
 
-def _output(arrays: Mapping[str, Array], plan: Plan) -> Array:
+def _output(arrays: Mapping[str, Array], plan: Plan, *, overlay: bool) -> Array:
     layout = plan.layout
     data = arrays[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
@@ -127,7 +134,8 @@ def _output(arrays: Mapping[str, Array], plan: Plan) -> Array:
     if layout.kind == "gather":
         assert data is not None
         return kernel.gather(plan, data)
-    return kernel.scatter(plan, data)
+    base = mapped.overlay(data) if overlay and data is not None else None
+    return kernel.scatter(plan, data, base=base)
 
 
 def planned(

@@ -7,6 +7,8 @@ grow the process to the file's size. Released pages stay in the system's cache.
 from __future__ import annotations
 
 import mmap
+import os
+import stat
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
@@ -17,6 +19,9 @@ Array: TypeAlias = NDArray[Any]
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""
+
+WORTH_OVERLAYING = 64 << 20
+"""Bytes from which a copy costs more than the pages that a few writes touch."""
 
 
 def mapping_of(array: Array) -> mmap.mmap | None:
@@ -67,3 +72,23 @@ def file_of(array: Array) -> tuple[str, int] | None:
         return None
     begin = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return str(root.filename), root.offset + begin
+
+
+def overlay(array: Array) -> Array | None:
+    """A large mapped array once more, to be written to: only pages written to take memory.
+
+    The file stays as it is. None for arrays in memory, for small ones, and where the file is not
+    what it was.
+    """
+    place = file_of(array)
+    if place is None or array.nbytes < WORTH_OVERLAYING:
+        return None
+    path, begin = place
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            return np.asarray(np.memmap(file, array.dtype, "c", begin, array.shape))
+    except (OSError, ValueError):
+        return None

@@ -9,6 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gscli import mapped
+from gscli.execute import execute
+from gscli.frameworks import find
+
+NAMES = ("data", "indices", "updates")
 ROWS, WIDTH = 400_000, 64
 ROOM = 80 << 20
 """Bytes that the process may take; data alone are 100 MB."""
@@ -116,3 +121,30 @@ def test_patching_a_small_file_replaces_it(tmp_path: Path) -> None:
     both = run(tmp_path, "scatter-nd", "s.npy", "[[1]]", "[9]", "--in-place", "-o", "x.npy")
     assert both.returncode == 2
     assert not (tmp_path / "x.npy").exists()
+
+
+@pytest.mark.parametrize("reduction", ["none", "add"])
+def test_a_picture_takes_memory_for_what_is_written_alone(folder: Path, reduction: str) -> None:
+    inputs = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in NAMES}
+    before = (folder / "data.npy").read_bytes()
+    operator, attrs = find("onnx.scatter_nd"), {"reduction": reduction}
+    shown = execute(operator, inputs, attrs, overlay=True).output
+    assert mapped.mapping_of(shown) is not None
+    copied = execute(operator, inputs, attrs).output
+    assert mapped.mapping_of(copied) is None
+    assert shown.tobytes() == copied.tobytes() != inputs["data"].tobytes()
+    assert (folder / "data.npy").read_bytes() == before
+
+
+def test_only_whole_large_files_that_are_still_there_are_overlaid(folder: Path) -> None:
+    data = np.load(folder / "data.npy", mmap_mode="r")
+    assert mapped.overlay(data) is not None
+    assert mapped.overlay(np.zeros(data.shape, data.dtype)) is None
+    assert mapped.overlay(np.load(folder / "updates.npy", mmap_mode="r")) is None
+    linked = folder / "linked.npy"
+    linked.hardlink_to(folder / "data.npy")
+    gone = np.load(linked, mmap_mode="r")
+    linked.unlink()
+    assert mapped.overlay(gone) is None
+    linked.mkdir()
+    assert mapped.overlay(gone) is None

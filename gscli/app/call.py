@@ -74,7 +74,7 @@ class Call:
         """Run in memory, then warn; errors say which file they are about."""
         arrays = self.inputs.arrays
         with self._located_errors():
-            run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit)
+            run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
         trace = self._trace(run)
         warn(trace, self.settings)
         return trace

@@ -20,24 +20,27 @@ from gscli.layout import Layout
 from gscli.plan import Array, Flags, Indices, Plan
 
 
-def scatter(plan: Plan, data: Array | None, *, tuning: Tuning = DEFAULT) -> Array:
+def scatter(
+    plan: Plan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
+) -> Array:
     """A copy of `data` (or the fill) with the plan's updates written in entry order.
 
-    Returns a new array of the layout's output shape. Raises IndexRefused.
+    Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
+    may be written to. Raises IndexRefused.
     """
     with np.errstate(all="ignore"):
-        return _scattered(plan, data, tuning)
+        return _scattered(plan, data, base, tuning)
 
 
-def _scattered(plan: Plan, data: Array | None, tuning: Tuning) -> Array:
+def _scattered(plan: Plan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
     written = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
     nothing = not layout.entry_count or not layout.window_size or 0 in layout.output_shape
     if nothing or not (written or judges_while_walking(plan)):
         plan.judge()
-    if data is not None and worth_replacing(layout) and not nothing:
+    if data is not None and base is None and worth_replacing(layout) and not nothing:
         return replaced(plan, data, tuning)
-    target = Target(layout, _base(layout, data, tuning))
+    target = Target(layout, _base(layout, data, tuning) if base is None else base)
     if nothing:
         return target.finished()
     few = few_addresses(plan) if target.counts is None else None
