@@ -58,10 +58,10 @@ class Concept(NamedTuple):
 
 
 CONCEPTS: dict[ConceptName, Concept] = {
-    "gather": Concept("slices along one axis, one per index", takes_batch_dims=True),
-    "gather-elements": Concept("single cells; the index replaces one coordinate"),
+    "gather": Concept("gather slices along one axis, one per index", takes_batch_dims=True),
+    "gather-elements": Concept("gather single cells; the index replaces one coordinate"),
     "gather-nd": Concept(
-        "the cell or slice that each vector names",
+        "gather the cell or slice that each vector names",
         axis=None,
         takes_axis=False,
         takes_batch_dims=True,

@@ -13,6 +13,7 @@ Forms decide speed and never meaning: every layout could be executed as `cells`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -126,7 +127,7 @@ def cells(addressing: Addressing) -> Form:
         traveling += 1
     run = prod(axis.size for axis in axes[len(axes) - traveling :])
     entries, grid = prod(addressing.entries), len(addressing.entries)
-    strides = _strides(axes)
+    strides = row_major(axis.size for axis in axes)
     return Form(
         "cells",
         (1, 1, prod(axis.size for axis in axes[: len(axes) - traveling]), run),
@@ -176,7 +177,7 @@ def _window_axis(axis: Axis) -> int:
 
 def _column_steps(addressing: Addressing, unit: int) -> tuple[int, ...]:
     """For each column the stride of its axis, in units of `unit` cells."""
-    strides = _strides(addressing.axes)
+    strides = row_major(axis.size for axis in addressing.axes)
     steps = {
         axis.column: stride // max(unit, 1)
         for axis, stride in zip(addressing.axes, strides, strict=True)
@@ -185,9 +186,14 @@ def _column_steps(addressing: Addressing, unit: int) -> tuple[int, ...]:
     return tuple(steps[column] for column in range(len(addressing.columns)))
 
 
-def _strides(axes: tuple[Axis, ...]) -> tuple[int, ...]:
+def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Strides of a row-major array of these sizes, in elements.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
     steps, step = [], 1
-    for axis in reversed(axes):
+    for size in reversed(tuple(sizes)):
         steps.append(step)
-        step *= axis.size
+        step *= size
     return tuple(reversed(steps))

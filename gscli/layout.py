@@ -19,7 +19,7 @@ from math import prod
 from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.cached import cached_property
-from gscli.forms import Form, recognized
+from gscli.forms import Form, recognized, row_major
 
 Shape: TypeAlias = tuple[int, ...]
 Number: TypeAlias = bool | int | float | complex | str
@@ -192,12 +192,7 @@ class Layout:
     @cached_property
     def strides(self) -> Shape:
         """Row-major strides of the view, in elements."""
-        steps: list[int] = []
-        step = 1
-        for size in reversed(self.view_shape):
-            steps.append(step)
-            step *= size
-        return tuple(reversed(steps))
+        return row_major(self.view_shape)
 
     @cached_property
     def entry_count(self) -> int:

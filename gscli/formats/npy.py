@@ -21,6 +21,7 @@ from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
 from gscli.errors import ContentRefused, DtypeRefused
+from gscli.families import show_shape
 from gscli.formats.content import Content, check_limit
 from gscli.formats.dtypes import (
     SMALL_NAMES,
@@ -108,7 +109,7 @@ def check_length(header: Header, size: int, name: str) -> None:
         raise ContentRefused(
             f"{name} {problem}",
             where=f"{name}: {present:,} bytes of data",
-            valid=f"{header.nbytes:,} bytes for shape {list(header.shape)}",
+            valid=f"{header.nbytes:,} bytes for shape {show_shape(header.shape)}",
         )
 
 
