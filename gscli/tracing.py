@@ -7,24 +7,22 @@ from the kernel's reduction table.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import prod
 from typing import Literal, TypeAlias
 
 from gscli.arrays import dtype_name, plain
-from gscli.boxes import Box, axis_boxes, reshaped, without
 from gscli.declare import Operator
 from gscli.duplicates import Duplicates, duplicate_writers
 from gscli.entries import Adjustment, Entry, How, label_of
 from gscli.errors import Notice
 from gscli.execute import Run, execute, named
 from gscli.formats.jsonarray import dump_json
-from gscli.layout import Beyond, Fit, Layout, Shape
+from gscli.layout import Layout, Shape
 from gscli.notices import duplicate_notice
-from gscli.plan import Array, legal_range
-from gscli.replay import Replay
+from gscli.plan import Array
+from gscli.resolving import resolved_entries
 from gscli.text import counted
 
 __all__ = [
@@ -43,8 +41,6 @@ SCHEMA = "gscli/1"
 """Names the JSON form of a run."""
 
 Role: TypeAlias = Literal["data", "indices", "updates", "output"]
-
-ENTRIES_AT_ONCE = 1024
 
 LISTED_ENTRIES = 10_000
 """Entries that `to_dict` lists before it only counts them."""
@@ -147,129 +143,7 @@ class Trace:
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The first `limit` entries (default all), with old and new values for scatters."""
         count = self.entry_count if limit is None else min(limit, self.entry_count)
-        return list(self._entries(count))
-
-    def _entries(self, count: int) -> Iterator[Entry]:
-        plan = self.run.plan
-        replay = Replay(self.run, count) if self.kind == "scatter" else None
-        for first in range(0, count, ENTRIES_AT_ONCE):
-            last = min(first + ENTRIES_AT_ONCE, count)
-            grid = [axis.tolist() for axis in plan.grid(first, last)]
-            columns = [
-                self._resolved(column, first, last)
-                for column in range(len(self.layout.column_axes))
-            ]
-            for offset in range(last - first):
-                at = tuple(axis[offset] for axis in grid)
-                resolved = tuple(column[offset] for column in columns)
-                yield self._entry(first + offset, at, resolved, replay)
-
-    def _resolved(self, column: int, first: int, last: int) -> list[tuple[int, bool]]:
-        """What the plan made of one column's numbers: each coordinate, and whether it is live."""
-        plan = self.run.plan
-        coordinates, live = plan.coordinates(column, plan.raw(column, first, last))
-        flags = [True] * (last - first) if live is None else live.tolist()
-        return list(zip(coordinates.tolist(), flags, strict=True))
-
-    def _entry(
-        self,
-        number: int,
-        at: tuple[int, ...],
-        resolved: tuple[tuple[int, bool], ...],
-        replay: Replay | None,
-    ) -> Entry:
-        vector = self.run.plan.vector(number)
-        live = all(alive for _, alive in resolved)
-        starts = tuple(start for start, _ in resolved)
-        target = self._target(at, starts) if live else None
-        whole = tuple((0, size) for size in self.layout.addressing.window)
-        result = taken = self._result(at, whole)
-        if self.kind == "scatter" and target is not None and not self.layout.policy.whole:
-            taken = self._result(at, self._inside(at, starts))
-        return Entry(
-            number,
-            label_of(number),
-            at,
-            vector,
-            self._index_boxes(number),
-            tuple(self._adjustments(vector, resolved)),
-            target,
-            taken,
-            replay.change(number) if replay is not None and target is not None else None,
-            without(result, taken) if result is not None and taken is not None else (),
-        )
-
-    def _adjustments(
-        self, vector: tuple[int | float, ...], resolved: tuple[tuple[int, bool], ...]
-    ) -> Iterator[Adjustment]:
-        policy = self.layout.policy
-        for slot, (axis_number, (start, alive)) in enumerate(
-            zip(self.layout.column_axes, resolved, strict=True)
-        ):
-            axis, written = self.layout.axes[axis_number], vector[slot]
-            low, high = legal_range(axis, policy)
-            beside = not policy.whole and not -axis.span < start < axis.size
-            if not alive or beside:
-                yield Adjustment(slot, axis_number, axis.size, written, None, "skipped")
-            elif policy.beyond is Beyond.CLIP and not low <= written <= high:
-                yield Adjustment(slot, axis_number, axis.size, written, start, "clipped")
-            elif int(written) != start:
-                yield Adjustment(slot, axis_number, axis.size, written, start, "wrapped")
-
-    def _target(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box | None:
-        layout = self.layout
-        box: list[tuple[int, int]] = []
-        for axis in layout.axes:
-            start = 0 if axis.column is None else starts[axis.column]
-            start += 0 if axis.entry is None else at[axis.entry]
-            stop = start + (axis.span if axis.window is not None else 1)
-            box.append((max(start, 0), min(stop, axis.size)))
-        if any(stop <= start for start, stop in box):
-            return None
-        return reshaped(tuple(box), layout.view_shape, layout.data_shape)
-
-    def _inside(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box:
-        """The part of an entry's window whose cells exist."""
-        found = [(0, size) for size in self.layout.addressing.window]
-        for axis in self.layout.axes:
-            if axis.window is not None:
-                start = 0 if axis.column is None else starts[axis.column]
-                start += 0 if axis.entry is None else at[axis.entry]
-                found[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
-        return tuple(found)
-
-    def _result(self, at: tuple[int, ...], window: Box) -> Box | None:
-        addressing = self.layout.addressing
-        both = [(place, place + 1) for place in at] + list(window)
-        box = tuple(both[position] for position in addressing.order)
-        if self.kind == "gather":
-            return reshaped(box, addressing.result_shape, self.layout.output_shape)
-        updates = self.layout.updates
-        if updates is None or updates.name is None:
-            return None
-        shape = self.run.inputs[updates.name].shape
-        if updates.fit is Fit.BROADCAST:
-            return axis_boxes(box, shape)
-        if updates.fit is Fit.CYCLE:
-            size, wanted = prod(shape), addressing.result_shape
-            flat = reshaped(box, wanted, (prod(wanted),))[0][0] % size
-            return reshaped(((flat, flat + 1),), (size,), shape)
-        if updates.fit in (Fit.RESHAPE, Fit.CROP) and len(shape) != len(box):
-            return reshaped(box, addressing.result_shape, shape)
-        return box
-
-    def _index_boxes(self, number: int) -> tuple[tuple[str, Box], ...]:
-        boxes: dict[str, Box] = {}
-        for column, declared in enumerate(self.layout.addressing.columns):
-            if declared.source in boxes:
-                continue
-            place = self.run.plan.index_position(column, number)
-            box = [(at, at + 1) for at in place]
-            if declared.vector_dim is not None:
-                length = self.run.inputs[declared.source].shape[declared.vector_dim]
-                box[declared.vector_dim] = (0, length)
-            boxes[declared.source] = tuple(box)
-        return tuple(boxes.items())
+        return list(resolved_entries(self.run, count))
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "gscli"
 LIGHT = (
     "errors", "text", "cached", "layout", "boxes", "dtypes", "families", "checks",
     "dimension_numbers", "attributes", "concepts", "declare", "frameworks",
-    "messages", "terminal", "options", "words", "cli", "guard", "commands", "__init__", "__main__",
+    "messages", "prose", "terminal", "options", "words", "cli", "guard", "commands", "__init__", "__main__",
 )  # fmt: skip
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 FORBIDDEN = {
@@ -24,6 +24,7 @@ FORBIDDEN = {
     "plan": {"declare", "frameworks", "kernel", "tracing", "views", "files", "app"},
     "kernel": {"declare", "frameworks", "tracing", "views", "files", "app"},
     "formats": {"declare", "frameworks", "plan", "kernel", "tracing", "views", "app"},
+    "resolving": {"tracing", "views", "app", "files"},
     "tracing": {"views", "app", "files"},
     "views": {"app", "files", "frameworks", "families"},
 }
