@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gscli.forms import cells
-from gscli.kernel.walks import Cells, Elements, Shared, Slices, Step, Walk
+from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
 from gscli.layout import Beyond, Narrow, Negative
 from gscli.plan import Flags, Indices, Plan
 
@@ -29,13 +29,20 @@ def numpy_judges(plan: Plan) -> bool:
         and form.run == form.data[1] == 1
         and form.data[2] > 0
         and form.steps == (1,)
-        and form.data[0] == 1
+        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
         and policy.negative is Negative.FROM_END
         and policy.beyond is Beyond.RAISE
         and policy.narrow is Narrow.NEVER
         and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
-        and plan.raw(0, 0, FEW_ENTRIES).min(initial=0) == 0
+        and not _seems_negative(plan)
     )
+
+
+def _seems_negative(plan: Plan) -> bool:
+    """Whether any of a few index numbers from here and there is negative."""
+    count = plan.layout.entry_count
+    places = (0, count // 2, max(count - FEW_ENTRIES, 0))
+    return any(plan.raw(0, at, at + FEW_ENTRIES).min(initial=0) < 0 for at in places)
 
 
 def judges_while_walking(plan: Plan) -> bool:
