@@ -24,8 +24,8 @@ FORMS = (
     "rand:3x4[:seed=N][:below=N][:DTYPE]",
 )
 
-_SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*")
-_SETTING = re.compile(r"(seed|below)=(\d{1,18})")
+_SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*", re.ASCII)
+_SETTING = re.compile(r"(seed|below)=(\d{1,18})", re.ASCII)
 
 
 @dataclass(frozen=True)
