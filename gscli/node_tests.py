@@ -15,7 +15,7 @@ from gscli.cases import difference, operator_name
 from gscli.declare import Operator
 from gscli.errors import CannotRead, ContentRefused, GscliError
 from gscli.execute import execute
-from gscli.formats.content import open_content
+from gscli.formats.content import open_content, reading
 from gscli.formats.extras import extra
 from gscli.formats.tensorproto import parsed
 from gscli.frameworks import framework
@@ -73,10 +73,11 @@ def folders_below(paths: list[str]) -> list[Path]:
     found: list[Path] = []
     for text in paths:
         path = Path(text)
-        if (path / MODEL).is_file():
-            found.append(path)
-            continue
-        below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
+        with reading(safe(text)):
+            if (path / MODEL).is_file():
+                found.append(path)
+                continue
+            below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
         if not below:
             raise CannotRead(
                 f"no {MODEL} here",
