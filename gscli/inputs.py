@@ -36,13 +36,16 @@ def byte_limit(text: str | None) -> int | None:
     if number and number[-1].upper() in _UNITS:
         number, unit = number[:-1], number[-1].upper()
     try:
-        return int(float(number) * _UNITS[unit])
+        size = int(float(number) * _UNITS[unit])
     except (ValueError, OverflowError):
+        size = -1
+    if size < 0:
         raise UsageError(
             "max-bytes takes a number of bytes",
             where=f"--max-bytes {text}"[:100],
             valid="e.g. 500M, 2G",
-        ) from None
+        )
+    return size
 
 
 def read_inputs(
