@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gscli.app.drawing import save_text
 from gscli.documents import trace_of
-from gscli.errors import ContentRefused, GscliError
+from gscli.errors import ContentRefused, GscliError, UsageError
 from gscli.formats.content import TEXT_LIMIT, open_content
 from gscli.formats.jsontext import parse_json
 from gscli.text import safe
@@ -31,6 +31,8 @@ def _trace(path: str) -> Trace:
         )
     try:
         return trace_of(document)
+    except UsageError as error:
+        raise ContentRefused(error.problem, where=safe(path), hint=error.hint) from None
     except GscliError as error:
         error.where = f"{safe(path)}: {error.where}" if error.where else safe(path)
         raise
