@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from math import prod
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -92,9 +92,10 @@ def _refusing_temporary(folder: str) -> Iterator[None]:
 
 def _folder_for_temporary_files(path: str) -> str:
     """Beside the result, where there is room for it; never beside a device or a pipe."""
-    target = Path(path).resolve()
-    beside = target.is_file() or not target.exists()
-    return str(target.parent) if beside and target.parent.is_dir() else tempfile.gettempdir()
+    target = os.path.realpath(path)
+    folder, _ = os.path.split(target)
+    beside = os.path.isfile(target) or not os.path.lexists(target)
+    return folder if beside and os.path.isdir(folder) else tempfile.gettempdir()
 
 
 def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
