@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import prod
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -78,24 +79,28 @@ def run_to_file(
 
 
 @contextmanager
-def _refusing_temporary(folder: str) -> Iterator[None]:
+def _refusing_temporary(folder: str | None) -> Iterator[None]:
     """What is left to fail with the system's own errors are temporary files."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise CannotWrite(
-            "cannot write temporary files", where=f"{safe(folder)}: {error.strerror or error}"
-        ) from error
+        where = f"{safe(folder or tempfile.tempdir or 'no folder')}: {error.strerror or error}"
+        raise CannotWrite("cannot write temporary files", where=where) from error
 
 
-def _folder_for_temporary_files(path: str) -> str:
-    """Beside the result, where there is room for it; never beside a device or a pipe."""
-    target = os.path.realpath(path)
-    folder, _ = os.path.split(target)
-    beside = os.path.isfile(target) or not os.path.lexists(target)
-    return folder if beside and os.path.isdir(folder) else tempfile.gettempdir()
+def _folder_for_temporary_files(path: str) -> str | None:
+    """Beside the result, where there is room for it; never beside a device or a pipe.
+
+    None for Python's choice. A name that no file can have is left to the writer to refuse.
+    """
+    with suppress(ValueError):
+        target = Path(os.path.realpath(path))
+        with suppress(OSError):
+            if (target.is_file() or not target.exists()) and target.parent.is_dir():
+                return str(target.parent)
+    return None
 
 
 def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
@@ -114,7 +119,7 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
         raise CannotWrite(f"cannot write {file.name}", where=f"{file.name}: {reason}") from error
 
 
-def _pieces(plan: Plan, dtype: np.dtype[Any], folder: str, stack: ExitStack) -> Iterator[Array]:
+def _pieces(plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack) -> Iterator[Array]:
     layout = plan.layout
     if 0 in layout.output_shape:
         return iter(())
@@ -144,7 +149,7 @@ def _transposed(
         mapped.release(full)
 
 
-def _scattered(plan: Plan, dtype: np.dtype[Any], folder: str, stack: ExitStack) -> Iterator[Array]:
+def _scattered(plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.run
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
