@@ -95,11 +95,10 @@ def _folder_for_temporary_files(path: str) -> str | None:
 
     None for Python's choice. A name that no file can have is left to the writer to refuse.
     """
-    with suppress(ValueError):
+    with suppress(OSError, ValueError):
         target = Path(os.path.realpath(path))
-        with suppress(OSError):
-            if (target.is_file() or not target.exists()) and target.parent.is_dir():
-                return str(target.parent)
+        if (target.is_file() or not target.exists()) and target.parent.is_dir():
+            return str(target.parent)
     return None
 
 
@@ -119,7 +118,9 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
         raise CannotWrite(f"cannot write {file.name}", where=f"{file.name}: {reason}") from error
 
 
-def _pieces(plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack) -> Iterator[Array]:
+def _pieces(
+    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+) -> Iterator[Array]:
     layout = plan.layout
     if 0 in layout.output_shape:
         return iter(())
@@ -149,7 +150,9 @@ def _transposed(
         mapped.release(full)
 
 
-def _scattered(plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack) -> Iterator[Array]:
+def _scattered(
+    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.run
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
