@@ -133,7 +133,8 @@ class Call:
         if mapped.file_of(self.inputs.arrays[layout.data]) is not None:
             return None
         path = assigned(self.operator, self.words, self.settings.extra).get(layout.data, "")
-        return path if path.lower().endswith(".npy") and "::" not in path else None
+        plain = path.lower().endswith(".npy") and "::" not in path
+        return path if plain and os.path.isfile(path) else None  # noqa: PTH113  that cannot fail
 
     def _warn_before_writing(self) -> None:
         arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
