@@ -11,6 +11,7 @@ import typer
 
 from gscli.cli.building import complete_file, tool
 from gscli.errors import InputRefused, UsageError
+from gscli.text import counted
 
 if TYPE_CHECKING:
     from gscli.node_tests import Outcome
@@ -87,7 +88,7 @@ def _nothing_to_run(outcomes: Sequence[Outcome]) -> InputRefused:
     more = (f"… and {len(reasons) - LISTED} more reasons",) if len(reasons) > LISTED else ()
     return InputRefused(
         "nothing to run here",
-        where=outcomes[0].folder if len(outcomes) == 1 else f"{len(outcomes)} folders",
+        where=outcomes[0].folder if len(outcomes) == 1 else counted(len(outcomes), "folder"),
         details=(*reasons[:LISTED], *more),
         hint="name folders of gather or scatter node tests",
     )

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.answers import Comparing, Group, Row, different
+from gscli.text import counted
 from gscli.tracing import Entry, Trace, label_of
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
@@ -151,8 +152,8 @@ class Answers:
         if comparing.agree:
             verb = "refuse" if self.drawn is None else "agree"
             return f"All {len(comparing.groups[0].rows)} rule sets {verb}."
-        results = f"{comparing.results} different result" + "s" * (comparing.results != 1)
-        refusals = f"{comparing.refusals} refusal" + "s" * (comparing.refusals != 1)
+        results = counted(comparing.results, "different result")
+        refusals = counted(comparing.refusals, "refusal")
         base = self.drawn if listed else comparing.base
         if base is None or (comparing.results == 1 and base.trace is not None):
             return f"{results}, {refusals}."

@@ -82,7 +82,7 @@ class _Words:
             return found
         told = [f"{place} is {mine}, not {base}" for place, mine, base in found.listed]
         if found.more:
-            told.append(f"and {counted(found.more, 'more cell')} differ" + "s" * (found.more == 1))
+            told.append(f"and {counted(found.more, 'more cell differs', 'more cells differ')}")
         return "; ".join(told) if told else self._whole(group)
 
     def _place(self, number: int) -> str:

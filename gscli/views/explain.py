@@ -134,7 +134,7 @@ def _summary(trace: Trace, shown: int) -> list[str]:
              _counted(trace, found)]  # fmt: skip
     rest = trace.entry_count - shown
     if rest > 0:
-        lines.append(f"{rest:,} more {'entry' if rest == 1 else 'entries'}: --limit N")
+        lines.append(f"{counted(rest, 'more entry', 'more entries')}: --limit N")
     return lines
 
 
@@ -151,8 +151,9 @@ def _counted(trace: Trace, found: Counts) -> str:
     if found.lost:
         parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
     if found.twice:
-        things = "cell" if found.twice == 1 else "cells"
-        parts.append(f"{found.twice:,} {things} {'read' if gathered else 'hit'} twice or more")
+        parts.append(
+            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
+        )
     told = ", ".join(parts)
     if found.entries < trace.entry_count:
         told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"

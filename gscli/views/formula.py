@@ -14,8 +14,8 @@ from functools import cached_property
 from math import prod
 
 from gscli.layout import Axis, Beyond, Column, Fit, Layout, Negative, Shape
-from gscli.plan import legal_range
-from gscli.text import safe
+from gscli.policy import legal_range
+from gscli.text import counted, safe
 from gscli.tracing import Entry, Trace
 
 _LETTERS = "ijklmnopqrstuvwxyz"
@@ -116,7 +116,7 @@ class Formula:
         columns, window = self._addressing.columns, self._addressing.window
         if not columns or columns[0].vector_dim is None:
             return []
-        numbers = "1 number" if len(columns) == 1 else f"{len(columns)} numbers"
+        numbers = counted(len(columns), "number")
         named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
         return [f"Each vector of {numbers} names {named}."]
 

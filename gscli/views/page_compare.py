@@ -12,14 +12,14 @@ import numpy as np
 
 from gscli.answers import Comparing, Group
 from gscli.concepts import CONCEPTS
-from gscli.text import safe
+from gscli.text import counted, safe
 from gscli.tracing import Entry, Trace, label_of
 from gscli.views.answers import LISTED_ENTRIES, Answer, Answers, Differences
 from gscli.views.options import ViewOptions
 from gscli.views.page_document import STYLE, document
 from gscli.views.page_section import Section
 from gscli.views.page_sheets import Scene
-from gscli.views.page_table import chip_class, counted
+from gscli.views.page_table import chip_class
 from gscli.views.page_words import moved_words, spoken_sign
 from gscli.views.statements import passed_over
 

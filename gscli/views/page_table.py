@@ -14,6 +14,7 @@ import numpy as np
 
 from gscli.arrays import dtype_name
 from gscli.boxes import box_size
+from gscli.text import counted
 from gscli.tracing import label_of
 from gscli.views.counts import COUNTED_CELLS, cell_numbers
 from gscli.views.page_sheets import SIGNS, Cell, Sheet
@@ -83,15 +84,6 @@ def left_out(sheet: Sheet) -> Iterator[str]:
     touched = np.unique(cell_numbers(boxes, sheet.shape)).size
     if touched > len(sheet.entries):
         yield f"{counted(int(touched) - len(sheet.entries), 'touched cell')} not shown"
-
-
-def counted(count: int, word: str) -> str:
-    """A number with its word.
-
-    >>> counted(1, "row"), counted(1000, "row")
-    ('1 row', '1,000 rows')
-    """
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 class Cells:

@@ -15,6 +15,7 @@ import numpy as np
 from gscli.boxes import Box, box_size
 from gscli.plan import Array
 from gscli.replay import Change
+from gscli.text import counted
 from gscli.tracing import Adjustment, Entry, How, label_of
 from gscli.views.counts import counts
 from gscli.views.page_sheets import SIGNS, Scene
@@ -71,22 +72,22 @@ class Speaker:
         """Cells touched, entries dropped, cells hit more than once, and what that leaves open."""
         trace = self._trace
         found = counts(trace)
-        told = [f"{_counted(trace.entry_count, 'entry', 'entries')}"]
+        told = [counted(trace.entry_count, "entry", "entries")]
         if found is None:
             return told[0]
         if found.entries < trace.entry_count:
             told = [f"of the first {found.entries:,} of {trace.entry_count:,} entries"]
-        cells = _counted(prod(trace.layout.data_shape), "cell", "cells")
+        cells = counted(prod(trace.layout.data_shape), "cell")
         told.append(
             f"{found.touched:,} of {cells} {'read' if trace.kind == 'gather' else 'written'}"
         )
         if found.twice:
-            told.append(f"{_counted(found.twice, 'cell', 'cells')} more than once")
+            told.append(f"{counted(found.twice, 'cell')} more than once")
         if found.skipped:
             what = "out of range and filled" if trace.kind == "gather" else "dropped"
-            told.append(f"{_counted(found.skipped, 'entry', 'entries')} {what}")
+            told.append(f"{counted(found.skipped, 'entry', 'entries')} {what}")
         if found.lost:
-            told.append(_counted(found.lost, "update falls outside", "updates fall outside"))
+            told.append(counted(found.lost, "update falls outside", "updates fall outside"))
         left_open = trace.layout.open_order if found.twice else ""
         note = f" {left_open}; here the last one stays." if left_open else ""
         return f"{', '.join(told)}.{note}"
@@ -193,7 +194,3 @@ def shape_words(shape: tuple[int, ...]) -> str:
     ('[4×3]', 'one number')
     """
     return f"[{'×'.join(map(str, shape))}]" if shape else "one number"
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

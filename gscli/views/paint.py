@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from gscli.arrays import dtype_name
+from gscli.text import counted
 from gscli.tracing import How
 from gscli.views.cells import Pen
 from gscli.views.columns import Chunk, Measures, fitting
@@ -138,7 +139,7 @@ class Painter:
             return []
         untouched = self.sheet.subject.dim_rest and not self.sheet.hides_planes()
         fate = "untouched" if untouched else "not shown"
-        words = f"{self.signs.across} {rest:,} {'plane' if rest == 1 else 'planes'} {fate}"
+        words = f"{self.signs.across} {counted(rest, 'plane')} {fate}"
         return [[(words, self.palette.dim)]]
 
     def _texts(self, number: int) -> list[str]:

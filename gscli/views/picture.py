@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from gscli.plan import Array
+from gscli.text import counted
 from gscli.tracing import Entry, Trace
 from gscli.views.flow import flow
 from gscli.views.group import Group, check_requests, draw_group
@@ -110,9 +111,10 @@ class Picture(Drawn):
         if group.hidden:
             count = sum(number for _, number in group.hidden)
             where = ", ".join(f"{name} {number}" for name, number in group.hidden)
-            things = "touched cells" if self.trace.layout.window_size == 1 else "touched slices"
-            things = things[:-1] if count == 1 else things
-            notes.append(f"{count:,} {things} not shown ({where}): --rows N, --full, gscli explain")
+            thing = "touched cell" if self.trace.layout.window_size == 1 else "touched slice"
+            notes.append(
+                f"{counted(count, thing)} not shown ({where}): --rows N, --full, gscli explain"
+            )
         if len(self.marked) < total:
             notes.append(
                 f"{total:,} entries, {len(self.marked)} drawn, {len(self.told)} listed: "
@@ -120,8 +122,8 @@ class Picture(Drawn):
             )
         elif len(self.told) < total:
             rest = total - len(self.told)
-            things = "entry" if rest == 1 else "entries"
-            notes.append(f"{rest} more {things} not listed: --limit {total}, gscli explain")
+            more = counted(rest, "more entry", "more entries")
+            notes.append(f"{more} not listed: --limit {total}, gscli explain")
         return notes
 
 
