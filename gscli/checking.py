@@ -22,9 +22,10 @@ from gscli.errors import (
 )
 from gscli.execute import layout_of, shape_limit
 from gscli.families import show_shape
+from gscli.findings import Finding
 from gscli.formats.dtypes import dtype_named
 from gscli.layout import Beyond, Layout, Negative
-from gscli.plan import BLOCK, Finding, Plan
+from gscli.plan import BLOCK, Plan
 
 Array = NDArray[Any]
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "inputs"]

@@ -7,7 +7,7 @@ policy was applied (per coordinate, never on a folded address) and which entries
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,8 +15,7 @@ import numpy as np
 
 from gscli import mapped
 from gscli.cached import cached_property
-from gscli.errors import IndexRefused
-from gscli.families import show_shape
+from gscli.findings import SHOWN_FINDINGS, Finding, refusal
 from gscli.layout import Column, Fit, Layout, Negative, Shape
 from gscli.policy import (
     Array,
@@ -31,8 +30,7 @@ from gscli.policy import (
 )
 
 __all__ = [
-    "BLOCK", "Array", "Block", "Finding", "Flags", "Indices", "Plan", "apply_policy",
-    "fit_updates", "index_refused", "legal_range", "positions", "resolve",
+    "BLOCK", "Array", "Block", "Flags", "Indices", "Plan", "fit_updates", "positions", "resolve",
 ]  # fmt: skip
 
 BLOCK = 1 << 16
@@ -41,35 +39,8 @@ BLOCK = 1 << 16
 RELEASED = 64 * BLOCK
 """Entries after which the pages of mapped indices are let go."""
 
-SHOWN_FINDINGS = 3
-
 MOST_FLATITER_AXES = 32
 """NumPy's flat iterators stop there; arrays may have 64 axes."""
-
-
-class Finding(NamedTuple):
-    """One index number outside its legal range."""
-
-    source: str
-    position: tuple[int, ...]
-    value: int | float
-    vector: tuple[int | float, ...]
-    slot: int
-    axis: int
-    low: int
-    high: int
-    entry: int = 0
-
-    @property
-    def legal(self) -> str:
-        """The legal range in words.
-
-        >>> Finding("i", (0,), 5, (5,), 0, 0, -4, 3).legal
-        '-4 … 3'
-        """
-        if self.high < 0:
-            return f"none: axis {self.axis} is empty"
-        return f"{self.low} … {self.high}"
 
 
 class Block(NamedTuple):
@@ -79,9 +50,6 @@ class Block(NamedTuple):
     last: int
     coordinates: tuple[Indices, ...]
     live: Flags | None
-
-    def __len__(self) -> int:
-        return self.last - self.first
 
 
 @dataclass(frozen=True)
@@ -224,11 +192,6 @@ class Plan:
             return None
         return source.reshape(-1, len(columns))
 
-    def blocks(self, size: int = BLOCK) -> Iterator[Block]:
-        """All entries in order, `size` at a time."""
-        for first in range(0, self.layout.entry_count, size):
-            yield self.block(first, min(first + size, self.layout.entry_count))
-
     def block(self, first: int, last: int) -> Block:
         """Coordinates of a range of entries after the policy was applied."""
         layout, live = self.layout, None
@@ -261,7 +224,7 @@ class Plan:
     def judge(self) -> None:
         """Raise IndexRefused if any index is outside its legal range."""
         if not (all(self.tame) or self._legal):
-            raise index_refused(self, *self.findings(SHOWN_FINDINGS))
+            raise refusal(self.layout, *self.findings(SHOWN_FINDINGS))
 
     @cached_property
     def _legal(self) -> bool:
@@ -342,45 +305,6 @@ def resolve(layout: Layout, inputs: Mapping[str, Array]) -> Plan:
     return plan
 
 
-def index_refused(plan: Plan, found: list[Finding], total: int) -> IndexRefused:
-    """The refusal for bad indices, the first of them pointed at."""
-    first = found[0]
-    empty = first.high < 0
-    negative = first.value < 0 and first.low >= 0
-    policy = plan.layout.policy
-    data = plan.layout.data or "output"
-    size = plan.layout.axes[first.axis].size
-    details = [line for finding in found for line in _pointed(finding)]
-    if total > len(found):
-        details.append(f"… and {total - len(found)} more: gscli check lists them all")
-    hint = policy.note
-    if negative and not empty and not hint:
-        hint = "negative indices do not count from the end here; ONNX and NumPy would"
-        if first.value >= -size:
-            hint += f" read {first.value} as {int(first.value) + size}"
-    refusal = IndexRefused(
-        "negative index" if negative and not empty else "index out of range",
-        where=f"{first.source}{show_shape(first.position)} = {first.value}",
-        details=(*details, f"axis {first.axis} of {data} has size {size}"),
-        valid=first.legal,
-        hint=hint,
-    )
-    refusal.entry = first.entry
-    return refusal
-
-
-def _pointed(finding: Finding) -> tuple[str, str]:
-    """The vector as written and a caret under the number that is wrong."""
-    numbers = [str(number) for number in finding.vector]
-    if len(numbers) == 1:
-        line = f"{finding.source}{show_shape(finding.position)} = "
-        return line + numbers[0], " " * len(line) + "^" * len(numbers[0])
-    line = f"{finding.source}{show_shape(finding.position)} in ("
-    before = len(line) + sum(len(number) + 2 for number in numbers[: finding.slot])
-    caret = " " * before + "^" * len(numbers[finding.slot])
-    return line + ", ".join(numbers) + ")", caret
-
-
 def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
     """Coordinates of the row-major numbers `first` … `last`-1 in a grid; () for rank 0.
 
@@ -396,8 +320,7 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     """Updates as a view of shape `entries ++ window`, or one value broadcast to it."""
     addressing, updates = layout.addressing, layout.updates
     wanted = layout.result_shape
-    if updates is None:
-        raise TypeError("a gather has no updates")
+    assert updates is not None
     if updates.name is None:
         value = np.asarray(updates.value)
         return np.broadcast_to(value, addressing.entries + addressing.window)

@@ -12,7 +12,7 @@ from gscli.boxes import Box, axis_boxes, reshaped, without
 from gscli.entries import Adjustment, Entry, label_of
 from gscli.execute import Run
 from gscli.layout import Beyond, Fit
-from gscli.plan import legal_range
+from gscli.policy import legal_range
 from gscli.replay import Replay
 
 ENTRIES_AT_ONCE = 1024

@@ -15,7 +15,7 @@ from gscli.answers import same
 from gscli.declare import Operator
 from gscli.errors import GscliError
 from gscli.execute import Run
-from gscli.plan import legal_range
+from gscli.policy import legal_range
 from gscli.probes import Probe, axis_attribute, example
 from gscli.tracing import Trace
 

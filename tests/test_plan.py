@@ -21,8 +21,8 @@ from gscli.layout import (
     Tensor,
     gather_layout,
 )
-from gscli.plan import Plan, apply_policy, legal_range, resolve
-from gscli.policy import highest_tame, outside
+from gscli.plan import Plan, resolve
+from gscli.policy import apply_policy, highest_tame, legal_range, outside
 
 SIZES = (0, 1, 3, 127, 300)
 EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]
