@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -134,7 +135,7 @@ class Call:
             return None
         path = assigned(self.operator, self.words, self.settings.extra).get(layout.data, "")
         plain = path.lower().endswith(".npy") and "::" not in path
-        return path if plain and os.path.isfile(path) else None  # noqa: PTH113  that cannot fail
+        return path if plain and os.path.isfile(path) else None  # noqa: PTH113  it cannot fail
 
     def _warn_before_writing(self) -> None:
         arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
