@@ -67,9 +67,10 @@ width is --width, GSCLI_WIDTH, the terminal's own, COLUMNS, or 120.
 JSON = """\
 --json prints one document: schema, op, framework, opset, attrs, inputs, output, entry_count,
 entries and warnings; each entry has its id, at (its place), index (its vector), cell, status (ok,
-wrap, clip or skip), and where values change old and new. Above 10,000 entries they are only
-counted, unless --limit says how many to list. --json=output prints the output alone,
-{"dtype", "shape", "data"}.
+wrap, clip or skip), update (its place in updates; a gather has result, its place in output), and
+where values change old and new; dropped counts updates that fall outside with a part of a window.
+Above 10,000 entries they are only counted, unless --limit says how many to list. --json=output
+prints the output alone, {"dtype", "shape", "data"}.
 
 What is warned about on standard error is also in warnings, each with the keys of an error below;
 so it is in the rows of compare, and in a line of gscli batch where there is any.

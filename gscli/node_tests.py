@@ -69,11 +69,16 @@ class Outcome:
 
 
 def folders_below(paths: list[str]) -> list[Path]:
-    """Folders that hold a model: the ones named, or those one level below them, sorted."""
+    """Folders that hold a model: the ones named, or those one level below them, sorted.
+
+    A model.onnx may be named in place of its folder.
+    """
     found: list[Path] = []
     for text in paths:
         path = Path(text)
         with reading(safe(text)):
+            if path.name == MODEL and path.is_file():
+                path = path.parent
             if (path / MODEL).is_file():
                 found.append(path)
                 continue
