@@ -25,7 +25,8 @@ def numpy_judges(plan: Plan) -> bool:
     """
     layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
     return (
-        form.kind == "slices"
+        layout.entry_count > FEW_ENTRIES
+        and form.kind == "slices"
         and form.run == form.data[1] == 1
         and form.data[2] > 0
         and form.steps == (1,)
