@@ -12,14 +12,14 @@ from gscli.cli.building import (
     HELP_NAMES,
     Command,
     application,
-    shared_options,
+    shared_parameter,
     words_parameter,
 )
 from gscli.cli.completion import list_of, one_of
 from gscli.cli.groups import LazyGroup
 from gscli.concepts import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework
-from gscli.options import Settings
+from gscli.options import SHARED, Settings, Shared
 
 Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
@@ -96,7 +96,7 @@ def _function(name: ConceptName) -> Callable[..., int]:
         *_arguments(concept),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),
-        *shared_options(*DRAWING),
+        *(shared_parameter(_document_only(one)) for one in SHARED if one.name in DRAWING),
     ]  # fmt: skip
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
@@ -114,6 +114,13 @@ def _arguments(concept: Concept) -> list[inspect.Parameter]:
         complete = one_of(REDUCTION_NAMES)
         found.append(_option("reduction", "--reduction", str, text, "NAME", complete))
     return found
+
+
+def _document_only(shared: Shared) -> Shared:
+    """`--json` without the choice of one result, which a comparison does not have."""
+    if shared.name != "json":
+        return shared
+    return shared._replace(help="print one JSON document, errors too", choices=("document",))
 
 
 def _complete_frameworks(name: ConceptName) -> Complete:
