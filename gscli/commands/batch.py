@@ -29,8 +29,8 @@ def batch(
 
     A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}; inputs are nested lists or
     {"dtype", "shape", "data"}, an operator of a framework is called "torch.scatter_add". A result
-    has the id (or the number of the line) and either output or error. A refused line does not stop
-    the rest; exit status 1 when there was one.
+    has the id (or the number of the line) and either output or error, and warnings where there are
+    any. A refused line does not stop the rest; exit status 1 when there was one.
 
     \b
     Example:
