@@ -56,6 +56,8 @@ def check_fields(data: bytes, descriptor: Any, name: str) -> None:  # noqa: ANN4
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
     """A number of seven bits per byte, and where it ends; 0 beyond the end of the data."""
+    if position < len(data) and data[position] < _MORE:
+        return data[position], position + 1
     value = shift = 0
     for byte in data[position : position + _VARINT_BYTES]:
         value |= (byte & ~_MORE) << shift
