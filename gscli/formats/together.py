@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
@@ -60,7 +61,8 @@ def _container(text: str, limit: int) -> dict[str, Source]:
 def _folder(text: str) -> dict[str, Source]:
     """The files of a folder that hold one array, by name without suffix."""
     with reading(safe(text)), os.scandir(text) as entries:
-        files = sorted(entry.name for entry in islice(entries, FOLDER_LIMIT))
+        some = islice(entries, FOLDER_LIMIT)
+        files = sorted(entry.name for entry in some if not _is_pipe(entry))
     found: dict[str, Source] = {}
     for file in files:
         stem, suffix = os.path.splitext(file)
@@ -71,6 +73,14 @@ def _folder(text: str) -> dict[str, Source]:
         path = os.path.join(text, file)
         found[stem] = Source(path, "file", path)
     return found
+
+
+def _is_pipe(entry: os.DirEntry[str]) -> bool:
+    """Nobody may ever write into a pipe that came with a folder, and then reading never ends."""
+    try:
+        return stat.S_ISFIFO(entry.stat().st_mode)
+    except OSError:
+        return False
 
 
 def _match(name: str, names: Sequence[str], found: Mapping[str, Source], where: str) -> str | None:
