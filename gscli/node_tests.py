@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from gscli import files
 from gscli.cases import difference, operator_name
 from gscli.declare import Operator
@@ -128,12 +130,19 @@ def _judge(node: Node, data_set: Path) -> str:
             f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
         )
     inputs = {
-        name: files.load(str(data_set / f"input_{number}.pb"), name=name).array
+        name: _tensor(data_set / f"input_{number}.pb", name)
         for number, name in enumerate(names)
     }
-    recorded = files.load(str(data_set / "output_0.pb"), name="output").array
+    recorded = _tensor(data_set / "output_0.pb", "output")
     answer = execute(operator, inputs, {**node.attrs, "opset": node.opset}).output
     return difference(answer, recorded)
+
+
+def _tensor(path: Path, name: str) -> NDArray[Any]:
+    with reading(safe(str(path))):
+        if path.is_fifo():  # nobody may ever write into it
+            raise CannotRead("a pipe is no tensor of a node test", where=safe(str(path)))
+    return files.load(str(path), name=name).array
 
 
 def read_node(path: Path) -> Node:
