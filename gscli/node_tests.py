@@ -130,8 +130,7 @@ def _judge(node: Node, data_set: Path) -> str:
             f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
         )
     inputs = {
-        name: _tensor(data_set / f"input_{number}.pb", name)
-        for number, name in enumerate(names)
+        name: _tensor(data_set / f"input_{number}.pb", name) for number, name in enumerate(names)
     }
     recorded = _tensor(data_set / "output_0.pb", "output")
     answer = execute(operator, inputs, {**node.attrs, "opset": node.opset}).output

@@ -291,6 +291,13 @@ def _node_tests() -> Iterator[Command]:
 
     yield Command("run/device", ("run", "test_x"), 1, "FAILED", device)
 
+    def fifo() -> None:
+        _node_test(_model())()
+        os.mkfifo("test_x/test_data_set_0/input_0.pb")
+
+    yield Command("run/fifo", ("run", "test_x"), 1, "a pipe", fifo)
+    yield Command("run/model_fifo", ("run", "."), UNREADABLE, "", lambda: os.mkfifo("model.onnx"))
+
 
 def _places_to_write() -> Iterator[Command]:
     def a_socket() -> None:
@@ -395,6 +402,10 @@ def _files() -> Iterator[Command]:
         yield Command(f"damaged/{name}", words, codes, "", damaged)
         if name != "folder":
             yield Command(f"missing/{name}", words, UNREADABLE)
+    fifos = ("scatter-nd", "."), UNREADABLE, "nothing for data", lambda: os.mkfifo("data.npy")
+    yield Command("file/fifo_in_a_folder", *fifos)
+    link = lambda: Path("data.npy").symlink_to("data.npy")  # noqa: E731
+    yield Command("file/loop_in_a_folder", ("scatter-nd", "."), UNREADABLE, "", link)
     for name in ("batch", "verify", "show"):
         for device in ("/dev/zero", "/dev/full", ".", "\x1b[31m", "\udcff", "a" * 300, "a\0b"):
             yield Command(f"file/{name}_{device[:9]!r}", (name, device), UNREADABLE)
