@@ -13,6 +13,9 @@ from gscli.plan import BLOCK, Indices, Plan
 JUDGED = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
+FEW = 256
+"""Addresses that a set compares in less time than sorting takes."""
+
 
 class Duplicates(NamedTuple):
     """Entries that write cells together.
@@ -44,6 +47,8 @@ def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
     cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
+    if cells.size <= FEW and len(set(cells.tolist())) == cells.size:
+        return Duplicates([], 0, 0, judged)
     order = np.argsort(cells, kind="stable")
     cells, writers = cells[order], writers[order]
     again = cells[1:] == cells[:-1]
@@ -94,11 +99,15 @@ def _every_cell(plan: Plan, count: int) -> tuple[Indices, Indices]:
 
 
 def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
-    """Flat address of the first cell of each live entry, and the entry."""
+    """A number that tells the first cell of each live entry apart, and the entry."""
     found = np.full(count, -1, np.int64)
     layout = plan.layout
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
+        if layout.form.is_flat:
+            rows, live = plan.rows(first, last, layout.form.steps)
+            found[first:last] = rows if live is None else np.where(live, rows, -1)
+            continue
         block, grid = plan.block(first, last), plan.grid(first, last)
         total = np.zeros(last - first, np.int64)
         for axis, stride in zip(layout.axes, layout.strides, strict=True):
@@ -107,5 +116,5 @@ def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
             if axis.entry is not None:
                 total += grid[axis.entry] * stride
         found[first:last] = total if block.live is None else np.where(block.live, total, -1)
-    live = np.flatnonzero(found >= 0)
-    return found[live], live
+    there = np.flatnonzero(found >= 0)
+    return found[there], there
