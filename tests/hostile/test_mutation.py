@@ -8,12 +8,15 @@ from __future__ import annotations
 import io
 import os
 import random
+import re
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hostile.mutation import mutated, seeds
 
+from gscli import cases, jobs
 from gscli.errors import GscliError
 from gscli.formats import readers
 from gscli.formats.content import HeldContent
@@ -59,3 +62,66 @@ def agree_with_numpy(suffix: str, content: bytes, array: np.ndarray) -> None:
     assert loaded.shape == array.shape
     assert loaded.dtype.newbyteorder("=") == array.dtype
     assert loaded.astype(array.dtype).tobytes() == array.tobytes()
+
+
+JOBS = (
+    (
+        b'{"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},'
+        b' "attrs": {"reduction": "add"}}'
+    ),
+    (
+        b'{"op": "torch.scatter_add", "inputs": {"input": {"dtype": "float32", "shape": [2],'
+        b' "data": [1, 2]}, "index": [0], "src": [9.5]}, "attrs": {"dim": 0}}'
+    ),
+    b'{"op": "gather", "inputs": {"data": [[1, 2], [3, 4]], "indices": [0]}, "attrs": {"axis": 1}}',
+)
+RECORDED = (
+    (
+        b'{"id": "a", "framework": "onnx", "op": "Gather", "opset": 13, "inputs": {"data": {"dtype":'
+        b' "float32", "shape": [2], "data": [1.5, "nan"]}, "indices": {"dtype": "int64", "shape": [1],'
+        b' "data": [1]}}, "attrs": {"axis": 0}, "expect": "output", "output": {"dtype": "float32",'
+        b' "shape": [1], "data": ["nan"]}}'
+    ),
+)
+TOKENS = (
+    *(b"null", b"true", b"-1", b"9223372036854775808", b"1e400", b"[]", b"{}", b'""', b"NaN"),
+    *(b"0.5", b"[[]]", b'"\\u001b"', b'[1, "a"]', b'{"dtype": "float32", "shape": [-1]}', b"1e18"),
+)
+_VALUE = re.compile(rb'-?\d+\.?\d*|"[^"]*"(?!\s*:)|\[[^\[\]]*\]')
+
+
+def damaged(document: bytes, choices: random.Random) -> bytes:
+    """Bytes changed at random, or one value replaced by another, so that it still parses."""
+    values = list(_VALUE.finditer(document))
+    if not values or choices.random() < 0.5:
+        return mutated(document, choices)
+    place = choices.choice(values)
+    return document[: place.start()] + choices.choice(TOKENS) + document[place.end() :]
+
+
+def judged(line: bytes) -> None:
+    case = cases.parse_case(line, "x")
+    cases.judge(case)
+    cases.reproduction(case)
+
+
+@pytest.mark.parametrize(
+    ("read", "documents"),
+    [(lambda line: jobs.answer(line, 1), JOBS), (judged, RECORDED)],
+    ids=["jobs", "cases"],
+)
+def test_only_refusals_leave_jobs_and_cases(
+    read: Callable[[bytes], object], documents: tuple[bytes, ...]
+) -> None:
+    choices = random.Random(SEED)
+    refused = 0
+    for _ in range(MUTATIONS // 10):
+        line = damaged(choices.choice(documents), choices)
+        try:
+            read(line)
+        except GscliError:
+            refused += 1
+        except BaseException:
+            print(f"damaged: {line!r}")
+            raise
+    assert refused < MUTATIONS // 10
