@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import itertools
 import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from conftest import Array, assert_same
 
 import gscli
 from gscli import mapped, streaming
+from gscli.formats.atomic import AtomicFile, open_atomic
 from gscli.frameworks import find
 from gscli.streaming import reading, rowfile, writeback, writing
 
@@ -42,8 +47,8 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
         monkeypatch.setattr(rowfile, "SPARSE", 1)
         monkeypatch.setattr(rowfile, "CALLS", 3)
+        monkeypatch.setattr(writeback, "UNCACHED_FROM", 1 << 12)
         monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
-        monkeypatch.setattr(writeback, "KEPT", 1 << 13)
 
 
 def mapped_file(folder: Path, name: str, array: Array) -> Array:
@@ -177,31 +182,115 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
 
-def test_the_device_is_asked_for_each_stretch_and_the_oldest_are_let_go(
+@pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 8192, 3 * 4096 + 5])
+@pytest.mark.parametrize("refusing", [False, True])
+def test_large_results_pass_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, *, refusing: bool
+) -> None:
+    """Also where the system takes the flag and then refuses to write so, as some do."""
+    written: list[int] = []
+
+    def pwrite(descriptor: int, data: memoryview, position: int) -> int:
+        direct = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_DIRECT
+        if refusing and direct:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        written.append(position)
+        return PWRITE(descriptor, data[: 4096 if direct else 1000], position)
+
+    PWRITE = os.pwrite  # noqa: N806
+    monkeypatch.setattr("os.pwrite", pwrite)
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    content = RNG.integers(0, 256, size, np.uint8).tobytes()
+    with open_atomic(str(tmp_path / "out")) as file:
+        with writeback.written_through(file, size) as write:
+            for first in range(0, size, 1500):
+                part = content[first : first + 1500]
+                assert write(part) == len(part)
+        assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
+        assert file.tell() == size
+    assert (tmp_path / "out").read_bytes() == content
+    assert len(written) >= size // 4096
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2])
+def test_what_fails_in_the_thread_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    calls = itertools.count()
+
+    def pwrite(descriptor: int, data: memoryview, position: int) -> int:
+        if next(calls) == failing:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return PWRITE(descriptor, data, position)
+
+    PWRITE = os.pwrite  # noqa: N806
+    monkeypatch.setattr("os.pwrite", pwrite)
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    data = np.arange(64 * 32, dtype=np.float64).reshape(64, 32)
+    inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(49)}
+    with pytest.raises(gscli.GscliError, match="cannot write") as caught:
+        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert "No space" in caught.value.where
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
+
+
+def test_without_threads_or_memory_results_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[tuple[int, int]] = []
+    def none(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
 
-    def refused(_: int, first: int, length: int, advice: int) -> None:
-        assert advice == os.POSIX_FADV_DONTNEED
-        asked.append((first, length))
-        raise OSError(22, "Invalid argument")  # advice may be refused: nothing depends on it
+    def nothing(*_: object) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
-    monkeypatch.setattr("os.posix_fadvise", refused)
-    monkeypatch.setattr(writeback, "STRIDE", 2 << 10)
-    monkeypatch.setattr(writeback, "KEPT", 3 << 10)
-    monkeypatch.setattr(reading, "PIECE", 1 << 10)
-    data = np.arange(64 * 128, dtype=np.float64).reshape(64, 128)
-    inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(7)[::-1].copy()}
-    out = tmp_path / "out.npy"
-    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(out))
-    assert_same(np.load(out), data[6::-1])
-    assert asked == [(0, 2048), (2048, 2048), (4096, 2048), (0, 1024)]
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "STRIDE", 4096)
+    content = bytes(range(256)) * 60
+    for where, what in (("threading.Thread.start", none), ("mmap.mmap", nothing)):
+        with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
+            patch.setattr(where, what)
+            with writeback.written_through(file, len(content)) as write:
+                write(content)
+            assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
+        assert (tmp_path / "out").read_bytes() == content
 
 
-def test_a_pipe_is_written_without_advice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.posix_fadvise", lambda *_: pytest.fail("a pipe has no pages"))
-    monkeypatch.setattr(writeback, "STRIDE", 1)
+def test_an_interrupted_result_waits_for_its_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    def slow(descriptor: int, data: memoryview, position: int) -> int:
+        time.sleep(0.1)
+        left.append(os.fstat(descriptor).st_size)
+        return PWRITE(descriptor, data, position)
+
+    PWRITE = os.pwrite  # noqa: N806
+    monkeypatch.setattr("os.pwrite", slow)
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
+    monkeypatch.setattr(writeback, "STRIDE", 4096)
+
+    def interrupted() -> None:
+        with (
+            open_atomic(str(tmp_path / "out")) as file,
+            writeback.written_through(file, 9000) as write,
+        ):
+            write(bytes(5000))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert left == [0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.pwrite", lambda *_: pytest.fail("a pipe has no positions"))
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     found: list[bytes] = []
@@ -211,6 +300,14 @@ def test_a_pipe_is_written_without_advice(tmp_path: Path, monkeypatch: pytest.Mo
     streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
     reader.join()
     assert found[0].endswith(DATA[3:5].tobytes())
+    with (tmp_path / "begun").open("wb", buffering=0) as begun:
+        begun.write(b"begun")
+        with (
+            AtomicFile(os.dup(begun.fileno()), "begun") as file,
+            writeback.written_through(file, 4) as write,
+        ):
+            write(b" here")
+    assert (tmp_path / "begun").read_bytes() == b"begun here"
 
 
 def test_files_of_arrays(tmp_path: Path) -> None:
@@ -227,6 +324,7 @@ def test_files_of_arrays(tmp_path: Path) -> None:
 MEASURE = """
 import sys
 import threading
+import time
 import numpy as np
 from gscli import streaming
 from gscli.frameworks import find

@@ -11,7 +11,7 @@ from gscli.kernel.routes import in_sequence
 from gscli.plan import Array, Plan
 from gscli.streaming.rowfile import HeldRows, RowFile
 
-PIECE = 40 << 20
+PIECE = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""
 
 PICKS = 1 << 20

@@ -24,7 +24,7 @@ from gscli.layout import Fit, Layout
 from gscli.plan import Array, Indices, Plan
 from gscli.streaming.reading import gathered
 from gscli.streaming.rowfile import HeldRows, RowFile, rows_of
-from gscli.streaming.writeback import Writeback
+from gscli.streaming.writeback import written_through
 from gscli.streaming.writing import BLOCK, Scattering, records_of
 from gscli.text import safe
 
@@ -65,15 +65,14 @@ def run_to_file(
     with ExitStack() as stack, _refusing_temporary(folder):
         pieces = _pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
-        writeback = Writeback(file)
-        file.write(header)
-        done = 0
-        for piece in pieces:
-            # As bytes, because bfloat16 and its like have no buffer of their own.
-            done += file.write(piece.reshape(-1).view(np.uint8).data)
-            writeback.go_on(done)
-            if progress is not None:
-                progress(done, total)
+        with written_through(file, len(header) + total) as write:
+            write(header)
+            done = 0
+            for piece in pieces:
+                # As bytes, because bfloat16 and its like have no buffer of their own.
+                done += write(piece.reshape(-1).view(np.uint8).data)
+                if progress is not None:
+                    progress(done, total)
         output = _mapped_output(file, dtype, plan.layout, len(header))
     return Run(operator, arrays, plan, output)
 

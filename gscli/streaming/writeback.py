@@ -1,43 +1,141 @@
-"""Let the device write while the result is still being made, so that the last sync is short."""
+"""Large results go past the system's cache, from a thread, while the next part is being made.
+
+In the cache each 4 KiB of a result would need a page of its own, which takes longer to find than
+to fill, push out what others keep there, and wait for the last sync.
+"""
 
 from __future__ import annotations
 
+import errno
+import mmap
 import os
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+from gscli.errors import CannotWrite
 from gscli.formats.atomic import AtomicFile
 
-STRIDE = 64 << 20
-"""Bytes written between two requests to the device."""
+UNCACHED_FROM = 128 << 20
+"""Bytes of a result from which it goes past the cache."""
 
-KEPT = 256 << 20
-"""Bytes of the result that stay in the system's cache, the newest ones."""
+STRIDE = 4 << 20
+"""Bytes that go to the device at a time: a multiple of any device's blocks."""
 
 
-class Writeback:
-    """Has the device take each stretch of a file once it is written, and lets go of the oldest.
+@contextmanager
+def written_through(file: AtomicFile, size: int) -> Iterator[Callable[[bytes | memoryview], int]]:
+    """What writes the `size` bytes of a file from its beginning, in turn; all is told at the end.
 
-    A large result that stayed in the cache would push out all that others keep there, its source
-    among it, and cost a new page for every 4 KiB, which takes longer than to fill it. Nothing is
-    lost by a request: pages that the device does not have yet stay, and if it fails to take them,
-    the sync before the file is replaced tells.
+    Files that are small, no regular files, or on systems that know no other way are written as
+    usual. Raises CannotWrite.
     """
+    large = size >= UNCACHED_FROM and file.seekable() and file.tell() == 0
+    stream = _stream(file) if large else None
+    if stream is None:
+        yield file.write
+        return
+    try:
+        yield stream.write
+        stream.finish()
+    finally:
+        stream.stop()
+
+
+def _stream(file: AtomicFile) -> _Stream | None:
+    try:
+        return _Stream(file) if _set_direct(file, on=True) else None
+    except OSError:  # no memory for its buffers
+        _set_direct(file, on=False)
+        return None
+
+
+def _set_direct(file: AtomicFile, *, on: bool) -> bool:
+    """Whether the system can be told to write a file past its cache, and has been."""
+    flag = getattr(os, "O_DIRECT", 0)
+    if not flag:
+        return False
+    import fcntl  # noqa: PLC0415  not on every system
+
+    flags = fcntl.fcntl(file.fileno(), fcntl.F_GETFL)
+    try:
+        fcntl.fcntl(file.fileno(), fcntl.F_SETFL, flags | flag if on else flags & ~flag)
+    except OSError:
+        return False
+    return True
+
+
+class _Stream:
+    """Two buffers of whole pages: while one leaves, the other is filled."""
 
     def __init__(self, file: AtomicFile) -> None:
-        self._descriptor = file.fileno()
-        self._possible = hasattr(os, "posix_fadvise") and file.seekable()
-        self._asked = 0
+        self._file, self._size = file, STRIDE
+        self._filling, self._leaving = mmap.mmap(-1, STRIDE), mmap.mmap(-1, STRIDE)
+        self._filled = self._position = 0
+        self._thread: threading.Thread | None = None
+        self._error: OSError | CannotWrite | None = None
 
-    def go_on(self, written: int) -> None:
-        """Ask for what was written since the last request, if it is enough."""
-        if not self._possible or written - self._asked < STRIDE:
-            return
-        self._let_go(self._asked, written)
-        if self._asked > KEPT:
-            self._let_go(0, self._asked - KEPT)
-        self._asked = written
+    def write(self, data: bytes | memoryview) -> int:
+        """Take a copy of some bytes, and send each buffer that is full."""
+        with memoryview(data) as view:
+            done = 0
+            while done < view.nbytes:
+                count = min(self._size - self._filled, view.nbytes - done)
+                self._filling[self._filled : self._filled + count] = view[done : done + count]
+                self._filled, done = self._filled + count, done + count
+                if self._filled == self._size:
+                    self._send()
+            return done
 
-    def _let_go(self, first: int, last: int) -> None:
-        """Linux begins to write what is not on the device yet, and forgets the rest."""
-        with suppress(OSError):  # only advice
-            os.posix_fadvise(self._descriptor, first, last - first, os.POSIX_FADV_DONTNEED)
+    def finish(self) -> None:
+        """Write what is left, which need not be whole blocks, as usual."""
+        self.stop()
+        self._tell()
+        self._file.seek(self._position)
+        with memoryview(self._filling) as view:
+            self._file.write(view[: self._filled])
+
+    def stop(self) -> None:
+        """Wait for the thread, for nobody may close the file before; leave the file as it was."""
+        self._wait()
+        _set_direct(self._file, on=False)
+
+    def _wait(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join()
+
+    def _send(self) -> None:
+        self._wait()
+        self._tell()
+        self._filling, self._leaving = self._leaving, self._filling
+        self._thread = threading.Thread(target=self._leave, args=(self._position,))
+        try:
+            self._thread.start()
+        except RuntimeError:  # no more threads
+            self._leave(self._position)
+        self._position, self._filled = self._position + self._size, 0
+
+    def _leave(self, position: int) -> None:
+        try:
+            with memoryview(self._leaving) as view:
+                self._put(view, position)
+        except (OSError, CannotWrite) as error:
+            self._error = error
+
+    def _put(self, view: memoryview, position: int) -> None:
+        done, direct = 0, True
+        while done < view.nbytes:
+            try:
+                done += os.pwrite(self._file.fileno(), view[done:], position + done)
+            except OSError as error:
+                # Neither blocks nor addresses that this device takes, or what a full one left.
+                if error.errno != errno.EINVAL or not direct:
+                    raise
+                direct = False
+                _set_direct(self._file, on=False)
+
+    def _tell(self) -> None:
+        if self._error is not None:
+            name, error = self._file.name, self._error
+            reason = error.strerror if isinstance(error, OSError) else ""
+            raise CannotWrite(f"cannot write {name}", where=f"{name}: {reason or error}") from error
