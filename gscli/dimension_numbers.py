@@ -170,7 +170,8 @@ def _judge(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     _judge_batching(operand, indices, numbers)
     if len(_kept(operand, numbers)) != len(numbers.window[1]):
         where = f"{numbers.removed[0]} {_shown(numbers.removed)}"
-        kept = f"{counted(len(_kept(operand, numbers)), 'number')}: axes without {where}"
+        axes = counted(operand.rank, "axis", "axes")
+        kept = f"{counted(len(_kept(operand, numbers)), 'number')}: {axes} without {where}"
         raise _refused(*numbers.window, kept, operand)
 
 

@@ -348,7 +348,7 @@ def test_slices_fit_exactly() -> None:
 def test_put_counts_values_and_does_not_look_at_shapes() -> None:
     found = run("put_", TABLE, [[0, -1]], np.float32([[9], [8]]))
     assert (found[0, 0], found[-1, -1]) == (9, 8)
-    with pytest.raises(ShapeRefused, match="2 values for 1 indices"):
+    with pytest.raises(ShapeRefused, match="2 values for 1 index"):
         run("put_", LINE, [0], LINE[:2])
     with pytest.raises(IndexRefused, match="axis 0 is empty"):
         run("put_", np.zeros(0, np.float32), [0], LINE[:1])
