@@ -11,7 +11,8 @@ PACKAGE = Path(__file__).parents[1] / "gscli"
 LIGHT = (
     "errors", "text", "cached", "layout", "boxes", "dtypes", "families", "checks",
     "dimension_numbers", "attributes", "concepts", "declare", "frameworks",
-    "messages", "prose", "terminal", "options", "words", "cli", "guard", "commands", "__init__", "__main__",
+    "prose", "messages", "terminal", "options",
+    "words", "cli", "guard", "commands", "__init__", "__main__",
 )  # fmt: skip
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 FORBIDDEN = {
