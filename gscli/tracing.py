@@ -152,7 +152,7 @@ class Trace:
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
-        return (*self.notices, *duplicate_notice(self))
+        return (*self.notices, *duplicate_notice(self.run))
 
     def __rich__(self) -> object:
         from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for

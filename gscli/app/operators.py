@@ -139,5 +139,5 @@ def check_requests(settings: Settings) -> None:
 def _tell_more(trace: Trace, seconds: float) -> None:
     lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
     entries = counted(trace.entry_count, "entry", "entries")
-    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace)]
+    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.run)]
     tell("\n".join(lines) + "\n")
