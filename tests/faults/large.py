@@ -78,6 +78,7 @@ def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
     monkeypatch.setattr(rowfile, "SPARSE", 1)
     monkeypatch.setattr(rowfile, "CALLS", 3)
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
     monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
     monkeypatch.setattr(patching, "CHUNK", 1 << 10)
     monkeypatch.setattr(patching, "AHEAD", 300)
