@@ -1,4 +1,4 @@
-"""Large results go past the system's cache, from a thread, while the next part is being made.
+"""Large results go past the system's cache, from threads, while the next part is being made.
 
 In the cache each 4 KiB of a result would need a page of its own, which takes longer to find than
 to fill, push out what others keep there, and wait for the last sync.
@@ -19,8 +19,11 @@ from gscli.formats.atomic import AtomicFile
 UNCACHED_FROM = 128 << 20
 """Bytes of a result from which it goes past the cache."""
 
-STRIDE = 4 << 20
-"""Bytes that go to the device at a time: a multiple of any device's blocks."""
+STRIDE = 3 << 20
+"""Bytes in a buffer: a multiple of any device's blocks."""
+
+BUFFERS = 3
+"""One to fill and two on their way, so that the device has always something to do."""
 
 
 @contextmanager
@@ -66,13 +69,13 @@ def _set_direct(file: AtomicFile, *, on: bool) -> bool:
 
 
 class _Stream:
-    """Two buffers of whole pages: while one leaves, the other is filled."""
+    """Buffers of whole pages, in turn: while one is filled, the others are on their way."""
 
     def __init__(self, file: AtomicFile) -> None:
         self._file, self._size = file, STRIDE
-        self._filling, self._leaving = mmap.mmap(-1, STRIDE), mmap.mmap(-1, STRIDE)
+        self._buffers = [mmap.mmap(-1, STRIDE) for _ in range(BUFFERS)]
+        self._threads: list[threading.Thread] = []
         self._filled = self._position = 0
-        self._thread: threading.Thread | None = None
         self._error: OSError | CannotWrite | None = None
 
     def write(self, data: bytes | memoryview) -> int:
@@ -81,7 +84,7 @@ class _Stream:
             done = 0
             while done < view.nbytes:
                 count = min(self._size - self._filled, view.nbytes - done)
-                self._filling[self._filled : self._filled + count] = view[done : done + count]
+                self._buffers[0][self._filled : self._filled + count] = view[done : done + count]
                 self._filled, done = self._filled + count, done + count
                 if self._filled == self._size:
                     self._send()
@@ -92,32 +95,36 @@ class _Stream:
         self.stop()
         self._tell()
         self._file.seek(self._position)
-        with memoryview(self._filling) as view:
+        with memoryview(self._buffers[0]) as view:
             self._file.write(view[: self._filled])
 
     def stop(self) -> None:
-        """Wait for the thread, for nobody may close the file before; leave the file as it was."""
-        self._wait()
+        """Wait for the threads, for nobody may close the file before; leave the file as it was."""
+        self._wait(0)
         _set_direct(self._file, on=False)
 
-    def _wait(self) -> None:
-        if self._thread is not None and self._thread.is_alive():
-            self._thread.join()
+    def _wait(self, left: int) -> None:
+        """Until no more than so many of the threads may still be at work, the newest ones."""
+        while len(self._threads) > left:
+            if self._threads[0].is_alive():
+                self._threads[0].join()
+            del self._threads[0]
 
     def _send(self) -> None:
-        self._wait()
-        self._tell()
-        self._filling, self._leaving = self._leaving, self._filling
-        self._thread = threading.Thread(target=self._leave, args=(self._position,))
+        full, position = self._buffers.pop(0), self._position
+        self._buffers.append(full)
+        self._position, self._filled = position + self._size, 0
+        self._threads.append(threading.Thread(target=self._leave, args=(full, position)))
         try:
-            self._thread.start()
+            self._threads[-1].start()
         except RuntimeError:  # no more threads
-            self._leave(self._position)
-        self._position, self._filled = self._position + self._size, 0
+            self._leave(full, position)
+        self._wait(len(self._buffers) - 1)
+        self._tell()
 
-    def _leave(self, position: int) -> None:
+    def _leave(self, buffer: mmap.mmap, position: int) -> None:
         try:
-            with memoryview(self._leaving) as view:
+            with memoryview(buffer) as view:
                 self._put(view, position)
         except (OSError, CannotWrite) as error:
             self._error = error
