@@ -335,7 +335,7 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
     elif updates.fit is Fit.CYCLE:
         flat = array.reshape(-1)
         array = np.resize(flat, wanted) if flat.size else np.zeros((0,) * len(wanted), array.dtype)
-    elif updates.fit is Fit.RESHAPE:
+    else:
         array = array.reshape(wanted)
     return array if layout.keeps_order else array.transpose(np.argsort(addressing.order))
 
