@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import threading
 from pathlib import Path
@@ -14,7 +16,8 @@ import gscli
 from gscli import files, streaming
 from gscli.formats import content
 from gscli.frameworks import find
-from gscli.streaming import rowfile, running
+from gscli.streaming import rowfile, running, writeback
+from gscli.streaming.writing import Ahead
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 
@@ -117,3 +120,33 @@ def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(gscli.GscliError, match="cannot read"):
         streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {})
     assert [path.name for path in tmp_path.iterdir()] == ["updates.npy"]
+
+
+def test_updates_are_read_ahead() -> None:
+    read: list[int] = []
+
+    def updates(places: Array) -> Array:
+        read.append(places.size)
+        return places * 10
+
+    ahead = Ahead(updates, np.arange(100), 50)
+    parts = [ahead.part(slice(*ends)).tolist() for ends in ((0, 20), (20, 50), (50, 60))]
+    assert sum(parts, []) == list(range(0, 600, 10))  # noqa: RUF017  three short lists
+    assert read == [0, 50, 50]
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["unknown", "refused"])
+def test_without_a_way_past_the_cache(
+    known: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: int) -> int:
+        if arguments[1] == fcntl.F_SETFL:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return 0
+
+    monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
+    monkeypatch.setattr(os, "O_DIRECT", os.O_DIRECT if known else 0)
+    monkeypatch.setattr(fcntl, "fcntl", refuse)
+    inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([3, -1])}
+    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    assert_same(np.load(tmp_path / "out.npy"), DATA[[3, -1]])

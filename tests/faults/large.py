@@ -20,9 +20,9 @@ from gscli.streaming import patching, reading, rowfile, running, writeback, writ
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
 RNG = np.random.default_rng(5)
-DATA = RNG.standard_normal((50, 6, 8)).astype(np.float32)
-ROWS = RNG.integers(-50, 50, (30, 1))
-UPDATES = RNG.standard_normal((30, 6, 8)).astype(np.float32)
+DATA = RNG.standard_normal((24, 6, 8)).astype(np.float32)
+ROWS = RNG.integers(-24, 24, (20, 1))
+UPDATES = RNG.standard_normal((20, 6, 8)).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ STREAMED = {
     "gather": Subject("onnx.gather", {"data": DATA, "indices": ROWS[:, 0]}, {}),
     "transposed": Subject(
         "tensorflow.gather",
-        {"params": DATA, "indices": np.arange(150).reshape(50, 3) % 6},
+        {"params": DATA, "indices": np.arange(72).reshape(24, 3) % 6},
         {"batch_dims": 1, "axis": 1},
     ),
     "scatter": Subject("onnx.scatter_nd", SCATTER, {}),
