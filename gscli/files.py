@@ -188,7 +188,10 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
     held = read_pipe(
-        reader(stream), STANDARD_INPUT, limit, lambda first: readers.stream_limit(first, limit)
+        reader(stream),
+        STANDARD_INPUT,
+        limit,
+        lambda first: readers.stream_bounds(first, limit, STANDARD_INPUT),
     )
     return HeldContent(STANDARD_INPUT, held)
 

@@ -13,7 +13,7 @@ import select
 import stat
 from abc import ABC, abstractmethod
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
@@ -35,12 +35,22 @@ TEXT_LIMIT = 64 << 20
 
 PIPE_CHUNK = 1 << 20
 
+JUDGED_FROM = 1 << 14
+"""Bytes of a stream from which its bounds are judged: enough for the header of any .npy file."""
+
 _KINDS = (
     (stat.S_ISDIR, "is a folder"),
     (stat.S_ISCHR, "is a character device"),
     (stat.S_ISBLK, "is a block device"),
     (stat.S_ISSOCK, "is a socket"),
 )
+
+
+class Bounds(NamedTuple):
+    """How far to read a stream: more than `limit` bytes are refused, `enough` are all it has."""
+
+    limit: int
+    enough: int
 
 
 class Content(ABC):
@@ -154,11 +164,13 @@ class FileContent(Content):
         return mapped
 
 
-def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None = None) -> Content:
+def open_content(
+    path: str, limit: int, bounds_for: Callable[[bytes], Bounds] | None = None
+) -> Content:
     """Open a regular file or read a pipe; CannotRead for everything else.
 
     Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
-    file, not on the name. `limit_for` may lower a pipe's limit after its first bytes. A file whose
+    file, not on the name. `bounds_for` says of a pipe's first bytes how far to read. A file whose
     patch in place was cut short is put back first.
     """
     name = safe(path)
@@ -173,7 +185,7 @@ def open_content(path: str, limit: int, limit_for: Callable[[bytes], int] | None
         if stat.S_ISREG(status.st_mode):
             return FileContent(name, descriptor, status.st_size, path)
         _refuse_special(status.st_mode, name)
-        held = read_pipe(lambda length: os.read(descriptor, length), name, limit, limit_for)
+        held = read_pipe(lambda length: os.read(descriptor, length), name, limit, bounds_for)
     except BaseException:
         _close(descriptor)
         raise
@@ -209,16 +221,21 @@ def read_pipe(
     read: Callable[[int], bytes],
     name: str,
     limit: int,
-    limit_for: Callable[[bytes], int] | None = None,
+    bounds_for: Callable[[bytes], Bounds] | None = None,
 ) -> bytearray:
-    """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit."""
-    held = bytearray()
+    """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
+
+    Of what goes on after its end, only so much that this can be seen.
+    """
+    held, enough = bytearray(), limit
     with reading(name):
         while part := read(PIPE_CHUNK):
             held += part
-            if limit_for is not None and len(held) >= len(b"\x93NUMPY"):
-                limit, limit_for = limit_for(bytes(held[:6])), None
+            if bounds_for is not None and len(held) >= JUDGED_FROM:
+                (limit, enough), bounds_for = bounds_for(bytes(held[:JUDGED_FROM])), None
             check_limit(len(held), limit, name, "the stream")
+            if len(held) > enough:
+                break
     return held
 
 

@@ -8,8 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from gscli.errors import CannotRead, UsageError
-from gscli.formats.content import TEXT_LIMIT, Content, check_kind, open_content
-from gscli.formats.npy import MAGIC
+from gscli.formats.content import (
+    TEXT_LIMIT,
+    Bounds,
+    Content,
+    check_kind,
+    check_limit,
+    open_content,
+)
+from gscli.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.formats.request import Arrays, Member, Output, Read, Request
 from gscli.text import safe
 
@@ -65,11 +72,15 @@ def open_source(path: str, limit: int) -> tuple[Content, str]:
     """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
     suffix = os.path.splitext(path)[1].lower()
     if not suffix:
-        content = open_content(path, limit, lambda first: stream_limit(first, limit))
+        content = open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path)))
         return content, sniffed(content)
     if suffix not in MODULES:
         raise _unknown(path, suffix)
-    return open_content(path, min(limit, TEXT_LIMIT) if suffix in TEXT_SUFFIXES else limit), suffix
+    if suffix in TEXT_SUFFIXES:
+        limit = min(limit, TEXT_LIMIT)
+    if suffix != ".npy":
+        return open_content(path, limit), suffix
+    return open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path))), suffix
 
 
 def _unknown(path: str, suffix: str) -> CannotRead:
@@ -99,9 +110,20 @@ def sniffed(content: Content) -> str:
     return _sniffed(content.prefix(len(MAGIC)))
 
 
-def stream_limit(first: bytes, limit: int) -> int:
-    """How much of a stream to take, judged by its first bytes: a text may not be as long."""
-    return min(limit, TEXT_LIMIT) if _sniffed(first) == ".json" else limit
+def stream_bounds(first: bytes, limit: int, name: str) -> Bounds:
+    """How far to read a stream, judged by its first bytes: a text may not be as long as others.
+
+    The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
+    """
+    suffix = _sniffed(first[: len(MAGIC)])
+    if suffix == ".json":
+        return Bounds(min(limit, TEXT_LIMIT), limit)
+    if suffix != ".npy":
+        return Bounds(limit, limit)
+    header = parse_header(first[:PREFIX_LIMIT], name)
+    size = header.offset + header.nbytes
+    check_limit(size, limit, name, "the stream")
+    return Bounds(limit, size)
 
 
 def _sniffed(first: bytes) -> str:

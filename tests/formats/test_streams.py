@@ -21,7 +21,7 @@ from gscli.errors import (
     LimitRefused,
     UsageError,
 )
-from gscli.files import load, members, save
+from gscli.files import load, members, npy_header, save
 from gscli.formats import content as contents
 from gscli.formats.content import open_content, read_pipe, reader
 
@@ -54,6 +54,7 @@ def test_short_texts(text: bytes) -> None:
 def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gscli.formats.readers.TEXT_LIMIT", 1000)
     monkeypatch.setattr(contents, "PIPE_CHUNK", 100)
+    monkeypatch.setattr(contents, "JUDGED_FROM", 200)
 
     class Endless(io.RawIOBase):
         taken = 0
@@ -142,6 +143,57 @@ def test_a_pipe_is_read_up_to_the_limit(tmp_path: Path) -> None:
         with pytest.raises(LimitRefused, match="stream"):
             load(str(fifo), max_bytes=3 << 20)
         endless.kill()
+
+
+class After(io.RawIOBase):
+    """Some bytes, then zeros without an end."""
+
+    def __init__(self, first: bytes) -> None:
+        self.first, self.taken = first, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        part, self.first = self.first[:size], self.first[size:]
+        self.taken += size
+        return part.ljust(size, b"\0")
+
+
+def test_what_goes_on_after_an_array_is_not_read() -> None:
+    stream = After(saved(np.arange(3)))
+    with pytest.raises(ContentRefused, match="goes on after the array"):
+        load("-", stdin=stream)
+    assert stream.taken <= contents.PIPE_CHUNK
+    stream = After(b"\x93NUMPY\x01\x00\x10\x00{'descr': nonsense")
+    with pytest.raises(ContentRefused, match="malformed"):
+        load("-", stdin=stream)
+    assert stream.taken <= contents.PIPE_CHUNK
+    stream = After(npy_header(np.dtype("int64"), (10**9,)))
+    with pytest.raises(LimitRefused, match="stream"):
+        load("-", stdin=stream)
+    assert stream.taken <= contents.PIPE_CHUNK
+    stream = After(b"PK\x03\x04")
+    with pytest.raises(LimitRefused, match="stream"):
+        load("-", stdin=stream, max_bytes=3 << 20)
+
+
+@pytest.mark.parametrize("suffix", ["", ".npy"])
+def test_what_goes_on_after_an_array_in_a_named_pipe(suffix: str, tmp_path: Path) -> None:
+    fifo = tmp_path / f"pipe{suffix}"
+    os.mkfifo(fifo)
+    content = saved(np.arange(3)) + bytes(contents.PIPE_CHUNK)
+
+    def write() -> None:
+        with contextlib.suppress(BrokenPipeError), fifo.open("wb", buffering=0) as stream:
+            while True:
+                stream.write(content)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with pytest.raises(ContentRefused, match="goes on after the array"):
+        load(str(fifo))
+    writer.join()
 
 
 def test_a_file_without_a_suffix_is_told_by_its_first_bytes(tmp_path: Path) -> None:
