@@ -28,7 +28,7 @@ WINDOW = 1 << 20
 SPARSE = 128
 """Rows in a window up to which each is read alone: so many calls cost as much as the window."""
 
-CALLS = 1 << 13
+CALLS = 1 << 11
 """Rows read alone whose bytes are put together at a time."""
 
 
