@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -115,3 +116,14 @@ def test_a_folder_of_very_many_files_is_not_read_to_the_end(
     with pytest.raises(GscliError) as caught:
         load_many(str(tmp_path), ("data",))
     assert caught.value.valid.count(",") == 2
+
+
+def test_pipes_in_a_folder_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "data.npy")
+    save(str(tmp_path / "indices.npy"), np.array([0]))
+    with pytest.raises(CannotRead, match="nothing for data"):
+        load_many(str(tmp_path), ["data", "indices"])
+    (tmp_path / "data.npy").unlink()
+    (tmp_path / "data.npy").symlink_to("data.npy")
+    with pytest.raises(CannotRead, match="cannot read"):
+        load_many(str(tmp_path), ["data", "indices"])
