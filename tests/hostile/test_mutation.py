@@ -64,24 +64,23 @@ def agree_with_numpy(suffix: str, content: bytes, array: np.ndarray) -> None:
     assert loaded.astype(array.dtype).tobytes() == array.tobytes()
 
 
-JOBS = (
-    (
-        b'{"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},'
-        b' "attrs": {"reduction": "add"}}'
-    ),
-    (
-        b'{"op": "torch.scatter_add", "inputs": {"input": {"dtype": "float32", "shape": [2],'
-        b' "data": [1, 2]}, "index": [0], "src": [9.5]}, "attrs": {"dim": 0}}'
-    ),
-    b'{"op": "gather", "inputs": {"data": [[1, 2], [3, 4]], "indices": [0]}, "attrs": {"axis": 1}}',
+SCATTER = (
+    b'{"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},'
+    b' "attrs": {"reduction": "add"}}'
 )
+TYPED = (
+    b'{"op": "torch.scatter_add", "inputs": {"input": {"dtype": "float32", "shape": [2],'
+    b' "data": [1, 2]}, "index": [0], "src": [9.5]}, "attrs": {"dim": 0}}'
+)
+GATHER = (
+    b'{"op": "gather", "inputs": {"data": [[1, 2], [3, 4]], "indices": [0]}, "attrs": {"axis": 1}}'
+)
+JOBS = (SCATTER, TYPED, GATHER)
 RECORDED = (
-    (
-        b'{"id": "a", "framework": "onnx", "op": "Gather", "opset": 13, "inputs": {"data": {"dtype":'
-        b' "float32", "shape": [2], "data": [1.5, "nan"]}, "indices": {"dtype": "int64", "shape": [1],'
-        b' "data": [1]}}, "attrs": {"axis": 0}, "expect": "output", "output": {"dtype": "float32",'
-        b' "shape": [1], "data": ["nan"]}}'
-    ),
+    b'{"id": "a", "framework": "onnx", "op": "Gather", "opset": 13, "inputs": {"data": {"dtype":'
+    b' "float32", "shape": [2], "data": [1.5, "nan"]}, "indices": {"dtype": "int64", "shape": [1],'
+    b' "data": [1]}}, "attrs": {"axis": 0}, "expect": "output", "output": {"dtype": "float32",'
+    b' "shape": [1], "data": ["nan"]}}'
 )
 TOKENS = (
     *(b"null", b"true", b"-1", b"9223372036854775808", b"1e400", b"[]", b"{}", b'""', b"NaN"),
@@ -107,7 +106,7 @@ def judged(line: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("read", "documents"),
-    [(lambda line: jobs.answer(line, 1), JOBS), (judged, RECORDED)],
+    [(lambda line: jobs.answer(line, 1), JOBS), (judged, (RECORDED,))],
     ids=["jobs", "cases"],
 )
 def test_only_refusals_leave_jobs_and_cases(
