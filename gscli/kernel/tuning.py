@@ -28,7 +28,7 @@ class Tuning:
     `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
     """
 
-    block: int = BLOCK
+    block: int = 2 * BLOCK
     sorted_block: int = 1 << 20
     few_cells: int = 1 << 17
     threads: int = field(default_factory=lambda: min(2, _processors()))
