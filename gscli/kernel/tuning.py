@@ -22,7 +22,7 @@ def _processors() -> int:
 class Tuning:
     """Sizes of the pieces in which work is done.
 
-    `block`: addresses computed at a time, so that they stay in the second-level cache.
+    `block`: addresses computed at a time, so few that they are still in a cache when they are used.
     `sorted_block`: entries sorted at a time in reductions of rows. `few_cells`: cells of updates
     up to which sorting costs more than it saves. `threads`: 1 or 2.
     `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
