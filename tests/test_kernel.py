@@ -17,7 +17,7 @@ import gscli
 from gscli import kernel
 from gscli.execute import layout_of
 from gscli.frameworks import find
-from gscli.kernel import REDUCTIONS, Tuning
+from gscli.kernel import REDUCTIONS, Tuning, writing
 from gscli.kernel.halves import summed
 from gscli.kernel.items import as_items, reduce_cells
 from gscli.kernel.replacing import last_writers
@@ -248,12 +248,22 @@ def test_rows_along_an_axis_are_written_as_the_oracle_does(axis: int) -> None:
         assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
 
 
-LONG = [indices((3000,), 4000), indices((3, 2000), 4000), np.abs(indices((3000,), 4000)) % 4000]
+LONG = [
+    indices((3000,), 4000),
+    indices((3, 2000), 4000),
+    np.abs(indices((3000,), 4000)) % 4000,
+    np.abs(indices((3, 2000), 4000)) % 4000,
+]
+LONG_NAMES = ["negative", "batches", "tame", "tame batches"]
 
 
+@pytest.mark.parametrize("near", [0, 1 << 20], ids=["far", "near"])
 @pytest.mark.parametrize("tuning", TUNINGS[1:], ids=str)
-@pytest.mark.parametrize("at", LONG, ids=["negative", "batches", "tame"])
-def test_long_vectors_of_single_cells(at: Array, tuning: Tuning) -> None:
+@pytest.mark.parametrize("at", LONG, ids=LONG_NAMES)
+def test_long_vectors_of_single_cells(
+    at: Array, tuning: Tuning, near: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "NEAR", near)
     data, updates = values((*at.shape[:-1], 4000), F4), values(at.shape, F4, 9)
     inputs, attrs = {"data": data, "indices": at}, {"axis": at.ndim - 1}
     found = run_with("onnx.gather_elements", inputs, attrs, tuning)
@@ -264,7 +274,7 @@ def test_long_vectors_of_single_cells(at: Array, tuning: Tuning) -> None:
         assert_same(found, oracle.run("onnx.scatter_elements", both, more))
 
 
-@pytest.mark.parametrize("at", LONG, ids=["negative", "batches", "tame"])
+@pytest.mark.parametrize("at", LONG, ids=LONG_NAMES)
 @pytest.mark.parametrize("bad", [4000, -4001])
 def test_bad_indices_in_long_vectors_are_named(at: Array, bad: int) -> None:
     wrong = at.copy()

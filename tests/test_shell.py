@@ -85,6 +85,21 @@ def test_two_results_for_stdout_are_refused() -> None:
     assert json.loads(done.stderr)["error"]["problem"] == "stdout takes one result"
 
 
+@pytest.mark.parametrize(
+    "more", [("-o", "b.npy"), ("-f", "json"), ("--json",), ("--svg", "a.svg"), ("--html", "-"),
+             ("--step", "1")],
+    ids=lambda more: more[0],
+)  # fmt: skip
+def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> None:
+    np.save(tmp_path / "data.npy", np.arange(4))
+    before = (tmp_path / "data.npy").read_bytes()
+    done = gscli("scatter-nd", "data.npy", "[[1]]", "[9]", "--in-place", *more, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"has no other result" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
+    assert (tmp_path / "data.npy").read_bytes() == before
+
+
 def test_a_saved_result_prints_nothing_unless_a_picture_is_asked_for(tmp_path: Path) -> None:
     quiet = gscli(*GATHER, "-o", "a.npy", cwd=tmp_path)
     asked = gscli(*GATHER, "-o", "b.npy", "--show", "output", cwd=tmp_path)

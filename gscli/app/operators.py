@@ -112,11 +112,14 @@ def _print_document(trace: Trace, settings: Settings) -> None:
 
 def check_requests(settings: Settings) -> None:
     """Two results that both want stdout, and bytes that a terminal would choke on."""
-    if settings.in_place and (settings.saves or settings.json is not None):
-        raise UsageError(
-            "--in-place changes the file of data and has no other result",
-            hint="leave out -o, -f and --json",
-        )
+    if settings.in_place:
+        others = ("output", "format", "json", "svg", "html", "step")
+        given = [f"--{name}" for name in others if getattr(settings, name) is not None]
+        if given:
+            raise UsageError(
+                "--in-place changes the file of data and has no other result",
+                hint=f"leave out {' and '.join(given)}",
+            )
     to_stdout = [
         name
         for name, wanted in (

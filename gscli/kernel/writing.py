@@ -19,6 +19,9 @@ from gscli.kernel.walks import Lane, Step, Walk
 from gscli.layout import Layout
 from gscli.plan import Array, Flags, Indices, Plan
 
+NEAR = 6 << 20
+"""Bytes of output that stay in the caches."""
+
 
 def scatter(
     plan: Plan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
@@ -158,11 +161,21 @@ def _write_at_once(
         target.reduce(slice(None), addresses, values, tuning)
 
 
+def _whole(plan: Plan, target: Target, *, written: bool) -> int:
+    """The number of entries where all of them are best written at once, else 0.
+
+    NumPy looks at all indices of a call before it uses the first. In blocks they are near for the
+    second look; but where the cells are far, that takes longer than it saves.
+    """
+    return plan.layout.entry_count if written and target.work.nbytes > NEAR else 0
+
+
 def _write(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Row-major order, the last writer wins."""
     run = plan.layout.form.run
     rows = as_items(target.rows, run)
-    route = walk(plan, tuning.block, ordered=True, written=written)
+    whole = _whole(plan, target, written=written)
+    route = walk(plan, whole or tuning.block, ordered=True, written=written)
     updates = Updates(plan, target.work.dtype, route.grid)
 
     def write(lane: Lane) -> None:
@@ -182,8 +195,9 @@ def _write(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None
 
 def _reduce(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
+    whole = _whole(plan, target, written=written)
     block = tuning.block if plan.layout.form.run == 1 else tuning.sorted_block
-    route = walk(plan, block, ordered=True, written=written)
+    route = walk(plan, whole or block, ordered=True, written=written)
     updates = Updates(plan, target.work.dtype, route.grid)
     if target.counts is not None:
         for step in _steps(route):
