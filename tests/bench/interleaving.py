@@ -1,8 +1,9 @@
-"""Fair turns: every candidate once per round, and a different one first in each round.
+"""Fair turns: every candidate once per round, first in turn, and after each of the others in turn.
 
 On a virtual machine the first to need memory that was free for a while pays slow page faults, and
-whoever follows a particular neighbour finds its caches. Rotation spreads both over all candidates;
-`PAGES_KEPT` keeps freed pages with the process, which touches them before it measures.
+whoever follows a candidate with the same inputs finds them in the caches. Turns spread both over
+all candidates; `PAGES_KEPT` keeps freed pages with the process, which touches them before it
+measures.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ PAGES_KEPT = {
 
 
 def turns(items: Sequence[Item], rounds: int) -> Iterator[Item]:
-    """All `items`, `rounds` times, rotated by one each time.
+    """All `items`, `rounds` times; of an even number, each follows each other equally often.
 
-    >>> "".join(turns("abc", 3))
-    'abcbcacab'
+    E. J. Williams' design: near neighbours from both ends, moved on by one in each round.
+
+    >>> "".join(turns("abcd", 4))
+    'abdcbcadcdbadacb'
     """
+    count = len(items)
+    places = [(place + 1) // 2 if place % 2 else -(place // 2) for place in range(count)]
     for number in range(rounds):
-        first = number % len(items)
-        yield from items[first:]
-        yield from items[:first]
+        yield from (items[(place + number) % count] for place in places)
 
 
 def raced(
