@@ -56,8 +56,9 @@ def _setting(results: Results) -> str:
     machine = results["machine"]
     return (
         f"Measured on {machine['date']} with `python -m tests.bench`: {machine['class']}; "
-        f"{machine['versions']}. Other work ran on the machine (load {machine['load']}): read the "
-        "ratios, each of one interleaved race, and distrust those whose minimum and median differ."
+        f"{machine['versions']}. Load {machine['load']}. Virtual machines share their cores: read "
+        "the ratios, each of one interleaved race, and distrust those whose minimum and median "
+        "differ."
     )
 
 
