@@ -248,7 +248,7 @@ def test_without_threads_or_memory_results_are_the_same(
     monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
     monkeypatch.setattr(writeback, "STRIDE", 4096)
     content = bytes(range(256)) * 60
-    for where, what in (("threading.Thread.start", none), ("mmap.mmap", nothing)):
+    for where, what in (("_thread.start_new_thread", none), ("mmap.mmap", nothing)):
         with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
             patch.setattr(where, what)
             with writeback.written_through(file, len(content)) as write:

@@ -6,15 +6,22 @@ to fill, push out what others keep there, and wait for the last sync.
 
 from __future__ import annotations
 
+import _thread
 import errno
 import mmap
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TypeAlias
 
 from gscli.errors import CannotWrite
 from gscli.formats.atomic import AtomicFile
+
+Write: TypeAlias = Callable[[bytes | memoryview], int]
+Job: TypeAlias = tuple[mmap.mmap, int]
+"""A full buffer and the position in the file where it belongs."""
 
 UNCACHED_FROM = 128 << 20
 """Bytes of a result from which it goes past the cache."""
@@ -26,8 +33,7 @@ BUFFERS = 3
 """One to fill and two on their way, so that the device has always something to do."""
 
 
-@contextmanager
-def written_through(file: AtomicFile, size: int) -> Iterator[Callable[[bytes | memoryview], int]]:
+def written_through(file: AtomicFile, size: int) -> AbstractContextManager[Write]:
     """What writes the `size` bytes of a file from its beginning, in turn; all is told at the end.
 
     Files that are small, no regular files, or on systems that know no other way are written as
@@ -35,14 +41,7 @@ def written_through(file: AtomicFile, size: int) -> Iterator[Callable[[bytes | m
     """
     large = size >= UNCACHED_FROM and file.seekable() and file.tell() == 0
     stream = _stream(file) if large else None
-    if stream is None:
-        yield file.write
-        return
-    try:
-        yield stream.write
-        stream.finish()
-    finally:
-        stream.stop()
+    return nullcontext(file.write) if stream is None else stream
 
 
 def _stream(file: AtomicFile) -> _Stream | None:
@@ -69,14 +68,49 @@ def _set_direct(file: AtomicFile, *, on: bool) -> bool:
 
 
 class _Stream:
-    """Buffers of whole pages, in turn: while one is filled, the others are on their way."""
+    """Buffers of whole pages: while one is filled, the others leave by way of two threads.
+
+    The threads are plain ones that go through a queue. A Thread ends in a weak reference's
+    callback, where the exception of a signal that arrives just then would be dropped; and a queue
+    knows what was given to it, whenever a signal comes.
+    """
 
     def __init__(self, file: AtomicFile) -> None:
         self._file, self._size = file, STRIDE
-        self._buffers = [mmap.mmap(-1, STRIDE) for _ in range(BUFFERS)]
-        self._threads: list[threading.Thread] = []
+        self._free, self._full = SimpleQueue[mmap.mmap](), SimpleQueue[Job | None]()
+        for _ in range(BUFFERS):
+            self._free.put(mmap.mmap(-1, STRIDE))
+        self._filling = self._free.get()
         self._filled = self._position = 0
         self._error: OSError | CannotWrite | None = None
+        self._threads: list[_thread.LockType] = []
+        with suppress(RuntimeError):  # no more threads
+            for _ in range(BUFFERS - 1):
+                self._threads.append(self._started())
+
+    def _started(self) -> _thread.LockType:
+        """A thread; what it returns can be locked when the thread has ended."""
+        ended = _thread.allocate_lock()
+        ended.acquire()
+        _thread.start_new_thread(self._leave_in_turn, (ended,))
+        return ended
+
+    # No generator: a signal that arrives while it is entered would leave it to end later, when the
+    # file is closed.
+    def __enter__(self) -> Write:
+        return self.write
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.finish()
+        finally:
+            self.stop()
 
     def write(self, data: bytes | memoryview) -> int:
         """Take a copy of some bytes, and send each buffer that is full."""
@@ -84,7 +118,7 @@ class _Stream:
             done = 0
             while done < view.nbytes:
                 count = min(self._size - self._filled, view.nbytes - done)
-                self._buffers[0][self._filled : self._filled + count] = view[done : done + count]
+                self._filling[self._filled : self._filled + count] = view[done : done + count]
                 self._filled, done = self._filled + count, done + count
                 if self._filled == self._size:
                     self._send()
@@ -95,32 +129,35 @@ class _Stream:
         self.stop()
         self._tell()
         self._file.seek(self._position)
-        with memoryview(self._buffers[0]) as view:
+        with memoryview(self._filling) as view:
             self._file.write(view[: self._filled])
 
     def stop(self) -> None:
         """Wait for the threads, for nobody may close the file before; leave the file as it was."""
-        self._wait(0)
+        for _ in self._threads:
+            self._full.put(None)
+        while self._threads:
+            with self._threads[-1]:
+                pass
+            del self._threads[-1]
         _set_direct(self._file, on=False)
 
-    def _wait(self, left: int) -> None:
-        """Until no more than so many of the threads may still be at work, the newest ones."""
-        while len(self._threads) > left:
-            if self._threads[0].is_alive():
-                self._threads[0].join()
-            del self._threads[0]
-
     def _send(self) -> None:
-        full, position = self._buffers.pop(0), self._position
-        self._buffers.append(full)
-        self._position, self._filled = position + self._size, 0
-        self._threads.append(threading.Thread(target=self._leave, args=(full, position)))
-        try:
-            self._threads[-1].start()
-        except RuntimeError:  # no more threads
-            self._leave(full, position)
-        self._wait(len(self._buffers) - 1)
+        job = self._filling, self._position
+        self._position, self._filled = self._position + self._size, 0
+        if self._threads:
+            self._full.put(job)
+        else:
+            self._leave(*job)
+        self._filling = self._free.get()
         self._tell()
+
+    def _leave_in_turn(self, ended: _thread.LockType) -> None:
+        try:
+            while (job := self._full.get()) is not None:
+                self._leave(*job)
+        finally:
+            ended.release()
 
     def _leave(self, buffer: mmap.mmap, position: int) -> None:
         try:
@@ -128,6 +165,8 @@ class _Stream:
                 self._put(view, position)
         except (OSError, CannotWrite) as error:
             self._error = error
+        finally:
+            self._free.put(buffer)
 
     def _put(self, view: memoryview, position: int) -> None:
         done, direct = 0, True

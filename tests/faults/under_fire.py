@@ -63,7 +63,8 @@ def slow_down(told: Callable[[], None]) -> None:
 def everything_is_large() -> None:
     content.MAPPED_FROM, running.LARGE = 1, 0
     npy.WRITE_BLOCK = running.BLOCK = OLD.nbytes // 40
-    writing.SORTED, writing.FILES, writeback.STRIDE = 1 << 9, 4, OLD.nbytes // 8
+    writing.SORTED, writing.FILES = 1 << 9, 4
+    writeback.UNCACHED_FROM, writeback.STRIDE = 1, 1 << 14
     patching.CHUNK = 1 << 13
 
 
