@@ -10,7 +10,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -182,6 +184,24 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
 
+@pytest.fixture(params=["its own", "Python's", "no"])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the writer starts, threads that a measurement of branches sees, or none."""
+
+    def started(work: Callable[..., None], given: tuple[object, ...]) -> None:
+        threading.Thread(target=work, args=given).start()
+
+    def refused(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    if request.param != "its own":
+        start = started if request.param == "Python's" else refused
+        monkeypatch.setattr(writeback, "_thread", SimpleNamespace(
+            start_new_thread=start, allocate_lock=threading.Lock,
+        ))  # fmt: skip
+
+
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("size", [0, 1, 4095, 4096, 4097, 8192, 3 * 4096 + 5])
 @pytest.mark.parametrize("refusing", [False, True])
 def test_large_results_pass_the_cache(
@@ -213,6 +233,7 @@ def test_large_results_pass_the_cache(
     assert len(written) >= size // 4096
 
 
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("failing", [0, 1, 2])
 def test_what_fails_in_the_thread_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
@@ -236,25 +257,21 @@ def test_what_fails_in_the_thread_is_told(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
 
-def test_without_threads_or_memory_results_are_the_same(
+def test_without_memory_for_buffers_results_are_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none(*_: object) -> None:
-        raise RuntimeError("can't start new thread")
-
     def nothing(*_: object) -> None:
         raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
     monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
     monkeypatch.setattr(writeback, "STRIDE", 4096)
     content = bytes(range(256)) * 60
-    for where, what in (("_thread.start_new_thread", none), ("mmap.mmap", nothing)):
-        with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
-            patch.setattr(where, what)
-            with writeback.written_through(file, len(content)) as write:
-                write(content)
-            assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
-        assert (tmp_path / "out").read_bytes() == content
+    with monkeypatch.context() as patch, open_atomic(str(tmp_path / "out")) as file:
+        patch.setattr("mmap.mmap", nothing)
+        with writeback.written_through(file, len(content)) as write:
+            write(content)
+        assert not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_DIRECT
+    assert (tmp_path / "out").read_bytes() == content
 
 
 def test_an_interrupted_result_waits_for_its_thread(
