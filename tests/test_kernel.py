@@ -317,6 +317,39 @@ def test_long_batches_read_the_fill_where_indices_are_outside(tuning: Tuning) ->
     assert_same(run_with("tensorflow.gather", inputs, attrs, tuning), expected)
 
 
+MANY_BATCHES = indices((40, 1100, 1), 50)
+"""So many that a lane has several, each long enough to be gone through alone."""
+
+
+@pytest.mark.parametrize("computation", ["", "add", "mul"])
+def test_many_long_batches_of_rows_are_written_as_in_the_loop(computation: str) -> None:
+    data, updates = values((40, 50, 3), F4), values((40, 1100, 3), F4, 4)
+    at = MANY_BATCHES % 50
+    inputs = {"inputs": data, "scatter_indices": at, "updates": updates}
+    attrs = {
+        "update_window_dims": [2], "inserted_window_dims": [1], "input_batching_dims": [0],
+        "scatter_indices_batching_dims": [0], "scatter_dims_to_operand_dims": [1],
+        "index_vector_dim": 2,
+    } | ({"update_computation": computation} if computation else {})  # fmt: skip
+    expected = data.copy()
+    combine = {"add": np.add, "mul": np.multiply}.get(computation, lambda _, update: update)
+    with np.errstate(all="ignore"):
+        for batch, entry in itertools.product(range(40), range(1100)):
+            row = at[batch, entry, 0]
+            expected[batch, row] = combine(expected[batch, row], updates[batch, entry])
+    for tuning in TUNINGS:
+        assert_same(run_with("stablehlo.scatter", inputs, attrs, tuning), expected)
+
+
+@pytest.mark.parametrize("tuning", TUNINGS, ids=str)
+@pytest.mark.parametrize("kind", ["float32", "str"])
+def test_many_long_batches_of_rows_are_read(kind: str, tuning: Tuning) -> None:
+    data = np.arange(40 * 50 * 3).reshape(40, 50, 3).astype(kind)
+    inputs = {"params": data, "indices": MANY_BATCHES[:, :, 0] % 50}
+    found = run_with("tensorflow.gather", inputs, {"axis": 1, "batch_dims": 1}, tuning)
+    assert np.array_equal(found, np.take_along_axis(data, MANY_BATCHES % 50, 1))
+
+
 @pytest.mark.parametrize("reduction", ["mean", "prod"])
 def test_long_batches_without_their_data(reduction: str) -> None:
     at = indices((3, 1500), 200)

@@ -101,7 +101,7 @@ class Target:
 
     def reduce_step(self, step: Step, values: Array, tuning: Tuning) -> None:
         """Combine the updates of a step with its rows."""
-        if step.apart and step.live is None:
+        if step.apart and step.live is None and self.layout.form.run == 1:
             assert self.rule is not None
             update_at = self.rule.for_types(self.work.dtype, values.dtype).at
             parts, addresses = step.parts(self.rows[step.base].reshape(-1))
