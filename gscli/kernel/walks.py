@@ -47,15 +47,20 @@ class Step(NamedTuple):
     apart: bool = False
 
     @property
-    def live_addresses(self) -> Indices:
-        """The addresses within `base` of the entries that are live, one after the other."""
+    def all_addresses(self) -> Indices:
+        """The addresses within `base` of all entries, one after the other."""
         found = self.addresses
         if self.apart:
             size = (self.base.stop - self.base.start) // len(found)
             found = found + np.arange(len(found))[:, None] * size
-        if self.live is not None:
-            found = found[self.live]
         return found.reshape(-1)
+
+    @property
+    def live_addresses(self) -> Indices:
+        """The same of the entries that are live."""
+        return (
+            self.all_addresses if self.live is None else self.all_addresses[self.live.reshape(-1)]
+        )
 
     def parts(self, rows: Array) -> tuple[Array, Indices]:
         """The parts of `base` with the addresses in each."""
