@@ -15,10 +15,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gscli.errors import GscliError
+from gscli.base.errors import GscliError
 
 if TYPE_CHECKING:
-    from gscli.execute import run as run
     from gscli.frameworks import caffe2 as caffe2
     from gscli.frameworks import jax as jax
     from gscli.frameworks import mxnet as mxnet
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from gscli.frameworks import stablehlo as stablehlo
     from gscli.frameworks import tensorflow as tensorflow
     from gscli.frameworks import torch as torch
+    from gscli.frameworks.execute import run as run
     from gscli.frameworks.numpy import take as take
     from gscli.frameworks.onnx import gather as gather
     from gscli.frameworks.onnx import gather_elements as gather_elements
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gscli.frameworks.onnx import scatter_elements as scatter_elements
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
     from gscli.frameworks.openvino import scatter_update as scatter_update
-    from gscli.tracing import trace as trace
+    from gscli.traces.trace import trace as trace
     from gscli.views.notebook import show as show
 
     tf = tensorflow
@@ -45,8 +45,8 @@ __version__ = "0.1.0"
 __all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
 
 _LAZY = {
-    "run": ("gscli.execute", "run"),
-    "trace": ("gscli.tracing", "trace"),
+    "run": ("gscli.frameworks.execute", "run"),
+    "trace": ("gscli.traces.trace", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),
 }

@@ -16,7 +16,7 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from gscli.guard import guarded  # noqa: PLC0415  closed descriptors are mended before the rest
+    from gscli.cli.guard import guarded  # noqa: PLC0415  closed descriptors are mended before the rest
 
     _leave(guarded(sys.argv[1:]))
 

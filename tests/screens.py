@@ -21,9 +21,9 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # as a script, only tests/ is on the path
 
-from gscli.article_tables import table as article_table  # noqa: E402
-from gscli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment  # noqa: E402
-from gscli.operator_table import operator_table  # noqa: E402
+from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment  # noqa: E402
+from gscli.lab.article_tables import table as article_table  # noqa: E402
+from gscli.lab.operator_table import operator_table  # noqa: E402
 
 MARK = "--- end of screen, status"
 PLAIN = {

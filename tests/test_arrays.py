@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli import dtypes
-from gscli.arrays import as_array, dtype_name, dtype_named, plain
-from gscli.errors import ContentRefused, DtypeRefused
-from gscli.formats import dtypes as format_dtypes
-from gscli.formats.jsonarray import load_json
+from gscli.base import dtypes
+from gscli.base.arrays import as_array, dtype_name, dtype_named, plain
+from gscli.base.errors import ContentRefused, DtypeRefused
+from gscli.files import element_types as format_dtypes
+from gscli.files.jsonarray import load_json
 
 
 @pytest.mark.parametrize("name", dtypes.EVERY)

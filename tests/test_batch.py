@@ -12,9 +12,9 @@ import pytest
 from shell import gscli
 
 import gscli as package
-from gscli.files import dump_json, load_json
-from gscli.guard import guarded
-from gscli.jobs import answer
+from gscli.cli.guard import guarded
+from gscli.files.files import dump_json, load_json
+from gscli.lab.jobs import answer
 
 GATHER: dict[str, Any] = {"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}
 

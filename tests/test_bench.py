@@ -171,7 +171,7 @@ def test_both_sides_of_a_call_do_the_same_work() -> None:
 
 
 def test_small_cases_are_small_and_jobs_are_jobs() -> None:
-    from gscli.jobs import answer
+    from gscli.lab.jobs import answer
 
     jobs = calls.small_jobs()
     assert answer(next(jobs).encode(), 1)["output"]["data"] == [0, 2, 3, 9]

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli import cases
-from gscli.cases import difference, judge, parse_case, read_cases, reproduction
-from gscli.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.lab import cases
+from gscli.lab.cases import difference, judge, parse_case, read_cases, reproduction
 
 CASE: dict[str, Any] = {
     "id": "onnx/Gather/13/x/0001",

@@ -10,12 +10,12 @@ import pytest
 from conftest import Array
 from worlds import GOOD, World, bad_worlds
 
-from gscli.checking import remarks
-from gscli.errors import GscliError, UsageError
-from gscli.execute import execute, without_count, without_numbers
+from gscli.base.errors import GscliError, UsageError
+from gscli.cli.guard import guarded
 from gscli.frameworks import find
-from gscli.guard import guarded
-from gscli.masks import without_masks
+from gscli.frameworks.execute import execute, without_count, without_numbers
+from gscli.lab.check import remarks
+from gscli.plan.masks import without_masks
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.answers import Comparing, document
-from gscli.compare import compare
-from gscli.concepts import CONCEPTS
-from gscli.errors import UsageError
+from gscli.base.errors import UsageError
+from gscli.cli.guard import guarded
+from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import NAMES, framework
-from gscli.guard import guarded
-from gscli.views.compare import comparison
-from gscli.views.compare_words import comparison_words
+from gscli.lab.answers import Comparing, document
+from gscli.lab.compare import compare
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
+from gscli.views.terminal.compare import comparison
+from gscli.views.words.compare_words import comparison_words
 
 GOLDEN = Path(__file__).parent / "golden" / "compare"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.declare import Framework, Many, Option, Values
-from gscli.errors import UsageError
-from gscli.families import along_axis
+from gscli.base.errors import UsageError
 from gscli.frameworks import find, framework, operators
-from gscli.layout import Layout, Number, Policy, Tensor, gather_layout
+from gscli.frameworks.operator import Framework, Many, Option, Values
+from gscli.layout.families import along_axis
+from gscli.layout.layout import Layout, Number, Policy, Tensor, gather_layout
 
 TOY = Framework("toy", "Toy", version_word="release")
 

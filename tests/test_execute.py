@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.execute import layout_of
 from gscli.frameworks import find
+from gscli.frameworks.execute import layout_of
 from gscli.frameworks.numpy import add_at
 
 DATA = np.arange(6.0).reshape(3, 2)

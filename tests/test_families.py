@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from gscli.errors import ShapeRefused
-from gscli.families import (
+from gscli.base.errors import ShapeRefused
+from gscli.layout.families import (
     along_axis,
     broadcast_shapes,
     elements,
@@ -16,7 +16,7 @@ from gscli.families import (
     normal_axis,
     vectors,
 )
-from gscli.layout import Shape, Tensor
+from gscli.layout.layout import Shape, Tensor
 
 SHAPES = [shape for rank in range(4) for shape in product((0, 1, 3), repeat=rank)]
 DATA = [shape for shape in SHAPES if shape]

@@ -10,11 +10,11 @@ import pytest
 from conftest import Array
 
 from gscli import kernel
-from gscli.execute import layout_of
-from gscli.forms import cells, recognized
 from gscli.frameworks import find
+from gscli.frameworks.execute import layout_of
 from gscli.kernel.routes import in_sequence
-from gscli.plan import Plan
+from gscli.layout.forms import cells, recognized
+from gscli.plan.plan import Plan
 
 RNG = np.random.default_rng(4)
 DATA = np.arange(6 * 5 * 8).reshape(6, 5, 8)
@@ -71,7 +71,7 @@ def test_any_layout_may_be_taken_for_cells(
     layout = layout_of(find(name), inputs, attrs)
     assert layout.data is not None
     expected = kernel.gather(Plan(layout, inputs), inputs[layout.data])
-    monkeypatch.setattr("gscli.layout.recognized", cells)
+    monkeypatch.setattr("gscli.layout.layout.recognized", cells)
     general = replace(layout)
     assert general.form.kind == "cells"
     assert kernel.gather(Plan(general, inputs), inputs[layout.data]).tolist() == expected.tolist()

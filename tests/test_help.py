@@ -23,13 +23,13 @@ sys.path.insert(0, str(ROOT))  # as a script, only tests/ is on the path
 from shell import gscli, on_terminal, program  # noqa: E402
 
 import gscli as package  # noqa: E402
+from gscli.base.errors import ExitCode  # noqa: E402
+from gscli.cli.guard import guarded  # noqa: E402
+from gscli.cli.lessons import sessions  # noqa: E402
+from gscli.cli.manual import topics  # noqa: E402
+from gscli.cli.options import SHARED  # noqa: E402
 from gscli.cli.root import TOOLS  # noqa: E402
-from gscli.errors import ExitCode  # noqa: E402
 from gscli.frameworks import NAMES  # noqa: E402
-from gscli.guard import guarded  # noqa: E402
-from gscli.lessons import sessions  # noqa: E402
-from gscli.manual import topics  # noqa: E402
-from gscli.options import SHARED  # noqa: E402
 
 GOLDEN = Path(__file__).parent / "golden" / "help"
 SHARED_HEADINGS = "\n\nResult:\n"

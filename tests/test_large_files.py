@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli import mapped
-from gscli.execute import execute
+from gscli.files import mapped
 from gscli.frameworks import find
+from gscli.frameworks.execute import execute
 
 NAMES = ("data", "indices", "updates")
 ROWS, WIDTH = 400_000, 64
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MEASURED = """
 import sys
 from pathlib import Path
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
 code = guarded(sys.argv[1:])
 peak = next(l for l in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in l)
 print(code, peak.split()[1])

@@ -18,11 +18,11 @@ from worlds import GOOD, World
 
 import gscli
 from gscli import kernel
-from gscli.boxes import Box
-from gscli.execute import Run, execute
 from gscli.frameworks import find
+from gscli.frameworks.execute import Run, execute
 from gscli.kernel import Tuning
-from gscli.tracing import Trace
+from gscli.layout.boxes import Box
+from gscli.traces.trace import Trace
 
 PER_OPERATOR = 40
 TUNINGS = [

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.declare import numbered
-from gscli.errors import GscliError, ShapeRefused, UsageError
+from gscli.base.errors import GscliError, ShapeRefused, UsageError
 from gscli.frameworks import find
-from gscli.masks import without_masks
+from gscli.frameworks.operator import numbered
+from gscli.plan.masks import without_masks
 
 AT = find("numpy.add.at")
 GRID = np.arange(6).reshape(2, 3)

@@ -8,8 +8,8 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from gscli.errors import GscliError, IndexRefused, Notice, ShapeRefused, UsageError
-from gscli.messages import error_text, warning_text
+from gscli.base.errors import GscliError, IndexRefused, Notice, ShapeRefused, UsageError
+from gscli.cli.messages import error_text, warning_text
 
 OUT_OF_RANGE = IndexRefused(
     "index out of range",
@@ -122,7 +122,9 @@ def test_ascii_terminals() -> None:
 
 
 def test_messages_need_neither_numpy_nor_rich() -> None:
-    code = "import sys, gscli.messages; print([m for m in ('numpy', 'rich') if m in sys.modules])"
+    code = (
+        "import sys, gscli.cli.messages; print([m for m in ('numpy', 'rich') if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from shell import gscli
 
-from gscli.guard import guarded
-from gscli.node_tests import folders_below, run_folder
+from gscli.cli.guard import guarded
+from gscli.lab.node_tests import folders_below, run_folder
 
 onnx = pytest.importorskip("onnx")
 

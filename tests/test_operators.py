@@ -11,9 +11,9 @@ from oracle import OPERATORS as ORACLE
 from worlds import GOOD
 
 import gscli
-from gscli.declare import Operator
-from gscli.guard import guarded
-from gscli.lessons import sessions
+from gscli.cli.guard import guarded
+from gscli.cli.lessons import sessions
+from gscli.frameworks.operator import Operator
 
 TESTS = Path(__file__).parent
 EVERY = gscli.operators()

@@ -13,10 +13,10 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli import files, streaming
-from gscli.formats import undo
+from gscli import stream as streaming
+from gscli.files import files, undo
 from gscli.frameworks import find
-from gscli.streaming import patching
+from gscli.stream import patching
 
 ROWS, WIDTH = 4000, 100
 RNG = np.random.default_rng(11)

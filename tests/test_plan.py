@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from conftest import Array
 
-from gscli.errors import IndexRefused
-from gscli.families import along_axis, index_tuple, vectors
-from gscli.layout import (
+from gscli.base.errors import IndexRefused
+from gscli.layout.families import along_axis, index_tuple, vectors
+from gscli.layout.layout import (
     Axis,
     Beyond,
     Layout,
@@ -21,8 +21,8 @@ from gscli.layout import (
     Tensor,
     gather_layout,
 )
-from gscli.plan import Plan, resolve
-from gscli.policy import apply_policy, highest_tame, legal_range, outside
+from gscli.plan.plan import Plan, resolve
+from gscli.plan.policy import apply_policy, highest_tame, legal_range, outside
 
 SIZES = (0, 1, 3, 127, 300)
 EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]
@@ -137,7 +137,7 @@ def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
 def test_mapped_indices_are_judged_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gscli.mapped.READ_AT_ONCE", 1 << 10)
+    monkeypatch.setattr("gscli.files.mapped.READ_AT_ONCE", 1 << 10)
     numbers = np.zeros(100_000, np.int64)
     numbers[[77_777, 99_999]] = 3
     np.save(tmp_path / "i.npy", numbers)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.layout import Axis, Policy
-from gscli.policy import outside
+from gscli.layout.layout import Axis, Policy
+from gscli.plan.policy import outside
 
 
 def test_nothing_is_never_outside() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from screens import GENERATED, ROOT, environment, generated, replayed, rewritten, work_folder
 
-from gscli.errors import ExitCode
-from gscli.guard import guarded
+from gscli.base.errors import ExitCode
+from gscli.cli.guard import guarded
 
 README = ROOT / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import gscli
-from gscli.article_tables import table
 from gscli.frameworks import find
-from gscli.probes import example
-from gscli.rules import Rule, document, markdown, rules
+from gscli.lab.article_tables import table
+from gscli.lab.probes import example
+from gscli.lab.rules import Rule, document, markdown, rules
 
 
 def rule(name: str, variant: str = "") -> Rule:

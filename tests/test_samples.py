@@ -16,11 +16,11 @@ import pytest
 from screens import environment, pictures, replayed, rewritten, work_folder
 from shell import on_terminal
 
-from gscli import lessons
-from gscli.errors import CannotRead, CannotWrite, UsageError
+from gscli.base.errors import CannotRead, CannotWrite, UsageError
+from gscli.cli import lessons
+from gscli.cli.guard import guarded
 from gscli.frameworks import find
-from gscli.guard import guarded
-from gscli.layout import Tensor
+from gscli.layout.layout import Tensor
 
 ALL = lessons.lessons()
 
@@ -241,7 +241,7 @@ def test_lessons_are_found_in_a_checkout_and_in_a_wheel(
 ) -> None:
     package = tmp_path / "gscli"
     package.mkdir()
-    monkeypatch.setattr(lessons, "__file__", str(package / "lessons.py"))
+    monkeypatch.setattr(lessons, "__file__", str(package / "cli" / "lessons.py"))
     with pytest.raises(CannotRead, match="not installed"):
         lessons.folder()
     (tmp_path / "samples").mkdir()

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from shell import BARE, COMMAND, PATIENCE, Terminal, gscli, on_terminal, program, shell
 
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
 
 GATHER = ("gather", "[10,20,30]", "[2,0,-1]")
 SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")

@@ -12,8 +12,8 @@ import pytest
 from conftest import assert_same
 from shell import gscli
 
-from gscli.files import load
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
+from gscli.files.files import load
 
 Array = np.ndarray
 

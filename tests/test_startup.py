@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
-from gscli import guard
 from gscli.__main__ import main
+from gscli.cli import guard
 from gscli.frameworks import NAMES
 
 HEAVY = {"numpy", "rich", "pydantic", "ml_dtypes", "onnx", "safetensors", "h5py"}
@@ -37,7 +37,7 @@ RUNS = {
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
 guarded({arguments!r})
 print()
 print(*sys.modules)
@@ -73,7 +73,7 @@ def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
 
 COMPLETED = """
 import os, sys
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
 os.environ |= {{"_GSCLI_COMPLETE": "complete_bash", "COMP_WORDS": {words!r}, "COMP_CWORD": "{at}"}}
 guarded([])
 print()
@@ -114,8 +114,8 @@ def test_a_run_loads_the_framework_it_names_and_no_other(name: str, framework: s
 
 
 def test_numbers_in_the_command_load_no_reader_of_files() -> None:
-    readers = {f"gscli.formats.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
-    assert not loaded_by(*RUNS["document"]) & (readers | {"gscli.formats.writers"})
+    readers = {f"gscli.files.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
+    assert not loaded_by(*RUNS["document"]) & (readers | {"gscli.files.writers"})
 
 
 def test_views_are_loaded_for_pictures_alone() -> None:

@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli import statistics as module
-from gscli.statistics import statistics
+from gscli.lab import statistics as module
+from gscli.lab.statistics import statistics
 
 
 @pytest.mark.parametrize("block", [1, 3, 1 << 20])

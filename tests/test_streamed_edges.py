@@ -13,11 +13,11 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli import files, streaming
-from gscli.formats import content
+from gscli import stream as streaming
+from gscli.files import content, files
 from gscli.frameworks import find
-from gscli.streaming import rowfile, running, writeback
-from gscli.streaming.writing import Ahead
+from gscli.stream import rowfile, running, writeback
+from gscli.stream.writing import Ahead
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 

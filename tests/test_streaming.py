@@ -21,10 +21,11 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli import mapped, streaming
-from gscli.formats.atomic import AtomicFile, open_atomic
+from gscli import stream as streaming
+from gscli.files import mapped
+from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.frameworks import find
-from gscli.streaming import reading, rowfile, writeback, writing
+from gscli.stream import reading, rowfile, writeback, writing
 
 RNG = np.random.default_rng(3)
 DATA = RNG.standard_normal((40, 6, 32)).astype(np.float32)
@@ -42,7 +43,7 @@ def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
     if request.param == "cramped":
         monkeypatch.setattr(reading, "PIECE", 1 << 10)
         monkeypatch.setattr(writing, "BLOCK", 1 << 10)
-        monkeypatch.setattr("gscli.streaming.running.BLOCK", 1 << 10)
+        monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
         monkeypatch.setattr(writing, "SORTED", 1 << 5)
         monkeypatch.setattr(writing, "FILES", 3)
         monkeypatch.setattr(writing, "AHEAD", 70)
@@ -186,7 +187,7 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     monkeypatch.setattr(writing, "SORTED", 1 << 5)
     inputs = {"data": DATA, "indices": ROWS, "updates": updates(90, 6, 32)}
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
-    monkeypatch.setattr("gscli.streaming.running.BLOCK", 1 << 10)
+    monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
     with pytest.raises(gscli.GscliError, match="temporary") as caught:
         streaming.run_to_file(find("onnx.scatter_nd"), files, {}, str(tmp_path / "out.npy"))
     assert "No space" in caught.value.where
@@ -352,14 +353,14 @@ import sys
 import threading
 import time
 import numpy as np
-from gscli import streaming
+from gscli import stream
 from gscli.frameworks import find
-from gscli.files import load
+from gscli.files.files import load
 data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":
     inputs["updates"] = load(updates).array
-streaming.run_to_file(find(operator), inputs, {}, out)
+stream.run_to_file(find(operator), inputs, {}, out)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -9,10 +9,10 @@ import pytest
 from conftest import assert_same
 
 import gscli
-from gscli.boxes import box_size, reshaped
 from gscli.frameworks import operators
-from gscli.probes import example
-from gscli.tracing import Trace, label_of
+from gscli.lab.probes import example
+from gscli.layout.boxes import box_size, reshaped
+from gscli.traces.trace import Trace, label_of
 
 
 def cut(array: Any, box: tuple[tuple[int, int], ...]) -> Any:
@@ -235,7 +235,7 @@ def test_overlaps_are_those_of_the_cells() -> None:
 
 
 def test_of_very_many_windows_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.duplicates.JUDGED", 9)
+    monkeypatch.setattr("gscli.traces.duplicates.JUDGED", 9)
     trace = windowed([0, 1, 5, 5, 5])
     assert trace.duplicates() == ([(0, 1)], 1, 2, 3)
     (warning,) = trace.warnings

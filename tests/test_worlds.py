@@ -9,7 +9,7 @@ from conftest import Array, assert_same
 from worlds import GOOD, World, bad_worlds
 
 import gscli
-from gscli import errors
+from gscli.base import errors
 
 SHOWN = 20
 ANSWERED = 50

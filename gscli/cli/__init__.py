@@ -15,7 +15,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 
-from gscli.errors import ExitCode
+from gscli.base.errors import ExitCode
 
 COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 """Set by the completion scripts of the shells; the words are in other variables then."""
@@ -26,7 +26,7 @@ def command_line(arguments: Sequence[str]) -> int:
     import typer  # noqa: PLC0415  50 ms
 
     from gscli.cli.root import root_command  # noqa: PLC0415
-    from gscli.words import with_values  # noqa: PLC0415
+    from gscli.cli.words import with_values  # noqa: PLC0415
 
     command = root_command()
     if os.environ.get(COMPLETION_VARIABLE):

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from gscli.base.errors import UsageError
 from gscli.cli.completion import dtypes_for, files_for, list_of, one_of
-from gscli.errors import UsageError
-from gscli.options import SHARED, Shared
+from gscli.cli.options import SHARED, Shared
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from gscli.dtypes import EVERY
+from gscli.base.dtypes import EVERY
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5")  # fmt: skip
@@ -42,7 +42,7 @@ def dtypes_for(incomplete: str) -> list[str]:
 
 def lessons_for(incomplete: str) -> list[str]:
     """Lessons by their full names, or without the number where a letter is written."""
-    from gscli.lessons import lessons  # noqa: PLC0415  only when a shell asks
+    from gscli.cli.lessons import lessons  # noqa: PLC0415  only when a shell asks
 
     names = [lesson.name for lesson in lessons()]
     if incomplete[:1].isalpha():
@@ -52,7 +52,7 @@ def lessons_for(incomplete: str) -> list[str]:
 
 def operators_for(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
-    from gscli.errors import UsageError  # noqa: PLC0415
+    from gscli.base.errors import UsageError  # noqa: PLC0415
     from gscli.frameworks import framework  # noqa: PLC0415
 
     try:

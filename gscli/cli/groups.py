@@ -10,11 +10,11 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from gscli.base.errors import UsageError
 from gscli.cli.building import application, close_names
 from gscli.cli.operators import Action, operator_command
-from gscli.declare import Operator
-from gscli.errors import UsageError
 from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
+from gscli.frameworks.operator import Operator
 
 
 class LazyGroup(TyperGroup):

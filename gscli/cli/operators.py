@@ -17,8 +17,8 @@ from gscli.cli.building import (
     words_parameter,
 )
 from gscli.cli.completion import one_of
-from gscli.declare import Attribute, Operator
-from gscli.options import SHARED, Settings, Shared
+from gscli.cli.options import SHARED, Settings, Shared
+from gscli.frameworks.operator import Attribute, Operator
 
 Action: TypeAlias = Callable[[Operator, list[str], dict[str, str], Settings], int]
 """What a command does with an operator, the input words, attributes as words, and the options."""

@@ -14,8 +14,8 @@ import typer
 import gscli
 from gscli.cli.building import application, option, shared_parameter, signed
 from gscli.cli.groups import TreeGroup
-from gscli.declare import Operator
-from gscli.options import SHARED, Settings
+from gscli.cli.options import SHARED, Settings
+from gscli.frameworks.operator import Operator
 
 TOOLS: dict[str, str] = {
     "compare": "The same inputs under every framework's rules, side by side.",
@@ -31,7 +31,7 @@ TOOLS: dict[str, str] = {
     "samples": "List, write or run the lessons that come with gscli.",
     "help": "Topics: exit-codes, inputs, colors and more; man prints the manual page.",
 }
-"""Commands besides the operators; each is `build()` of gscli.commands.NAME."""
+"""Commands besides the operators; each is `build()` of gscli.cli.commands.NAME."""
 
 SUMMARY = "The laboratory for gather and scatter: exact rules of every framework, in a picture."
 
@@ -57,7 +57,7 @@ class RootGroup(TreeGroup):
         operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
     ) -> int:
         """Run the operator and show what it did."""
-        from gscli.app.operators import run_operator  # noqa: PLC0415  numpy, when something runs
+        from gscli.cli.work.operators import run_operator  # noqa: PLC0415  numpy, when something runs
 
         return run_operator(operator, words, attrs, settings)
 
@@ -66,7 +66,7 @@ class RootGroup(TreeGroup):
 
     def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
         if name in TOOLS:
-            return import_module(f"gscli.commands.{name}").build()
+            return import_module(f"gscli.cli.commands.{name}").build()
         return super().build(name)
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from gscli.declare import Framework, Operator
-from gscli.errors import UsageError
+from gscli.base.errors import UsageError
+from gscli.frameworks.operator import Framework, Operator
 
 NAMES: tuple[str, ...] = (
     "onnx",

@@ -11,12 +11,12 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli import dtypes
-from gscli.checks import allow, at_least_rank, exact_shape, index_types, same_type
-from gscli.concepts import Comparison
-from gscli.declare import Framework, Option
-from gscli.errors import ShapeRefused
-from gscli.families import (
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
+from gscli.base.text import counted
+from gscli.declare.comparisons import Comparison
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import (
     along_axis,
     described,
     elements,
@@ -24,7 +24,7 @@ from gscli.families import (
     normal_axis,
     show_shape,
 )
-from gscli.layout import (
+from gscli.layout.layout import (
     Addressing,
     Axis,
     Beyond,
@@ -38,7 +38,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
-from gscli.text import counted
+from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types, same_type
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 

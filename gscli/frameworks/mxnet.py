@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.checks import allow, at_least_rank, exact_shape
-from gscli.concepts import Comparison
-from gscli.declare import Framework, Option
-from gscli.errors import ShapeRefused
-from gscli.families import (
+from gscli.base.errors import ShapeRefused
+from gscli.declare.comparisons import Comparison
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import (
     along_axis_or_flat,
     described,
     elements,
@@ -27,7 +26,7 @@ from gscli.families import (
     show_shape,
     vectors,
 )
-from gscli.layout import (
+from gscli.layout.layout import (
     Beyond,
     Layout,
     Negative,
@@ -37,6 +36,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
+from gscli.layout.refusals import allow, at_least_rank, exact_shape
 
 FRAMEWORK = Framework("mxnet", "MXNet")
 

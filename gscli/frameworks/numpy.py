@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli import dtypes
-from gscli.checks import allow, index_types, stretched_updates
-from gscli.concepts import Comparison
-from gscli.declare import Framework, Many, Option
-from gscli.errors import DtypeRefused
-from gscli.families import (
+from gscli.base import dtypes
+from gscli.base.errors import DtypeRefused
+from gscli.declare.comparisons import Comparison
+from gscli.frameworks.operator import Framework, Many, Option
+from gscli.layout.families import (
     along_axis_or_flat,
     described,
     elements_or_flat,
@@ -25,7 +24,7 @@ from gscli.families import (
     index_tuple,
     normal_axis,
 )
-from gscli.layout import (
+from gscli.layout.layout import (
     Addressing,
     Axis,
     Beyond,
@@ -39,6 +38,7 @@ from gscli.layout import (
     gather_layout,
     scatter_layout,
 )
+from gscli.layout.refusals import allow, index_types, stretched_updates
 
 FRAMEWORK = Framework("numpy", "NumPy")
 

@@ -13,8 +13,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli import dtypes
-from gscli.checks import (
+from gscli.base import dtypes
+from gscli.declare.comparisons import Comparison
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import along_axis, elements, normal_axis, show_shape, vectors
+from gscli.layout.layout import (
+    Addressing,
+    Layout,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import (
     allow,
     at_least_rank,
     batch_dims_within,
@@ -24,19 +37,6 @@ from gscli.checks import (
     reduction_has_meaning,
     same_type,
     vector_updates,
-)
-from gscli.concepts import Comparison
-from gscli.declare import Framework, Option
-from gscli.families import along_axis, elements, normal_axis, show_shape, vectors
-from gscli.layout import (
-    Addressing,
-    Layout,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
 )
 
 FRAMEWORK = Framework("onnx", "ONNX")

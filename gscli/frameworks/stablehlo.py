@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli import dtypes
-from gscli.checks import allow, index_types, same_type
-from gscli.concepts import Attrs, Call, Comparison
-from gscli.declare import Framework, Option
-from gscli.dimension_numbers import (
+from gscli.base import dtypes
+from gscli.declare.comparisons import Attrs, Call, Comparison
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.layout import (
+    Beyond,
+    Layout,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, index_types, same_type
+from gscli.layout.windows import (
     Batching,
     Collapsed,
     DimensionNumbers,
@@ -25,17 +36,6 @@ from gscli.dimension_numbers import (
     Window,
     gather_windows,
     scatter_windows,
-)
-from gscli.layout import (
-    Beyond,
-    Layout,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
 )
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.plan import Array
+from gscli.plan.plan import Array
 
 LARGEST = 65504.0
 _LOST_BITS = np.uint32(13)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.plan import Array, Indices
+from gscli.plan.plan import Array, Indices
 
 Ufunc = Any
 

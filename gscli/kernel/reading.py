@@ -10,8 +10,8 @@ from gscli.kernel.items import as_items
 from gscli.kernel.routes import few_addresses, judges_while_walking, walk
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.walks import Lane, Step
-from gscli.layout import Layout, Number
-from gscli.plan import Array, Flags, Indices, Plan
+from gscli.layout.layout import Layout, Number
+from gscli.plan.plan import Array, Flags, Indices, Plan
 
 
 def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:

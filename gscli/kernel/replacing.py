@@ -14,8 +14,8 @@ import numpy as np
 from gscli.kernel.items import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import Updates
-from gscli.layout import Layout
-from gscli.plan import Array, Flags, Indices, Plan
+from gscli.layout.layout import Layout
+from gscli.plan.plan import Array, Flags, Indices, Plan
 
 CHUNK = 1 << 20
 """Bytes of output that are copied and patched while they are near."""

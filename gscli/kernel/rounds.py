@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gscli.kernel.items import as_items, reduce_cells
-from gscli.plan import Array, Indices
+from gscli.plan.plan import Array, Indices
 
 BLOCK, SMALLEST_BLOCK = 4096, 512
 ROWS_PER_ENTRY = 16

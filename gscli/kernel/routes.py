@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from gscli.forms import cells
 from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
-from gscli.layout import Beyond, Narrow, Negative
-from gscli.plan import Flags, Indices, Plan
+from gscli.layout.forms import cells
+from gscli.layout.layout import Beyond, Narrow, Negative
+from gscli.plan.plan import Flags, Indices, Plan
 
 FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""

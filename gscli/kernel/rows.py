@@ -15,7 +15,7 @@ from gscli.kernel import halves
 from gscli.kernel.items import Ufunc, reduce_cells
 from gscli.kernel.rounds import reduce_as_they_come, worth_a_try
 from gscli.kernel.tuning import Tuning, for_each
-from gscli.plan import Array, Indices
+from gscli.plan.plan import Array, Indices
 
 NARROW = 20
 """Cells per row below which rows are reduced cell by cell."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gscli.plan import BLOCK, Array
+from gscli.plan.plan import BLOCK, Array
 
 Lane = TypeVar("Lane")
 

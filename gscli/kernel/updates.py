@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from gscli.arrays import dtype_named
+from gscli.base.arrays import dtype_named
 from gscli.kernel.items import as_items
 from gscli.kernel.reductions import comparable
 from gscli.kernel.walks import Region
-from gscli.layout import Layout
-from gscli.plan import Array, Plan
+from gscli.layout.layout import Layout
+from gscli.plan.plan import Array, Plan
 
 
 class Updates:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gscli.forms import Form
-from gscli.plan import Array, Flags, Indices, Plan, positions
+from gscli.layout.forms import Form
+from gscli.plan.plan import Array, Flags, Indices, Plan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.arrays import dtype_named
+from gscli.base.arrays import dtype_named
 from gscli.kernel.items import as_items
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
@@ -16,8 +16,8 @@ from gscli.kernel.rows import reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.kernel.walks import Lane, Step, Walk
-from gscli.layout import Layout
-from gscli.plan import Array, Flags, Indices, Plan
+from gscli.layout.layout import Layout
+from gscli.plan.plan import Array, Flags, Indices, Plan
 
 NEAR = 6 << 20
 """Bytes of output that stay in the caches."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from html import escape
 
-from gscli.arrays import as_array
-from gscli.tracing import Trace
+from gscli.base.arrays import as_array
+from gscli.traces.trace import Trace
 from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
-from gscli.views.picture import picture
 from gscli.views.style import PLAIN, Style
-from gscli.views.tensor import tensor_picture
+from gscli.views.terminal.picture import picture
+from gscli.views.terminal.tensor import tensor_picture
 
 WIDTH = 100
 _PRE = "line-height:1.3;font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace;overflow-x:auto"

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gscli.arrays import dtype_name
-from gscli.dtypes import SMALL_INTEGERS
-from gscli.plan import Array
+from gscli.base.arrays import dtype_name
+from gscli.base.dtypes import SMALL_INTEGERS
+from gscli.plan.plan import Array
 from gscli.views.signs import Signs, cells
 
 MOST_DIGITS = 4

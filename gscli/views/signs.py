@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from gscli.text import safe
-from gscli.tracing import How
+from gscli.base.text import safe
+from gscli.traces.trace import How
 from gscli.views.options import ViewOptions
 
 LONGEST_LINE = 4000

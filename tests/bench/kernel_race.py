@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from gscli import kernel
-from gscli.execute import layout_of
 from gscli.frameworks import find
-from gscli.plan import Plan
+from gscli.frameworks.execute import layout_of
+from gscli.plan.plan import Plan
 
 from .interleaving import raced, summary
 from .kernel_peers import Call, Peer, peers

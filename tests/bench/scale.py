@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gscli import run
-from gscli.execute import layout_of
 from gscli.frameworks import find
-from gscli.plan import BLOCK, Plan
+from gscli.frameworks.execute import layout_of
+from gscli.plan.plan import BLOCK, Plan
 
 from .report import section_replaced
 

@@ -13,9 +13,9 @@ from typing import IO, Any, Self
 
 import pytest
 
-from gscli.errors import GscliError
-from gscli.formats import atomic, content, undo
-from gscli.streaming import patching, rowfile, running, writeback, writing
+from gscli.base.errors import GscliError
+from gscli.files import atomic, content, undo
+from gscli.stream import patching, rowfile, running, writeback, writing
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli import streaming
-from gscli.files import load
-from gscli.formats import content
+from gscli import stream as streaming
+from gscli.files import content
+from gscli.files.files import load
 from gscli.frameworks import find
-from gscli.streaming import patching, reading, rowfile, running, writeback, writing
+from gscli.stream import patching, reading, rowfile, running, writeback, writing
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 

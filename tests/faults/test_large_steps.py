@@ -14,7 +14,7 @@ import pytest
 from faults.faulty import each_step, refused
 from faults.large import DATA, PATCHED, STREAMED, cramp
 
-from gscli.files import load
+from gscli.files.files import load
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 

@@ -15,8 +15,8 @@ PROGRAM = """
 import json, os, resource, sys
 from pathlib import Path
 import numpy as np
-from gscli.errors import GscliError
-from gscli.files import load, save
+from gscli.base.errors import GscliError
+from gscli.files.files import load, save
 
 os.fsync = lambda descriptor: None
 folder, form, steps = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -74,9 +74,9 @@ COMMAND = """
 import json, os, resource, sys
 from pathlib import Path
 import numpy as np
-from gscli.files import load
-from gscli.guard import guarded
-from gscli.streaming import running
+from gscli.files.files import load
+from gscli.cli.guard import guarded
+from gscli.stream import running
 
 os.fsync = os.fdatasync = lambda descriptor: None
 os.chdir(sys.argv[1])
@@ -137,8 +137,8 @@ def test_a_large_run_in_steps_of_memory(target: str, words: str, tmp_path: Path)
 FILE_SIZE = """
 import resource, sys
 import numpy as np
-from gscli.errors import CannotWrite
-from gscli.files import save
+from gscli.base.errors import CannotWrite
+from gscli.files.files import save
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

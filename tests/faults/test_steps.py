@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from faults.faulty import each_step, refused
 
-from gscli.errors import CannotWrite
-from gscli.files import load, open_atomic, save
-from gscli.formats import atomic
+from gscli.base.errors import CannotWrite
+from gscli.files import atomic
+from gscli.files.files import load, open_atomic, save
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 OLD = np.arange(3)

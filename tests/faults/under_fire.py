@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.files import load, save
-from gscli.formats import atomic, content, npy, undo
-from gscli.guard import guarded
-from gscli.streaming import patching, running, writeback, writing
+from gscli.cli.guard import guarded
+from gscli.files import atomic, content, npy, undo
+from gscli.files.files import load, save
+from gscli.stream import patching, running, writeback, writing
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
 AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25

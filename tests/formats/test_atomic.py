@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.errors import CannotWrite, UsageError
-from gscli.files import AtomicFile, load, open_atomic, save
-from gscli.formats.interrupts import SIGNALS, Interrupts
+from gscli.base.errors import CannotWrite, UsageError
+from gscli.files.files import AtomicFile, load, open_atomic, save
+from gscli.files.interrupts import SIGNALS, Interrupts
 
 
 def put(path: Path | str, content: bytes = b"new") -> None:
@@ -198,7 +198,7 @@ class TestStreams:
         """`>>` and a header written before: opening the name anew would begin at byte 0."""
         (tmp_path / "link").symlink_to("/dev/stdout")
         code = (
-            "import sys; from gscli.files import open_atomic\n"
+            "import sys; from gscli.files.files import open_atomic\n"
             "print('first', flush=True)\n"
             f"with open_atomic({name!r}) as file: file.write(b'second\\n')"
         )

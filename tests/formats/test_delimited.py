@@ -6,9 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.errors import ContentRefused, DtypeRefused, ShapeRefused
-from gscli.files import load, members, save
-from gscli.formats.request import Member
+from gscli.base.errors import ContentRefused, DtypeRefused, ShapeRefused
+from gscli.files.files import load, members, save
+from gscli.files.request import Member
 
 
 def table(path: Path, text: str | bytes) -> str:

@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.errors import DtypeRefused, GscliError
-from gscli.files import load, members, save
-from gscli.formats.request import Member
+from gscli.base.errors import DtypeRefused, GscliError
+from gscli.files.files import load, members, save
+from gscli.files.request import Member
 
 
 def test_datasets_are_read_by_path(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gscli.errors import ContentRefused, GscliError
-from gscli.files import load
+from gscli.base.errors import ContentRefused, GscliError
+from gscli.files.files import load
 
 
 @pytest.mark.parametrize(

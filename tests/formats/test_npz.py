@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.errors import CannotRead, ContentRefused, UsageError
-from gscli.files import load, members, save
-from gscli.formats import packing
-from gscli.formats.request import Member
+from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.files import packing
+from gscli.files.files import load, members, save
+from gscli.files.request import Member
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -10,11 +10,11 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from gscli.errors import ContentRefused, DtypeRefused, GscliError
-from gscli.files import load, members, save
-from gscli.formats import tensorproto
-from gscli.formats.dtypes import dtype_named
-from gscli.formats.request import Member
+from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
+from gscli.files import tensorproto
+from gscli.files.element_types import dtype_named
+from gscli.files.files import load, members, save
+from gscli.files.request import Member
 
 NAMES = [name for name, _ in tensorproto.TYPES.values()]
 
@@ -112,7 +112,7 @@ def test_members_of_a_tensor(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["ModelProto", "TensorProto"])
 def test_the_field_counter_walks_every_sound_message(kind: str) -> None:
     """The count of a whole model is the number of its parts: neither lost nor endless."""
-    from gscli.formats.wire import check_fields
+    from gscli.files.wire import check_fields
 
     tensor = numpy_helper.from_array(np.arange(3.0), "a")
     tensor.double_data.extend([1.0])

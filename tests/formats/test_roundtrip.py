@@ -12,9 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from gscli.errors import GscliError
-from gscli.files import dump_json, load, load_json, save
-from gscli.formats.dtypes import NUMPY_NAMES, SMALL_NAMES, cast_exactly, dtype_label, dtype_named
+from gscli.base.errors import GscliError
+from gscli.files.element_types import (
+    NUMPY_NAMES,
+    SMALL_NAMES,
+    cast_exactly,
+    dtype_label,
+    dtype_named,
+)
+from gscli.files.files import dump_json, load, load_json, save
 
 FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
 REPEATABLE = settings(

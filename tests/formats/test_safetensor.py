@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from gscli.errors import DtypeRefused, GscliError, UsageError
-from gscli.files import load, members, save
-from gscli.formats import safetensor
-from gscli.formats.dtypes import dtype_named
-from gscli.formats.request import Member
+from gscli.base.errors import DtypeRefused, GscliError, UsageError
+from gscli.files import safetensor
+from gscli.files.element_types import dtype_named
+from gscli.files.files import load, members, save
+from gscli.files.request import Member
 
 
 @pytest.mark.parametrize("name", sorted(set(safetensor.TYPES.values())))

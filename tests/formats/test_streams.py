@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.errors import (
+from gscli.base.errors import (
     CannotRead,
     CannotWrite,
     ContentRefused,
@@ -21,9 +21,9 @@ from gscli.errors import (
     LimitRefused,
     UsageError,
 )
-from gscli.files import load, members, npy_header, save
-from gscli.formats import content as contents
-from gscli.formats.content import open_content, read_pipe, reader
+from gscli.files import content as contents
+from gscli.files.content import open_content, read_pipe, reader
+from gscli.files.files import load, members, npy_header, save
 
 
 def saved(array: np.ndarray, form: str = "npy") -> bytes:
@@ -52,7 +52,7 @@ def test_short_texts(text: bytes) -> None:
 
 
 def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.formats.readers.TEXT_LIMIT", 1000)
+    monkeypatch.setattr("gscli.files.readers.TEXT_LIMIT", 1000)
     monkeypatch.setattr(contents, "PIPE_CHUNK", 100)
     monkeypatch.setattr(contents, "JUDGED_FROM", 200)
 
@@ -250,7 +250,7 @@ def test_too_little_memory_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None
     def exhausted(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("gscli.formats.generators.generate", exhausted)
+    monkeypatch.setattr("gscli.files.generators.generate", exhausted)
     with pytest.raises(LimitRefused, match="not enough memory"):
         load("arange:3")
 
@@ -339,14 +339,14 @@ class TestStandardOutput:
 
 
 def test_a_plain_read_imports_nothing_it_does_not_need() -> None:
-    code = "import sys; from gscli.files import load; load('[1]'); print(*sys.modules)"
+    code = "import sys; from gscli.files.files import load; load('[1]'); print(*sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
-    needless = {"gscli.formats.atomic", "gscli.formats.generators", "ml_dtypes", "onnx", "h5py"}
+    needless = {"gscli.files.atomic", "gscli.files.generators", "ml_dtypes", "onnx", "h5py"}
     assert not needless & set(result.stdout.split())
-    from gscli import files
+    from gscli.files import files
 
-    assert files.open_atomic.__module__ == "gscli.formats.atomic"
+    assert files.open_atomic.__module__ == "gscli.files.atomic"
     with pytest.raises(AttributeError):
         files.nothing  # noqa: B018 -- the access is what is tried

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.errors import CannotRead, GscliError, UsageError
-from gscli.files import load_many, save
-from gscli.formats import together
+from gscli.base.errors import CannotRead, GscliError, UsageError
+from gscli.files import together
+from gscli.files.files import load_many, save
 
 NAMES = ("data", "indices", "updates")
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([0]), np.array([9.0]))

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.errors import CannotRead
-from gscli.formats.content import MAPPED_FROM, FileContent
-from gscli.formats.undo import Journal, journal_of, recover
-from gscli.mapped import file_of
+from gscli.base.errors import CannotRead
+from gscli.files.content import MAPPED_FROM, FileContent
+from gscli.files.mapped import file_of
+from gscli.files.undo import Journal, journal_of, recover
 
 
 def test_names_that_no_file_can_have_have_no_journal() -> None:

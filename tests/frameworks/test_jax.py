@@ -10,10 +10,10 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
+from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import framework
-from gscli.frameworks.jax_common import promoted
-from gscli.layout import Tensor
+from gscli.frameworks.jax.common import promoted
+from gscli.layout.layout import Tensor
 
 JAX = framework("jax").operators
 ROW = np.array([1.0, 2.0, 4.0, 8.0, 16.0])

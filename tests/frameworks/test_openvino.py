@@ -9,9 +9,9 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
+from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import find, framework
-from gscli.layout import Tensor
+from gscli.layout.layout import Tensor
 
 OPENVINO = framework("openvino").operators
 TABLE = np.array([[1, 2, 3], [4, 5, 6]])

@@ -9,7 +9,7 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.errors import DtypeRefused, GscliError, ShapeRefused, UsageError
+from gscli.base.errors import DtypeRefused, GscliError, ShapeRefused, UsageError
 
 CUBE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import assert_same
 
 import gscli
-from gscli.errors import (
+from gscli.base.errors import (
     DtypeRefused,
     GscliError,
     IndexRefused,
@@ -17,7 +17,7 @@ from gscli.errors import (
     UsageError,
 )
 from gscli.frameworks import framework
-from gscli.layout import Tensor
+from gscli.layout.layout import Tensor
 
 TF = framework("tensorflow").operators
 ROWS = np.array([[1, 2, 3], [4, 5, 6]])

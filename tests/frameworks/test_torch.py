@@ -13,9 +13,9 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
+from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import framework
-from gscli.layout import Tensor
+from gscli.layout.layout import Tensor
 
 TORCH = framework("torch").operators
 TABLE = np.arange(1, 13, dtype=np.float32).reshape(3, 4)

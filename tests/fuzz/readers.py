@@ -21,12 +21,12 @@ import atheris
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 with atheris.instrument_imports(include=["gscli"]):
-    from gscli.errors import GscliError
-    from gscli.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
-    from gscli.formats import tensorproto as _tensorproto
-    from gscli.formats.content import HeldContent
-    from gscli.formats.readers import format_for
-    from gscli.formats.request import Request, Wish
+    from gscli.base.errors import GscliError
+    from gscli.files import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
+    from gscli.files import tensorproto as _tensorproto
+    from gscli.files.content import HeldContent
+    from gscli.files.readers import format_for
+    from gscli.files.request import Request, Wish
 
 import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imports it
 from hostile.archives import by_hand  # noqa: E402

@@ -10,7 +10,7 @@ import pytest
 from hostile.commands import Command, commands
 from hostile.test_hostile import MEMORY, memory_limited
 
-from gscli.guard import guarded
+from gscli.cli.guard import guarded
 
 COMMANDS = list(commands())
 

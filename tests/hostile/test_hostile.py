@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from hostile.corpus import Case, everything
 
-from gscli.errors import GscliError
-from gscli.files import load
+from gscli.base.errors import GscliError
+from gscli.files.files import load
 
 CASES = list(everything())
 

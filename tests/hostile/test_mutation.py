@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from hostile.mutation import mutated, seeds
 
-from gscli import cases, jobs
-from gscli.errors import GscliError
-from gscli.formats import readers
-from gscli.formats.content import HeldContent
-from gscli.formats.request import Request, Wish
+from gscli.base.errors import GscliError
+from gscli.files import readers
+from gscli.files.content import HeldContent
+from gscli.files.request import Request, Wish
+from gscli.lab import cases, jobs
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
 SEED = int(os.environ.get("GSCLI_SEED", "1"))

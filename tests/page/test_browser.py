@@ -13,11 +13,11 @@ import pytest
 from page.browser import Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
-from gscli.answers import Comparing
-from gscli.compare import compare
-from gscli.tracing import Trace
-from gscli.views.page import page
-from gscli.views.page_compare import compare_page
+from gscli.lab.answers import Comparing
+from gscli.lab.compare import compare
+from gscli.traces.trace import Trace
+from gscli.views.page.compare import compare_page
+from gscli.views.page.page import page
 
 pytestmark = [
     pytest.mark.browser,

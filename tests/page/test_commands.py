@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gscli.app.comparing import compare_concept
-from gscli.app.operators import explain_operator
-from gscli.app.pages import write_page
-from gscli.errors import UsageError
+from gscli.base.errors import UsageError
+from gscli.cli.options import Settings
+from gscli.cli.work.comparing import compare_concept
+from gscli.cli.work.operators import explain_operator
+from gscli.cli.work.pages import write_page
 from gscli.frameworks.onnx import gather
-from gscli.options import Settings
 
 WORDS = ["[10,20,30]", "[0,-1]"]
 ARGUMENTS = {"axis": None, "batch_dims": None, "reduction": None}

@@ -16,13 +16,13 @@ from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered, large, sliced
 
 from gscli import trace
-from gscli.documents import trace_of
-from gscli.errors import ContentRefused, GscliError, LimitRefused, UsageError
-from gscli.tracing import Trace
+from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.traces.documents import trace_of
+from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
-from gscli.views.page import page, page_from_documents
-from gscli.views.page_replay import replayed
-from gscli.views.page_sheets import Scene
+from gscli.views.page.page import page, page_from_documents
+from gscli.views.page.replay import replayed
+from gscli.views.page.sheets import Scene
 
 VOID = {"meta", "input", "br"}
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from page.test_page import Reader, facts
 
-from gscli.answers import Comparing
-from gscli.compare import compare
-from gscli.errors import LimitRefused
-from gscli.views.answers import Answers, lettered
+from gscli.base.errors import LimitRefused
+from gscli.lab.answers import Comparing
+from gscli.lab.compare import compare
 from gscli.views.options import ViewOptions
-from gscli.views.page_compare import compare_page
+from gscli.views.page.compare import compare_page
+from gscli.views.words.answers import Answers, lettered
 
 RULE_SETS = ["onnx", "numpy", "tf"]
 

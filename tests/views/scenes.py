@@ -17,13 +17,13 @@ ROOT = Path(__file__).parents[2]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from gscli.tracing import Trace, trace  # noqa: E402
-from gscli.views.explain import explain  # noqa: E402
+from gscli.traces.trace import Trace, trace  # noqa: E402
 from gscli.views.lines import render  # noqa: E402
 from gscli.views.options import ViewOptions  # noqa: E402
-from gscli.views.picture import picture  # noqa: E402
-from gscli.views.step import frames  # noqa: E402
-from gscli.views.tensor import tensor_picture  # noqa: E402
+from gscli.views.terminal.explain import explain  # noqa: E402
+from gscli.views.terminal.picture import picture  # noqa: E402
+from gscli.views.terminal.step import frames  # noqa: E402
+from gscli.views.terminal.tensor import tensor_picture  # noqa: E402
 
 GOLDEN = ROOT / "tests" / "golden" / "views"
 F4 = np.float32

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from views.scenes import PLAIN, SCENES, duplicates, outside
 
-from gscli.tracing import Trace, trace
-from gscli.views.counts import Counts, cell_numbers, counts
-from gscli.views.explain import explain
-from gscli.views.formula import Formula
+from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.numbers import NumberFormat
 from gscli.views.options import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.reasons import why
 from gscli.views.signs import signs_of
-from gscli.views.statements import Teller
-from gscli.views.subject import subjects
+from gscli.views.terminal.explain import explain
+from gscli.views.terminal.picture import picture
+from gscli.views.terminal.subject import subjects
+from gscli.views.words.counts import Counts, cell_numbers, counts
+from gscli.views.words.formula import Formula
+from gscli.views.words.reasons import why
+from gscli.views.words.statements import Teller
 
 ints = np.array
 

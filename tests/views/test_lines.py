@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.measure import Measurement
 from views.scenes import SCENES, sheets
 
-from gscli.tracing import trace
+from gscli.traces.trace import trace
 from gscli.views.export import to_svg
 from gscli.views.lines import Lines, render, wrapped
 from gscli.views.options import Depth, PaletteName, ViewOptions
-from gscli.views.picture import picture
 from gscli.views.style import PLAIN, Style
-from gscli.views.tensor import tensor_picture
+from gscli.views.terminal.picture import picture
+from gscli.views.terminal.tensor import tensor_picture
 
 BOLD = Style(bold=True)
 STYLE = re.compile(r"\x1b\[[0-9;]*m")

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from views.scenes import SCENES, duplicates
 
-from gscli.boxes import box_size
-from gscli.errors import UsageError
-from gscli.tracing import Trace, trace
-from gscli.views.group import draw_group
+from gscli.base.errors import UsageError
+from gscli.layout.boxes import box_size
+from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
-from gscli.views.picture import picture
-from gscli.views.subject import Subject, box_in, subjects
-from gscli.views.tensor import tensor_picture
+from gscli.views.terminal.group import draw_group
+from gscli.views.terminal.picture import picture
+from gscli.views.terminal.subject import Subject, box_in, subjects
+from gscli.views.terminal.tensor import tensor_picture
 
 
 def drawn(found: Trace, **more: object) -> str:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from views.scenes import PLAIN, SCENES, duplicates
 
-from gscli.errors import UsageError
-from gscli.tracing import Trace, trace
+from gscli.base.errors import UsageError
+from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
-from gscli.views.progress import subjects_after
-from gscli.views.step import frames, interactive, show_steps
+from gscli.views.terminal.progress import subjects_after
+from gscli.views.terminal.step import frames, interactive, show_steps
 
 
 def screen(found: Trace, number: int) -> str:

@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 
-from gscli.errors import GscliError
+from gscli.base.errors import GscliError
 from gscli.frameworks import operators
-from gscli.probes import example
-from gscli.tracing import Trace, trace
+from gscli.lab.probes import example
+from gscli.traces.trace import Trace, trace
 
 TEXTS = (
     "",

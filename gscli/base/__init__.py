@@ -1,0 +1,1 @@
+"""Words that every room needs: errors, texts, element types by name, arrays."""

@@ -1,0 +1,124 @@
+"""NumPy arrays at the border: dtype names both ways, array-likes of callers, JSON scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base import dtypes
+from gscli.base.errors import ContentRefused, DtypeRefused
+
+EXACT_IN_FLOAT64 = 2**53
+"""Whole numbers up to this size survive readers that keep every number as a float64."""
+
+_PLAIN = frozenset(np.dtype(name) for name in ("bool", *dtypes.NUMBERS) if name != "bfloat16")
+"""Types in the machine's own byte order that need no look at their values."""
+
+
+@lru_cache(maxsize=256)
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """The name that layouts use: NumPy's, ml_dtypes', or "str" for text of any length.
+
+    >>> dtype_name(np.dtype("<f4")), dtype_name(np.dtype("<U7"))
+    ('float32', 'str')
+    """
+    return "str" if dtype.kind == "U" else dtype.name
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of a name that layouts use; DtypeRefused for any other.
+
+    bfloat16 and the small floats and integers come from ml_dtypes.
+
+    >>> dtype_named("bfloat16").itemsize
+    2
+    """
+    if name not in dtypes.EVERY:
+        raise DtypeRefused(f"unknown dtype {name!r}"[:200], valid=" ".join(dtypes.EVERY))
+    if name == "bfloat16" or name in dtypes.SMALL_FLOATS or name in dtypes.SMALL_INTEGERS:
+        import ml_dtypes  # noqa: PLC0415  30 ms that most runs do not need
+
+        small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return small
+    return np.dtype(name)
+
+
+def as_array(value: object, name: str) -> NDArray[Any]:
+    """`value` as an array of one of the known element types, without a copy where possible.
+
+    Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; other objects
+    are refused. Raises ContentRefused and DtypeRefused.
+
+    >>> as_array([[1, 2]], "data").shape, as_array(np.array(["a"], object), "data").dtype.kind
+    ((1, 2), 'U')
+    """
+    if type(value) is np.ndarray and value.dtype in _PLAIN:
+        return value
+    if isinstance(value, np.ndarray):
+        array: NDArray[Any] = value
+    else:
+        array = _from_sequence(value, name)
+    if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
+        array = array.astype(object).astype(np.str_)
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("="))
+    if dtype_name(array.dtype) not in dtypes.EVERY:
+        raise DtypeRefused(
+            f"{name} has an element type that no operator takes",
+            where=f"{name} is {array.dtype}"[:200],
+            valid=" ".join(dtypes.ALL),
+        )
+    return array
+
+
+def _from_sequence(value: object, name: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
+        raise ContentRefused(
+            f"{name} is not a rectangular array",
+            where=name,
+            details=(str(error)[:200],),
+            hint="all lists of one level need the same length",
+        ) from None
+    if array.dtype.kind == "U":
+        for leaf in _leaves(value):
+            if not isinstance(leaf, str):
+                raise ContentRefused(
+                    f"{name} mixes strings with numbers",
+                    where=f"{name}: {leaf!r}"[:200],
+                    valid="all strings, or none",
+                )
+    return array
+
+
+def _leaves(value: object) -> Iterator[object]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def plain(value: object) -> Any:  # noqa: ANN401  whatever JSON can say
+    """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
+
+    >>> plain(float("nan")), plain(np.float32(0.5)), plain(2**60), plain(1 + 2j), plain((1, 2))
+    ('nan', 0.5, '1152921504606846976', [1.0, 2.0], [1, 2])
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, int) and abs(value) > EXACT_IN_FLOAT64:
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value

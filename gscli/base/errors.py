@@ -1,0 +1,163 @@
+"""The one kind of error that leaves gscli, as data: what, where, the legal range, how to go on.
+
+>>> from gscli.base.errors import IndexRefused
+>>> error = IndexRefused("index out of range", where="indices[3,0] = 5", valid="-4 … 3")
+>>> int(error.code), error.where
+(65, 'indices[3,0] = 5')
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, ClassVar
+
+
+class ExitCode(IntEnum):
+    """What the shell is told. 65 to 73 are sysexits(3); 130 and 141 are 128 + signal."""
+
+    DONE = 0
+    NO = 1
+    USAGE = 2
+    REFUSED = 65
+    UNREADABLE = 66
+    BUG = 70
+    UNWRITABLE = 73
+    INTERRUPTED = 130
+    CLOSED = 141
+
+
+class GscliError(Exception):
+    """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
+
+    `problem` is one short line without a full stop; `where` names the file or argument and the
+    position; `details` are finished lines that show the numbers (a caret line may point at one);
+    `valid` is the legal range; `hint` a literal thing to do or type.
+    """
+
+    code: ClassVar[ExitCode] = ExitCode.REFUSED
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: str = "",
+        details: tuple[str, ...] = (),
+        valid: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.where = where
+        self.details = details
+        self.valid = valid
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
+        return "; ".join(part for part in parts if part)
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form: `{code, problem, where, valid, hint}` plus the detail lines."""
+        return {
+            "code": int(self.code),
+            "kind": type(self).__name__,
+            "problem": self.problem,
+            "where": self.where,
+            "details": list(self.details),
+            "valid": self.valid,
+            "hint": self.hint,
+        }
+
+
+class Notice(GscliError):
+    """A warning: the same facts, but the run goes on."""
+
+    code = ExitCode.DONE
+
+
+class UsageError(GscliError):
+    """The command or call itself is wrong: unknown operator, option, choice or version."""
+
+    code = ExitCode.USAGE
+
+
+class InputRefused(GscliError):
+    """The inputs are readable, but the operator does not take them."""
+
+
+class IndexRefused(InputRefused):
+    """An index value is outside the legal range; `entry` is the number of the first such entry."""
+
+    entry: int | None = None
+
+
+class ShapeRefused(InputRefused):
+    """Shapes, ranks or axes do not fit together."""
+
+
+class DtypeRefused(InputRefused):
+    """An element type the operator does not take, or a reduction without a meaning for it."""
+
+
+class IndexTypeRefused(DtypeRefused):
+    """Indices of a type that the operator does not list; `allowed` are those it does."""
+
+    def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=" ".join(allowed),
+        )
+        self.name = name
+        self.allowed = allowed
+        self.wanted = "int64" if "int64" in allowed else allowed[-1]
+        self.hint = f"convert it: gscli convert IN OUT --dtype {self.wanted}"
+
+
+class UpdatesTypeRefused(DtypeRefused):
+    """Updates of another type than data's; they are never cast in silence."""
+
+    def __init__(self, problem: str, *, name: str, wanted: str, where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=wanted,
+            hint=f"convert it: gscli convert IN OUT --dtype {wanted}",
+        )
+        self.name = name
+        self.wanted = wanted
+
+
+class ExactShapeRefused(ShapeRefused):
+    """An input, updates as a rule, that does not have the one shape the others ask for."""
+
+    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:  # noqa: ANN401  those of GscliError
+        super().__init__(problem, **facts)
+        self.name = name
+        self.wanted = wanted
+
+
+class StrictFinding(GscliError):
+    """Something `--strict` does not let pass, though the operator would."""
+
+    code = ExitCode.NO
+
+
+class LimitRefused(InputRefused):
+    """The result or an input would be larger than the byte limit."""
+
+
+class ContentRefused(InputRefused):
+    """The bytes of an input are not what its format promises."""
+
+
+class CannotRead(GscliError):
+    """A file cannot be opened or is not something gscli reads."""
+
+    code = ExitCode.UNREADABLE
+
+
+class CannotWrite(GscliError):
+    """The output cannot be written; nothing was changed."""
+
+    code = ExitCode.UNWRITABLE

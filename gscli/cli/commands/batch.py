@@ -1,0 +1,56 @@
+"""`gscli batch FILE.jsonl`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli.building import complete_file, tool
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(batch, "batch")
+
+
+def batch(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.jsonl", help="jobs; - is standard input", autocompletion=complete_file
+        ),
+    ],
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the refused lines")] = False,
+) -> int:
+    """Run one job per line in one process and write one result per line.
+
+    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}; inputs are nested lists or
+    {"dtype", "shape", "data"}, an operator of a framework is called "torch.scatter_add". A result
+    has the id (or the number of the line) and either output or error, and warnings where there are
+    any. A refused line does not stop the rest; exit status 1 when there was one.
+
+    \b
+    Example:
+      echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli.lab.cases import lines_of  # noqa: PLC0415
+    from gscli.lab.jobs import answer  # noqa: PLC0415
+    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+    failed = False
+    with Progress("jobs", None, quiet=quiet) as progress:
+        for number, line in enumerate(lines_of(file), 1):
+            if not line.strip():
+                continue
+            result = answer(line, number)
+            refused = "error" in result
+            failed = failed or refused
+            if refused or not quiet:
+                sys.stdout.write(json.dumps(result) + "\n")
+            if file == "-":
+                sys.stdout.flush()  # whoever writes the jobs may wait for each answer
+            progress.advance()
+    return int(failed)

@@ -1,0 +1,25 @@
+"""`gscli check OPERATOR …`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gscli.cli.groups import tree
+from gscli.cli.options import Settings
+from gscli.frameworks.operator import Operator
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """Every operator under check."""
+    return tree(
+        _check,
+        "check",
+        "Every finding about some inputs: bad indices, duplicates, shapes, types. "
+        "Exit status 1 when there is any.",
+    )
+
+
+def _check(operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings) -> int:
+    from gscli.cli.work.operators import check_operator  # noqa: PLC0415
+
+    return check_operator(operator, words, attrs, settings)

@@ -1,0 +1,151 @@
+"""`gscli compare CONCEPT …`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from gscli.cli.building import (
+    HELP_NAMES,
+    Command,
+    application,
+    shared_parameter,
+    words_parameter,
+)
+from gscli.cli.completion import list_of, one_of
+from gscli.cli.groups import LazyGroup
+from gscli.cli.options import SHARED, Settings, Shared
+from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
+from gscli.frameworks import NAMES, framework
+
+Complete: TypeAlias = Callable[[str], list[str]]
+"""What a shell offers for a word that is not complete."""
+
+DRAWING = (
+    "json", "max_bytes", "dtype", "precision", "svg", "html", "plain", "quiet", "color", "palette",
+    "width", "debug",
+)  # fmt: skip
+
+
+class ConceptGroup(LazyGroup):
+    """One command per concept."""
+
+    def summaries(self) -> dict[str, str]:
+        """Concepts and what they mean."""
+        return {name: concept.summary for name, concept in CONCEPTS.items()}
+
+    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+        """The command of one concept."""
+        concept = next(known for known in CONCEPTS if known == name)
+        inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
+        command = type("Command", (Command,), {"inputs": inputs})
+        app = application()
+        app.command(name, cls=command, context_settings=HELP_NAMES, help=_help(concept))(
+            _function(concept)
+        )
+        return typer.main.get_command(app)
+
+
+def build() -> Any:  # noqa: ANN401
+    """The group."""
+    app = application(
+        cls=ConceptGroup,
+        name="compare",
+        help="The same inputs under every framework's rules; exit status 1 when answers differ.",
+        no_args_is_help=True,
+    )
+    app.callback()(lambda: None)
+    return typer.main.get_command(app)
+
+
+def _help(name: ConceptName) -> str:
+    concept = CONCEPTS[name]
+    examples = {
+        False: "'[10,20,30,40]' '[0,-1,9]'",
+        True: "'[1,2,3,4]' '[[0],[-1]]' '[9,8]'"
+        if name == "scatter-nd"
+        else "'[1,2,3,4]' '[0,3]' '[9,8]'",
+    }
+    words = (
+        "'[[1,2],[3,4]]' '[[0,1],[1,-1]]'" if name == "gather-nd" else examples[concept.scatters]
+    )
+    return (
+        f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
+        "--as onnx,tf,jax picks and orders them; the first is what the others are compared with."
+        f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
+        f"  gscli compare {name} {words} --as numpy,torch,jax --json"
+    )
+
+
+def _function(name: ConceptName) -> Callable[..., int]:
+    concept = CONCEPTS[name]
+
+    def run(words: list[str] | None = None, **options: Any) -> int:  # noqa: ANN401
+        from gscli.cli.work.comparing import compare_concept  # noqa: PLC0415
+
+        arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
+        chosen = options.pop("only") or ""
+        only = [part.strip() for part in chosen.split(",") if part.strip()]
+        return compare_concept(name, words or [], arguments, only, Settings(**options))
+
+    parameters = [
+        words_parameter(),
+        *_arguments(concept),
+        _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
+                _complete_frameworks(name)),
+        *(shared_parameter(_document_only(one)) for one in SHARED if one.name in DRAWING),
+    ]  # fmt: skip
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _arguments(concept: Concept) -> list[inspect.Parameter]:
+    found: list[inspect.Parameter] = []
+    if concept.takes_axis:
+        found.append(_option("axis", "--axis", int, "axis that the indices address", "N"))
+    if concept.takes_batch_dims:
+        found.append(_option("batch_dims", "--batch-dims", int, "leading axes shared", "N"))
+    if concept.takes_reduction:
+        text = f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}"
+        complete = one_of(REDUCTION_NAMES)
+        found.append(_option("reduction", "--reduction", str, text, "NAME", complete))
+    return found
+
+
+def _document_only(shared: Shared) -> Shared:
+    """`--json` without the choice of one result, which a comparison does not have."""
+    if shared.name != "json":
+        return shared
+    return shared._replace(help="print one JSON document, errors too", choices=("document",))
+
+
+def _complete_frameworks(name: ConceptName) -> Complete:
+    """Names for `--as`: frameworks that declare a comparison of the concept."""
+
+    def complete(incomplete: str) -> list[str]:
+        declared = [
+            known
+            for known in NAMES
+            if any(one.concept == name for _, one in framework(known).comparisons)
+        ]
+        return list_of(declared)(incomplete)
+
+    return complete
+
+
+def _option(
+    name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
+) -> inspect.Parameter:
+    short = {"axis": "-a", "reduction": "-r"}.get(name)
+    flags = (short, flag) if short else (flag,)
+    option = typer.Option(
+        *flags, help=text, metavar=metavar, show_default=False, autocompletion=complete
+    )
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None,
+        annotation=Annotated[kind | None, option],
+    )  # fmt: skip

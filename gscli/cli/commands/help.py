@@ -1,0 +1,71 @@
+"""`gscli help [TOPIC | COMMAND…]`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gscli.base.errors import UsageError
+from gscli.cli.building import close_names, tool
+from gscli.cli.manual import topics
+from gscli.cli.prose import refilled
+from gscli.cli.terminal import text_width
+
+VERBATIM = ("man",)
+"""Topics that another program reads."""
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(show_help, "help")
+
+
+def _topics(incomplete: str) -> list[str]:
+    return [topic for topic in topics() if topic.startswith(incomplete)]
+
+
+def show_help(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOPIC | COMMAND...]", help="what to tell about", autocompletion=_topics
+        ),
+    ] = None,
+) -> int:
+    """Help on a topic, or on a command as its --help prints it.
+
+    Without words: the list of topics. `gscli help man` prints the manual page.
+    """
+    found = topics()
+    if not words:
+        width = max(map(len, found)) + 2
+        sys.stdout.writelines(f"{name:<{width}}{text}\n" for name, (text, _) in found.items())
+    elif len(words) == 1 and words[0] in found:
+        text = found[words[0]][1]()
+        sys.stdout.write(text if words[0] in VERBATIM else refilled(text, text_width()))
+    else:
+        sys.stdout.write(_command_help(words) + "\n")
+    return 0
+
+
+def _command_help(words: list[str]) -> str:
+    """What `gscli WORDS --help` prints."""
+    from gscli.cli.root import root_command  # noqa: PLC0415  the root imports this module
+
+    command = root_command()
+    context = command.make_context("gscli", [], resilient_parsing=True)
+    for number, word in enumerate(words):
+        names = command.list_commands(context) if hasattr(command, "list_commands") else []
+        below = command.get_command(context, word) if names else None
+        if below is None:
+            known = names if number else [*topics(), *names]
+            near = " or ".join(close_names(word, known))
+            raise UsageError(
+                f"no help on {' '.join(words)!r}"[:200],
+                hint=f"did you mean {near}?" if near else "gscli help lists the topics",
+            )
+        command = below
+        context = command.make_context(word, [], parent=context, resilient_parsing=True)
+    return str(command.get_help(context))

@@ -1,0 +1,36 @@
+"""`gscli page RUN.json… -o PAGE.html`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli.building import complete_file, tool
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(page, "page")
+
+
+def page(
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN.json...", help="documents of --json", autocompletion=complete_file
+        ),
+    ],
+    output: Annotated[
+        str, typer.Option("-o", "--output", help="the page; - is stdout", metavar="FILE")
+    ],
+    title: Annotated[str | None, typer.Option(help="title of the lesson", metavar="TEXT")] = None,
+    quiz: Annotated[bool, typer.Option("--quiz", help="hide outputs and ask for them")] = False,
+) -> int:
+    """Put several recorded runs into one teaching page, with next and back.
+
+    Record a run with `gscli OPERATOR … --json > RUN.json`. The page needs no server and no network.
+    """
+    from gscli.cli.work.pages import write_page  # noqa: PLC0415
+
+    return write_page(runs, output, title, quiz=quiz)

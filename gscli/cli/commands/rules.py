@@ -1,0 +1,101 @@
+"""`gscli rules [FRAMEWORK [OP]]`."""
+
+from __future__ import annotations
+
+import inspect
+import json as json_text
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gscli.base.errors import UsageError
+from gscli.cli.building import shared_options, signed, tool
+from gscli.cli.completion import one_of, operators_for
+from gscli.cli.options import Settings
+from gscli.frameworks import ALIASES, NAMES, framework, operators
+from gscli.frameworks.operator import Operator
+
+SCREEN = ("color", "palette", "width", "debug")
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    own = list(inspect.signature(rules, eval_str=True).parameters.values())[:-1]
+    return tool(signed(rules, [*own, *shared_options(*SCREEN)]), "rules")
+
+
+def _complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
+    return operators_for(str(ctx.params.get("name")), incomplete)
+
+
+def rules(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FRAMEWORK", help="its operators", autocompletion=one_of((*NAMES, *ALIASES))
+        ),
+    ] = None,
+    operator: Annotated[
+        str | None,
+        typer.Argument(metavar="[OPERATOR]]", help="only it", autocompletion=_complete_operator),
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="print a Markdown table")] = False,
+    table: Annotated[
+        int | None, typer.Option(help="a table of the comparison article: 1 or 2", metavar="N")
+    ] = None,
+    **screen: Any,  # noqa: ANN401  the shared options
+) -> int:
+    """What operators do with negative, bad and duplicate indices.
+
+    Every answer is computed by running the operator's own example with one index changed.
+
+    \b
+    Examples:
+      gscli rules torch
+      gscli rules onnx scatter-nd --json
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli.lab import rules as computing  # noqa: PLC0415
+
+    if table is not None:
+        from gscli.lab.article_tables import table as article_table  # noqa: PLC0415
+
+        if table not in (1, 2):
+            raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
+        sys.stdout.write(article_table(table))
+        return 0
+    found = computing.rules(_chosen(name, operator))
+    if json is not None:
+        sys.stdout.write(json_text.dumps(computing.document(found)) + "\n")
+    elif markdown:
+        sys.stdout.write(computing.markdown(found))
+    else:
+        _draw(found, Settings(**screen))
+    return 0
+
+
+def _draw(found: Any, settings: Settings) -> None:  # noqa: ANN401  rules are heavy
+    from gscli.cli.work.drawing import view_options  # noqa: PLC0415
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.rules import RulesView  # noqa: PLC0415
+
+    options = view_options(settings)
+    sys.stdout.write(render(RulesView(found, options), options))
+
+
+def _chosen(name: str | None, operator: str | None) -> list[Operator]:
+    if name is None:
+        return operators()
+    table = framework(name).operators
+    if operator is None:
+        return list(table.values())
+    for known in table.values():
+        if operator in (known.name, known.command):
+            return [known]
+    raise UsageError(
+        f"{name} has no operator {operator!r}"[:200],
+        valid=" ".join(known.command for known in table.values()),
+    )

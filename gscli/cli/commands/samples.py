@@ -1,0 +1,131 @@
+"""`gscli samples [NAME] [--run] [-o FOLDER]`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gscli.base.errors import UsageError
+from gscli.cli.building import tool
+from gscli.cli.completion import lessons_for
+from gscli.cli.prose import refilled_markdown, widest_fenced
+from gscli.cli.terminal import screen, tell, text_width
+
+if TYPE_CHECKING:
+    from gscli.cli.lessons import Lesson
+
+NARROWEST_TITLE = 24
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(samples, "samples")
+
+
+def samples(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="a lesson, with or without its number",
+            autocompletion=lessons_for,
+        ),
+    ] = None,
+    run: Annotated[bool, typer.Option("--run", help="run the lesson's commands")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
+    ] = None,
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
+) -> int:
+    """List, read, write or run the lessons that come with gscli.
+
+    Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
+    its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
+    With --json: {"lessons": […]}, each with its name, title, folder, files and commands.
+
+    \b
+    Examples:
+      gscli samples onnx-gather-axis-0
+      gscli samples onnx-gather-axis-0 --run
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli.cli import lessons  # noqa: PLC0415
+
+    chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
+    if json is not None and run:
+        raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
+    if output is None and not run:
+        if json is not None:
+            _print_document([(found, found.folder) for found in chosen])
+        else:
+            _print(chosen, whole=name is not None)
+        return 0
+    if output is not None:
+        places = [(found, lessons.copy(found, Path(output))) for found in chosen]
+        if json is not None:
+            _print_document(places)
+        return _run(places) if run else 0
+    with TemporaryDirectory(prefix="gscli-samples-") as folder:
+        return _run([(found, lessons.copy(found, Path(folder))) for found in chosen])
+
+
+def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
+    found = [
+        {
+            "name": lesson.name,
+            "title": lesson.title,
+            "folder": str(place),
+            "files": sorted(path.name for path in place.iterdir() if path.is_file()),
+            "commands": [exchange.command for exchange in lesson.exchanges],
+        }
+        for lesson, place in places
+    ]
+    sys.stdout.write(json_text.dumps({"lessons": found}) + "\n")
+
+
+def _print(chosen: list[Lesson], *, whole: bool) -> None:
+    if whole:
+        _print_lesson(chosen[0])
+        return
+    names = max(len(found.name) for found in chosen) + 2
+    width = text_width()
+    hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
+    for found in chosen:
+        lines = textwrap.wrap(found.title, width - len(hang))
+        if len(hang) < names:
+            sys.stdout.write(found.name + "\n" + "".join(f"{hang}{line}\n" for line in lines))
+        else:
+            sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
+
+
+def _print_lesson(lesson: Lesson) -> None:
+    """The text, its prose as wide as the screen; recorded screens keep the width they have."""
+    width = text_width()
+    sys.stdout.write(refilled_markdown(lesson.text, width))
+    widest = widest_fenced(lesson.text)
+    if widest > width and screen(sys.stdout).is_terminal:
+        tell(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
+
+
+def _run(places: list[tuple[Lesson, Path]]) -> int:
+    """Run lessons in order; the last status, since a lesson may show a refusal on its way."""
+    from gscli.cli import lessons  # noqa: PLC0415
+
+    status = 0
+    with lessons.shell_environment() as environment:
+        for found, place in places:
+            sys.stdout.write(f"# {found.title}\n")
+            sys.stdout.flush()
+            commands = [exchange.command for exchange in found.exchanges]
+            status = lessons.run(commands, place, environment)
+            status = status if status >= 0 else 128 - status  # ended by a signal, as shells say it
+    return status

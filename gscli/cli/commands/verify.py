@@ -1,0 +1,64 @@
+"""`gscli verify CASES.jsonl…`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli.building import complete_file, tool
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(verify, "verify")
+
+
+def verify(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CASES.jsonl...", help="recorded cases", autocompletion=complete_file
+        ),
+    ],
+    only: Annotated[
+        str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
+    ] = "",
+    json: Annotated[
+        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
+) -> int:
+    """Run recorded cases and compare with their answers.
+
+    A failure prints its id, the difference and the command that reproduces it; then `N passed,
+    M failed`. Exit status 1 when any fails. - reads cases from standard input. With --json:
+    {"passed", "failed", "failures"}, each failure with its id, problem and command.
+    """
+    from gscli.lab.cases import judge, read_cases, reproduction  # noqa: PLC0415
+    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+    passed = 0
+    failures: list[dict[str, str]] = []
+    with Progress("cases", None) as progress:
+        for path in files:
+            for case in read_cases(path):
+                if only not in case.id:
+                    continue
+                verdict = judge(case)
+                progress.advance()
+                if verdict.passed:
+                    passed += 1
+                    continue
+                failure = {"problem": verdict.problem, "command": reproduction(case)}
+                failures.append({"id": case.id, **failure})
+                if not quiet and json is None:
+                    sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
+    if json is not None:
+        counts = {"passed": passed, "failed": len(failures)}
+        sys.stdout.write(json_text.dumps({**counts, "failures": failures}) + "\n")
+    else:
+        sys.stdout.write(f"{passed} passed, {len(failures)} failed\n")
+    return int(bool(failures))

@@ -1,0 +1,185 @@
+"""The outermost frame: every way a run can end becomes an exit code and at most one message.
+
+No traceback reaches a person: GscliError is printed as itself, usage errors of the parser in the
+same form, a closed pipe ends quietly (141), Ctrl-C with 130, and anything else is a bug (70).
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from gscli.base.errors import CannotWrite, ExitCode, GscliError, LimitRefused, UsageError
+from gscli.cli.words import asks_for_json
+
+_SIGNALS = 128
+
+
+class InternalError(GscliError):
+    """Something gscli did not foresee."""
+
+    code = ExitCode.BUG
+
+
+def guarded(arguments: Sequence[str]) -> int:
+    """Run the command line; returns the exit code."""
+    _open_standard_streams()
+    try:
+        return _guarded(arguments)
+    finally:
+        _drop_what_is_unwritten()
+
+
+def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except GscliError as error:
+        return _tell(error, arguments)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except SystemExit as stop:
+        return _status(stop)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            return ExitCode.CLOSED
+        return _tell(_from_os_error(error), arguments)
+    except MemoryError:
+        problem = "not enough memory for this"
+        return _tell(
+            LimitRefused(problem, hint="use .npy files and -o, which are streamed"), arguments
+        )
+    except Exception as error:
+        if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
+            raise
+        return _tell(_bug(error), arguments)
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    from gscli.cli import command_line  # noqa: PLC0415  after the streams are mended
+
+    try:
+        return command_line(list(arguments))
+    except Exception as error:
+        # The parser's own exceptions are private to typer; two members mark them.
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.stdout.write(error.ctx.get_help() + "\n")  # type: ignore[attr-defined]  # private
+            return ExitCode.USAGE
+        if type(error).__name__ == "Abort":
+            raise KeyboardInterrupt from None
+        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+            raise _usage(error) from None
+        raise
+
+
+def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
+    """The parser's refusal in our form: lower case, near names and a way on."""
+    path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
+    option = getattr(error, "option_name", None)
+    possibilities = getattr(error, "possibilities", None)
+    if option is None or possibilities is None:
+        problem = str(error.format_message()).rstrip(". ")
+        if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
+            return UsageError(
+                f"{option} looks like an option",
+                hint=f"inputs that begin with - stand behind --: {path} … -- {option}",
+            )
+        return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+    from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
+
+    named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
+    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.7)]
+    return UsageError(
+        f"no such option: {option}"[:200],
+        hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",
+    )
+
+
+def _tell(error: GscliError, arguments: Sequence[str]) -> int:
+    """Print an error on stderr, as JSON when the run was asked for JSON."""
+    from gscli.cli.terminal import standard_error, tell  # noqa: PLC0415  only when something is wrong
+
+    if asks_for_json(arguments):
+        text = json.dumps({"error": error.to_dict()}) + "\n"
+    else:
+        from gscli.cli.messages import error_text  # noqa: PLC0415
+
+        side = standard_error(arguments)
+        text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
+    tell(text)
+    return int(error.code)
+
+
+def _bug(error: Exception) -> InternalError:
+    place = ""
+    frame = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"  # noqa: PTH119  no pathlib at this point
+        frame = frame.tb_next
+    return InternalError(
+        "this is a bug in gscli",
+        where=f"{type(error).__name__}: {error}"[:200],
+        details=(place,),
+        hint="please report it with the command and its inputs; --debug shows the traceback",
+    )
+
+
+def _from_os_error(error: OSError) -> GscliError:
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    return CannotWrite("cannot write the result", where=reason)
+
+
+def _status(stop: SystemExit) -> int:
+    if stop.code is None:
+        return ExitCode.DONE
+    return stop.code if isinstance(stop.code, int) else ExitCode.NO
+
+
+def _drop_what_is_unwritten() -> None:
+    """Point a stream that cannot be written at nothing, so that the flush at exit cannot fail."""
+    for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+                os.dup2(nothing.fileno(), descriptor)
+
+
+def _open_standard_streams() -> None:
+    """Closed descriptors 0-2 would be given to the first file opened; put /dev/null there."""
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, mode)
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(0, "r")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w")
+    sys.stdout, sys.stderr = _patient(sys.stdout), _patient(sys.stderr)
+
+
+def _patient(stream: TextIO) -> TextIO:
+    """Text that is written whole or fails, in any character set.
+
+    With PYTHONUNBUFFERED the layer below writes what fits and drops the rest without a word.
+    """
+    below = getattr(stream, "buffer", None)
+    own = type(stream) is io.TextIOWrapper  # and not a stand-in that somebody else will close
+    if own and isinstance(below, io.RawIOBase):
+        buffer = io.BufferedWriter(below)
+        return io.TextIOWrapper(
+            buffer, stream.encoding, "backslashreplace", line_buffering=stream.isatty()
+        )
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
+    return stream

@@ -1,0 +1,177 @@
+"""From words on the command line to arrays: which word is which input, files, element types."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gscli.base.errors import UsageError
+from gscli.base.text import safe
+from gscli.cli.options import Settings
+from gscli.declare.comparisons import CONCEPTS, ConceptName
+from gscli.files import files
+from gscli.files.element_types import cast_exactly
+from gscli.frameworks.operator import Operator
+from gscli.plan.masks import without_masks
+from gscli.plan.typing import Inputs, settle_types, untyped_as
+
+Array = NDArray[Any]
+
+_TOGETHER = (".npz", ".safetensors")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def byte_limit(text: str | None) -> int | None:
+    """`--max-bytes`: a number with K, M, G or T.
+
+    >>> byte_limit("2G"), byte_limit("1000")
+    (2147483648, 1000)
+    """
+    if text is None:
+        return None
+    number, unit = text.rstrip("iBb"), ""
+    if number and number[-1].upper() in _UNITS:
+        number, unit = number[:-1], number[-1].upper()
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        size = -1
+    if size < 0:
+        raise UsageError(
+            "max-bytes takes a number of bytes",
+            where=f"--max-bytes {text}"[:100],
+            valid="e.g. 500M, 2G",
+        )
+    return size
+
+
+def read_inputs(
+    operator: Operator, words: Sequence[str], attrs: Mapping[str, object], settings: Settings
+) -> Inputs:
+    """Load every input of the call and settle the element types of untyped ones."""
+    inputs = loaded_inputs(operator, words, settings)
+    settle_types(operator, inputs, attrs, strict=settings.strict, dtype=settings.dtype)
+    return inputs
+
+
+def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) -> Inputs:
+    """Load every input of the call, types as the files say or the numbers suggest.
+
+    `--dtype` names the type of opaque elements here; what else it means needs a layout.
+    """
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    if len(words) == 1 and len(operator.inputs) > 1 and _stands_for_all(words[0]):
+        names = [item.name for item in operator.inputs]
+        optional = [item.name for item in operator.inputs if item.optional]
+        loaded = files.load_many(
+            words[0], names, optional=optional, dtype=settings.dtype, empty_dtype="int64",
+            max_bytes=limit,
+        )  # fmt: skip
+    else:
+        loaded = {
+            name: files.load(
+                text, name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
+                max_bytes=limit,
+            )
+            for name, text in assigned(operator, words, settings.extra).items()
+        }  # fmt: skip
+    arrays, sources = without_masks(operator, {name: i.array for name, i in loaded.items()})
+    return Inputs(
+        arrays,
+        {name: loaded[source].origin for name, source in sources.items()},
+        {name: loaded[source].typed for name, source in sources.items()},
+    )
+
+
+def _stands_for_all(word: str) -> bool:
+    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))  # noqa: PTH112  the word may be no path at all
+
+
+def assigned(
+    operator: Operator, words: Sequence[str], named: Mapping[str, object]
+) -> dict[str, str]:
+    """Which word is which input: positions in the framework's order, `--NAME` for any of them.
+
+    >>> from gscli.frameworks.onnx import gather
+    >>> assigned(gather, ["i.npy"], {"data": "d.npy"})
+    {'data': 'd.npy', 'indices': 'i.npy'}
+    """
+    waiting = [item for item in operator.inputs if item.name not in named]
+    fixed = [item for item in waiting if item.kind != "many"]
+    surplus = len(words) - len(fixed)
+    if surplus > 0 and len(fixed) == len(waiting):
+        given = len(words) + len(named)
+        raise UsageError(
+            f"{operator.command} takes {len(operator.inputs)} inputs, got {given}",
+            where=f"one too many: {safe(words[len(fixed)])}",
+            valid=_usage(operator),
+            hint=_example(operator),
+        )
+    if [*words, *named.values()].count("-") > 1:
+        raise UsageError(
+            "only one input can be - (standard input)",
+            where=_usage(operator),
+            hint="put the others into files",
+        )
+    result: dict[str, str] = {}
+    position = 0
+    for item in operator.inputs:
+        if item.name in named:
+            result[item.name] = str(named[item.name])
+        elif item.kind == "many":
+            for number in range(max(surplus, 0)):
+                result[f"{item.name}_{number}"] = words[position]
+                position += 1
+        elif position < len(words):
+            result[item.name] = words[position]
+            position += 1
+        elif not item.optional:
+            raise UsageError(
+                f"{operator.command} needs {item.name}",
+                where=_usage(operator),
+                hint=_example(operator),
+            )
+    return result
+
+
+def _usage(operator: Operator) -> str:
+    return " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
+
+
+def _example(operator: Operator) -> str:
+    return f"{operator.command_line} {operator.example}"
+
+
+def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> dict[str, Array]:
+    """Inputs of a comparison: data, indices and updates, which take data's type when untyped."""
+    names = CONCEPTS[name].inputs
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    if len(words) == 1 and _stands_for_all(words[0]):
+        loaded = files.load_many(
+            words[0], list(names), dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
+        )
+    elif len(words) != len(names):
+        raise UsageError(
+            f"compare {name} takes {len(names)} inputs, got {len(words)}",
+            valid=" ".join(item.upper() for item in names),
+            hint=f"gscli compare {name} --help",
+        )
+    else:
+        loaded = {
+            key: files.load(
+                text, name=key, dtype=settings.dtype, opaque_only=key == "indices",
+                empty_dtype="int64", max_bytes=limit,
+            )
+            for key, text in zip(names, words, strict=True)
+        }  # fmt: skip
+    arrays = {key: item.array for key, item in loaded.items()}
+    if "updates" in loaded and not loaded["updates"].typed:
+        wanted, updates = arrays["data"].dtype, loaded["updates"]
+        cast = untyped_as(updates.array, wanted)
+        arrays["updates"] = (
+            cast_exactly(updates.array, wanted, updates.origin) if cast is None else cast
+        )
+    return arrays

@@ -1,0 +1,174 @@
+"""The lessons in `samples/`: folders of inputs with a README whose console blocks can be run.
+
+A console block is a terminal session: lines that begin with `$ ` are commands (`> ` continues one),
+what follows each is the screen it prints. A checkout has `samples/` beside the package, a wheel
+has it inside.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from gscli.base.errors import CannotRead, CannotWrite, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPENING, CLOSING = "```console", "```"
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One command of a session and the screen that follows it; `line` is where it begins."""
+
+    command: str
+    screen: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One folder of `samples/`.
+
+    >>> lesson("onnx-gather-axis-0").exchanges[0].command
+    'gscli gather data.npy indices.json --axis 0'
+    """
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """The folder's name, its number in the story included."""
+        return self.folder.name
+
+    @property
+    def text(self) -> str:
+        """The README."""
+        return (self.folder / "README.md").read_text(encoding="utf-8")
+
+    @property
+    def title(self) -> str:
+        """The README's heading."""
+        return self.text.partition("\n")[0].lstrip("# ")
+
+    @property
+    def exchanges(self) -> list[Exchange]:
+        """Every command of the README with its screen."""
+        return [exchange for session in sessions(self.text) for exchange in session]
+
+
+def folder() -> Path:
+    """Where the lessons are: in the package (a wheel) or beside it (a checkout)."""
+    package = Path(__file__).parents[1]
+    for place in (package / "samples", package.parent / "samples"):
+        if place.is_dir():
+            return place
+    raise CannotRead("the lessons are not installed", where=str(package / "samples"))
+
+
+def lessons() -> list[Lesson]:
+    """Every lesson, in the order of the story."""
+    return [Lesson(readme.parent) for readme in sorted(folder().glob("*/README.md"))]
+
+
+def lesson(name: str) -> Lesson:
+    """The lesson with that name, number, or name without its number. UsageError."""
+    known = {found.name: found for found in lessons()}
+    for full, found in known.items():
+        number, _, rest = full.partition("-")
+        if name in (full, number, rest):
+            return found
+    near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.4)
+    raise UsageError(
+        f"there is no lesson {name!r}"[:200],
+        hint=f"did you mean {near[0]}?" if near else "gscli samples lists them",
+    )
+
+
+def sessions(markdown: str) -> list[list[Exchange]]:
+    r"""The console blocks of a text, each a list of commands with their screens.
+
+    >>> sessions("```console\n$ true\n$ echo 1\n1\n```\n")[0][1]
+    Exchange(command='echo 1', screen='1\n', line=3)
+    """
+    found: list[list[Exchange]] = []
+    inside = False
+    for number, line in enumerate(markdown.splitlines(), 1):
+        if not inside:
+            inside = line == OPENING
+            if inside:
+                found.append([])
+        elif line == CLOSING:
+            inside = False
+        else:
+            _take(found[-1], line, number)
+    return found
+
+
+def _take(session: list[Exchange], line: str, number: int) -> None:
+    if line.startswith("$ "):
+        session.append(Exchange(line[2:], "", number))
+        return
+    last = session.pop()
+    if line.startswith("> ") and not last.screen:
+        session.append(Exchange(f"{last.command}\n{line[2:]}", "", last.line))
+    else:
+        session.append(Exchange(last.command, last.screen + line + "\n", last.line))
+
+
+def copy(found: Lesson, parent: Path) -> Path:
+    """Put the lesson's files into `parent`/NAME, whole or not at all. CannotWrite.
+
+    A file or folder of that name stays as it is.
+    """
+    target = parent / found.name
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, "")
+        with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
+            complete = Path(aside) / found.name
+            shutil.copytree(found.folder, complete)
+            complete.rename(target)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else "some files could not be copied"
+        raise CannotWrite("cannot write the lesson", where=f"{target}: {reason}") from None
+    return target
+
+
+@contextmanager
+def shell_environment() -> Iterator[dict[str, str]]:
+    """Variables for a shell in which `gscli` is this very installation."""
+    with TemporaryDirectory(prefix="gscli-") as programs:
+        program = Path(programs) / "gscli"
+        root = Path(__file__).parents[2]
+        program.write_text(
+            f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m gscli "$@"\n',
+            encoding="utf-8",
+        )
+        program.chmod(0o755)
+        yield {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', '')}"}
+
+
+def run(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
+    """Run commands in one shell, each shown before its screen; the last exit status."""
+    script = "".join(
+        f"status=$?; printf '$ %s\\n' {_quoted(text)}; (exit $status)\n{text}\n"
+        for text in commands
+    )
+    return subprocess.run(["sh", "-c", script], cwd=place, env=environment, check=False).returncode  # noqa: S603, S607  the lessons' own commands
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,194 @@
+"""From the words of a command to a finished call: attributes, inputs, trace; errors name files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from gscli.base.errors import GscliError, IndexRefused, UsageError
+from gscli.base.text import counted
+from gscli.cli.inputs import assigned, byte_limit, read_inputs
+from gscli.cli.options import Settings
+from gscli.cli.work.notices import warn
+from gscli.files import files, mapped
+from gscli.frameworks import operators
+from gscli.frameworks.execute import Run, execute, layout_of, planned
+from gscli.frameworks.operator import Attribute, Operator
+from gscli.plan.typing import Inputs
+from gscli.traces.trace import Trace
+
+_LISTED = 4
+"""Operators that a hint names."""
+
+
+def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
+    """Attributes as the operator declares them, from the words of the command line.
+
+    >>> from gscli.frameworks.onnx import gather
+    >>> parsed_attributes(gather, {"axis": "-1"})
+    {'axis': -1}
+    """
+    known = {attribute.name: attribute for attribute in operator.attributes}
+    try:
+        return {name: known[name].parse(text) for name, text in texts.items()}
+    except UsageError as error:
+        error.hint = error.hint or _who_has(texts.values(), known)
+        raise
+
+
+def _who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
+    """Which operators have the choice that this one lacks, such as the reduction mean."""
+    own = {choice for attribute in known.values() for choice in attribute.choices}
+    having: list[str] = []
+    for text in set(texts) - own - {""}:
+        having = [
+            operator.command_line
+            for operator in operators()
+            if any(text in attribute.choices for attribute in operator.attributes)
+        ]
+        if having:
+            return f"{text} is known to: {', '.join(having[:_LISTED])}" + ", …" * (
+                len(having) > _LISTED
+            )
+    return ""
+
+
+class Call:
+    """One command's operator, words and options, with its inputs read; nothing has run yet."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        words: Sequence[str],
+        texts: Mapping[str, str],
+        settings: Settings,
+    ) -> None:
+        self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
+        self.attrs = parsed_attributes(operator, texts)
+        self.inputs: Inputs = read_inputs(operator, words, self.attrs, settings)
+        self.limit = byte_limit(settings.max_bytes)
+
+    def traced(self) -> Trace:
+        """Run in memory, then warn; errors say which file they are about."""
+        arrays = self.inputs.arrays
+        with self._located_errors():
+            run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
+        trace = self._trace(run)
+        warn(trace, self.settings)
+        return trace
+
+    def _trace(self, run: Run) -> Trace:
+        return Trace(run, self.inputs.origins, tuple(self.inputs.notices))
+
+    def goes_to_file(self) -> bool:
+        """Whether `-o` names a .npy file and an input is too large to copy into memory."""
+        target = self.settings.output or ""
+        plain = target.lower().endswith(".npy") and "::" not in target
+        if not plain or self.settings.format not in (None, "npy"):
+            return False
+        from gscli.stream import worth_streaming  # noqa: PLC0415  only for .npy files
+
+        return worth_streaming(self.inputs.arrays)
+
+    def written(self) -> Trace:
+        """Run from file to file, in memory that does not grow; warn before the first byte."""
+        from gscli.stream import run_to_file  # noqa: PLC0415  only for large files
+        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+        operator, given, settings = self.operator, self.inputs.arrays, self.settings
+        with self._located_errors():
+            self._warn_before_writing()
+            with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
+                run = run_to_file(
+                    operator, given, self.attrs, str(settings.output),
+                    max_bytes=self.limit, progress=progress.update,
+                )  # fmt: skip
+        return self._trace(run)
+
+    def patched(self) -> str:
+        """Write the updates into the file of data; says what was done."""
+        small = self._small_data_file()
+        if small is not None:
+            trace = self.traced()
+            files.save(small, trace.run.output)
+            return f"{counted(trace.entry_count, 'entry', 'entries')} written"
+        from gscli.stream import patch_in_place  # noqa: PLC0415  only when it is asked for
+        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+
+        given, settings = self.inputs.arrays, self.settings
+        with self._located_errors():
+            self._warn_before_writing()
+            with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+                rows = patch_in_place(self.operator, given, self.attrs, progress=progress.update)
+        return f"{counted(rows, 'row')} changed"
+
+    def _small_data_file(self) -> str | None:
+        """The .npy file of a scatter's data that was read rather than mapped: replaced whole."""
+        with self._located_errors():
+            layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
+        if layout.kind != "scatter" or layout.data is None:
+            return None
+        if mapped.file_of(self.inputs.arrays[layout.data]) is not None:
+            return None
+        path = assigned(self.operator, self.words, self.settings.extra).get(layout.data, "")
+        plain = path.lower().endswith(".npy") and "::" not in path
+        return path if plain and os.path.isfile(path) else None  # noqa: PTH113  it cannot fail
+
+    def _warn_before_writing(self) -> None:
+        arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
+        plan.judge()
+        nothing = Run(self.operator, arrays, plan, np.empty(0))
+        warn(self._trace(nothing), self.settings)
+
+    @contextmanager
+    def _located_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except GscliError as error:
+            origins = self.inputs.origins
+            raise _located(error, origins, self.operator, self.words, self.texts) from None
+
+
+def _located(
+    error: GscliError,
+    origins: Mapping[str, str],
+    operator: Operator,
+    words: Sequence[str],
+    texts: Mapping[str, str],
+) -> GscliError:
+    """Put the file's name before a position, and a way on behind an index error."""
+    error.where = with_origin(error.where, origins)
+    in_order = len(words) == len(operator.inputs)
+    if isinstance(error, IndexRefused) and operator.bare and in_order and not error.hint:
+        import shlex  # noqa: PLC0415  only when something is wrong
+
+        command = shlex.join(["gscli", "compare", *_compared(operator, words, texts)])
+        error.hint = f"see what others do: {command}"
+    return error
+
+
+def with_origin(where: str, origins: Mapping[str, str]) -> str:
+    """The file's name before a position in one of the inputs.
+
+    >>> with_origin("indices[0] = 7", {"indices": "idx.npy", "data": "inline"})
+    'idx.npy: indices[0] = 7'
+    """
+    origin = origins.get(where.split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0], "inline")
+    return where if origin == "inline" else f"{origin}: {where}"
+
+
+def _compared(operator: Operator, words: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """A call of a bare operator as compare takes it: an axis is always an option there."""
+    known = ("axis", "batch_dims", "reduction")
+    options = {name: texts[name] for name in known if name in texts}
+    kept: list[str] = []
+    for item, word in zip(operator.inputs, words, strict=True):
+        if item.name == "axis":
+            options["axis"] = word.strip("[]")
+        else:
+            kept.append(word)
+    flags = [f"--{name.replace('_', '-')}={text}" for name, text in options.items()]
+    return [operator.command, *kept, *flags]

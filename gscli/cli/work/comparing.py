@@ -1,0 +1,68 @@
+"""`gscli compare CONCEPT …`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+
+from gscli.base.errors import UsageError
+from gscli.cli.inputs import concept_inputs
+from gscli.cli.options import Settings
+from gscli.cli.work.drawing import save_text, view_options
+from gscli.cli.work.operators import check_requests
+from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
+from gscli.lab.answers import Comparing, document
+from gscli.lab.compare import compare
+
+
+def compare_concept(
+    name: ConceptName,
+    words: list[str],
+    arguments: Mapping[str, object],
+    only: list[str],
+    settings: Settings,
+) -> int:
+    """Every rule set's answer; exit status 1 when they differ."""
+    check_requests(settings)
+    reduction = str(arguments["reduction"] or "none")
+    if reduction not in REDUCTION_NAMES:
+        raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
+    inputs = concept_inputs(name, words, settings)
+    axis, batch_dims = arguments["axis"], arguments["batch_dims"]
+    comparing = compare(
+        name,
+        inputs,
+        axis=axis if isinstance(axis, int) else None,
+        batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
+        reduction=reduction,
+        only=only,
+    )
+    if settings.json is not None:
+        sys.stdout.write(json.dumps(document(comparing)) + "\n")
+    _draw_comparison(comparing, settings)
+    return int(not comparing.agree)
+
+
+def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.compare import comparison  # noqa: PLC0415
+
+    if settings.svg is not None:
+        from gscli.views.export import to_svg  # noqa: PLC0415
+
+        options = view_options(settings, colored=True)
+        title = f"gscli compare {comparing.concept}"
+        save_text(settings.svg, to_svg(comparison(comparing, options), title))
+    if settings.html is not None:
+        from gscli.views.page.compare import compare_page  # noqa: PLC0415
+
+        options = view_options(settings, colored=True)
+        save_text(settings.html, compare_page(comparing, options=options))
+    if settings.prints and settings.plain:
+        from gscli.views.words.compare_words import comparison_words  # noqa: PLC0415
+
+        sys.stdout.write(comparison_words(comparing, view_options(settings)))
+    elif settings.prints:
+        options = view_options(settings)
+        sys.stdout.write(render(comparison(comparing, options), options))

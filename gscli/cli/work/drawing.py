@@ -1,0 +1,99 @@
+"""Pictures of a run where they were asked for; the views are imported here, when one is drawn."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gscli.base.errors import UsageError
+from gscli.cli.options import Settings
+from gscli.cli.terminal import screen
+from gscli.files import files
+from gscli.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from gscli.views.options import ViewOptions
+
+
+def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
+    """How to draw, from the options and what stdout can take; `colored` for files, in full."""
+    from gscli.views.options import ViewOptions  # noqa: PLC0415
+
+    target = screen(sys.stdout, settings.color, settings.width)
+    depth = target.depth if target.color or target.mono else "none"
+    return ViewOptions(
+        width=target.width,
+        color="truecolor" if colored else depth,
+        palette="mono" if target.mono and not colored else settings.palette,
+        utf8=target.utf8 or colored,
+        full=settings.full,
+        rows=settings.rows,
+        edge=settings.edge,
+        height=target.height,
+        show=tuple(settings.show.split(",")) if settings.show else None,
+        slice=settings.slice,
+        precision=settings.precision,
+        limit=settings.limit,
+    )
+
+
+def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
+    """The texts of the pictures that go to files, by file name."""
+    texts: dict[str, str] = {}
+    options = view_options(settings, colored=True)
+    if settings.svg is not None:
+        from gscli.views.export import to_svg  # noqa: PLC0415
+        from gscli.views.terminal.picture import picture  # noqa: PLC0415
+
+        texts[settings.svg] = to_svg(picture(trace, options), trace.operator.command_line)
+    if settings.html is not None:
+        from gscli.views.page.page import page  # noqa: PLC0415
+
+        texts[settings.html] = page([trace], quiz=settings.quiz, options=options)
+    return texts
+
+
+def drawn(trace: Trace, settings: Settings) -> str:
+    """The picture as it goes to the screen, or plain sentences."""
+    if settings.plain:
+        return explained(trace, settings)
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.picture import picture  # noqa: PLC0415
+
+    options = view_options(settings)
+    return render(picture(trace, options), options)
+
+
+def explained(trace: Trace, settings: Settings) -> str:
+    """The formula and a line per entry."""
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.explain import explain  # noqa: PLC0415
+
+    options = view_options(settings)
+    told = explain(trace, options, plain=settings.plain, limit=settings.limit)
+    return told if isinstance(told, str) else render(told, options)
+
+
+def show_steps(trace: Trace, settings: Settings) -> None:
+    """One entry after the other, by keys on a terminal."""
+    from gscli.views.terminal.step import show_steps  # noqa: PLC0415
+
+    wanted = None if settings.step in (None, "all") else _step_number(str(settings.step))
+    show_steps(trace, view_options(settings), wanted)
+
+
+def _step_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise UsageError(
+            "step takes a number", where=f"--step {text}"[:100], valid="1, 2, … or all"
+        )
+    return int(text)
+
+
+def save_text(path: str, text: str) -> None:
+    """Write text to a file, replaced as a whole, or to stdout for `-`."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    with files.open_atomic(path) as target:
+        target.write(text.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,146 @@
+"""`gscli OPERATOR …`, `gscli explain OPERATOR …` and `gscli check OPERATOR …`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from contextlib import suppress
+from dataclasses import replace
+
+from gscli.base.errors import GscliError, UsageError
+from gscli.base.text import counted
+from gscli.cli.inputs import loaded_inputs
+from gscli.cli.options import Settings
+from gscli.cli.terminal import screen, tell
+from gscli.cli.work.call import Call, parsed_attributes, with_origin
+from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
+from gscli.files import files
+from gscli.frameworks.operator import Operator
+from gscli.layout.families import show_shape
+from gscli.plan.typing import settle_types
+from gscli.traces.notices import judged_part
+from gscli.traces.trace import Trace
+
+BINARY = ("npy", "npz", "safetensors", "h5", "pb")
+
+
+def run_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Run, warn, write what was asked for, draw the picture.
+
+    Everything is drawn before the first byte is written, so that a refused picture writes nothing;
+    only results too large for memory are written first and drawn from their file.
+    """
+    began = time.perf_counter()
+    check_requests(settings)
+    call = Call(operator, words, texts, settings)
+    if settings.in_place:
+        done = call.patched()
+        if settings.verbose:
+            tell(f"{done}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
+        return 0
+    large = call.goes_to_file()
+    trace = call.written() if large else call.traced()
+    pictures = _drawn_files(trace, settings)
+    on_screen = settings.draws and settings.step is None
+    shown = drawn(trace, settings) if on_screen else ""
+    if settings.saves and not large:
+        files.save(settings.output or "-", trace.run.output, format=settings.format)
+    _print_document(trace, settings)
+    for path, text in pictures.items():
+        save_text(path, text)
+    if settings.draws and settings.step is not None:
+        show_steps(trace, settings)
+    sys.stdout.write(shown)
+    if settings.verbose:
+        _tell_more(trace, time.perf_counter() - began)
+    return 0
+
+
+def explain_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """The formula and a line per entry."""
+    check_requests(settings)
+    trace = Call(operator, words, texts, settings).traced()
+    pictures = _drawn_files(trace, settings)
+    _print_document(trace, settings)
+    for path, text in pictures.items():
+        save_text(path, text)
+    if settings.prints:
+        sys.stdout.write(explained(trace, settings))
+    return 0
+
+
+def check_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Every remark; exit status 1 when there is one."""
+    from gscli.lab.check import LISTED, Remark, remarks  # noqa: PLC0415  only when it is asked for
+
+    attrs = parsed_attributes(operator, texts)
+    inputs = loaded_inputs(operator, words, settings)
+    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
+    listed = LISTED if settings.limit is None else settings.limit
+    found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found += remarks(operator, inputs.arrays, attrs, listed)
+    found = [replace(one, where=with_origin(one.where, inputs.origins)) for one in found]
+    count = sum(one.count for one in found)
+    if settings.json is not None:
+        findings = [one.to_dict() for one in found]
+        sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
+    elif not settings.quiet:
+        dots = "…" if screen(sys.stdout).utf8 else ".."
+        sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)
+        sys.stdout.write(f"{counted(count, 'finding')}\n")
+    return int(bool(found))
+
+
+def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
+    return drawn_files(trace, settings) if settings.svg or settings.html else {}
+
+
+def _print_document(trace: Trace, settings: Settings) -> None:
+    if settings.json == "output":
+        sys.stdout.write(json.dumps(files.dump_json(trace.run.output)) + "\n")
+    elif settings.json is not None:
+        sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
+
+
+def check_requests(settings: Settings) -> None:
+    """Two results that both want stdout, and bytes that a terminal would choke on."""
+    if settings.in_place:
+        others = ("output", "format", "json", "svg", "html", "step")
+        given = [f"--{name}" for name in others if getattr(settings, name) is not None]
+        if given:
+            raise UsageError(
+                "--in-place changes the file of data and has no other result",
+                hint=f"leave out {' and '.join(given)}",
+            )
+    to_stdout = [
+        name
+        for name, wanted in (
+            ("the result", settings.saves and settings.output in (None, "-")),
+            ("--json", settings.json is not None),
+            ("--svg -", settings.svg == "-"),
+            ("--html -", settings.html == "-"),
+        )
+        if wanted
+    ]
+    if len(to_stdout) > 1:
+        raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
+    form = settings.format or "npy"
+    if to_stdout == ["the result"] and form in BINARY and sys.stdout.isatty():
+        raise UsageError(
+            f"refusing to write binary .{form} to the terminal", hint=f"-o out.{form}, or --json"
+        )
+
+
+def _tell_more(trace: Trace, seconds: float) -> None:
+    lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
+    entries = counted(trace.entry_count, "entry", "entries")
+    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.run)]
+    tell("\n".join(lines) + "\n")

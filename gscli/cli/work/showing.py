@@ -1,0 +1,143 @@
+"""`gscli show` and `gscli convert`: tensors as they lie in files."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import DtypeRefused, UsageError
+from gscli.base.text import safe
+from gscli.cli.inputs import byte_limit
+from gscli.cli.options import Settings
+from gscli.cli.work.drawing import save_text, view_options
+from gscli.files import files
+from gscli.files.element_types import dtype_label, dtype_named
+from gscli.lab.statistics import statistics
+from gscli.layout.families import show_shape
+
+Array = NDArray[Any]
+
+
+def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: bool) -> int:
+    """Each file in turn: its members where it has several, its tensor otherwise."""
+    if settings.svg is not None and len(texts) > 1:
+        raise UsageError("one SVG shows one tensor", where=f"{len(texts)} files")
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    for number, text in enumerate(texts):
+        listed = _several(text, limit)
+        if len(texts) > 1 and settings.json is None and not settings.quiet:
+            titled = listed is None and not statistics_only  # a picture bears its own name
+            sys.stdout.write("\n" * bool(number) + ("" if titled else f"{safe(text)}\n"))
+        if listed is None:
+            loaded = files.load(text, name="tensor", dtype=settings.dtype, max_bytes=limit)
+            _show(loaded, settings, statistics_only=statistics_only)
+        elif statistics_only:
+            _tell_members(text, listed, settings, limit)
+        else:
+            _list(text, listed, settings)
+    return 0
+
+
+def _several(text: str, limit: int) -> list[files.Member] | None:
+    """The members of a container of several tensors named without `::`; None for anything else."""
+    source = files.Source.parse(text)
+    if source.kind != "file" or source.member is not None or not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
+        return None
+    found = files.members(source.path, max_bytes=limit)
+    return None if len(found) == 1 else found
+
+
+def _list(text: str, members: Sequence[files.Member], settings: Settings) -> None:
+    """One line per member: name, element type, shape, bytes."""
+    if settings.json is not None:
+        rows = [
+            {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
+            for m in members
+        ]
+        sys.stdout.write(json.dumps({"file": text, "members": rows}) + "\n")
+        return
+    if settings.quiet:
+        return
+    table = [(safe(m.name), f"{m.dtype} {show_shape(m.shape)}", f"{m.bytes:,}") for m in members]
+    widths = [max(map(len, column), default=0) for column in zip(*table, strict=True)]
+    for name, kind, size in table:
+        sys.stdout.write(f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {size:>{widths[2]}} bytes\n")
+    if not members:
+        sys.stdout.write("no tensors\n")
+
+
+def _tell_members(
+    text: str, members: Sequence[files.Member], settings: Settings, limit: int
+) -> None:
+    """The statistics of every member, a line each."""
+    width = max((len(safe(member.name)) for member in members), default=0)
+    for member in members:
+        loaded = files.load(f"{text}::{member.name}", dtype=settings.dtype, max_bytes=limit)
+        found = statistics(loaded.array)
+        if settings.json is not None:
+            line = json.dumps({"name": member.name, **found.to_dict()})
+        else:
+            line = f"{safe(member.name):<{width}}  {found.text()}"
+        sys.stdout.write(line + "\n")
+
+
+def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) -> None:
+    if statistics_only:
+        found = statistics(loaded.array)
+        line = found.text() if settings.json is None else json.dumps(found.to_dict())
+        sys.stdout.write(line + "\n")
+        return
+    if settings.json is not None:
+        sys.stdout.write(json.dumps(files.dump_json(loaded.array)) + "\n")
+        return
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.tensor import tensor_picture  # noqa: PLC0415
+
+    options = view_options(settings)
+    shown = render(tensor_picture(loaded.origin, loaded.array, options), options)
+    if settings.svg is not None:
+        from gscli.views.export import to_svg  # noqa: PLC0415
+
+        options = view_options(settings, colored=True)
+        picture = tensor_picture(loaded.origin, loaded.array, options)
+        save_text(settings.svg, to_svg(picture, loaded.origin))
+    if not settings.quiet and settings.svg != "-":
+        sys.stdout.write(shown)
+
+
+def convert_file(source: str, target: str, settings: Settings, *, cast: bool) -> int:
+    """Copy a tensor into another format; a conversion that changes a value needs `--cast`."""
+    if cast and settings.dtype is None:
+        raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
+    if target == "-" and settings.json is not None:
+        raise UsageError("stdout takes one result", where="OUT and --json")
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    loaded = files.load(
+        source, name="tensor", max_bytes=limit, dtype=settings.dtype, opaque_only=cast
+    )
+    array = loaded.array
+    if cast and settings.dtype is not None:
+        array = _cast(array, dtype_named(settings.dtype), loaded.origin)
+    files.save(target, array, format=settings.format, max_bytes=limit)
+    if settings.json is not None:
+        written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
+        sys.stdout.write(json.dumps({"file": target, **written}) + "\n")
+    return 0
+
+
+def _cast(array: Array, wanted: np.dtype[Any], origin: str) -> Array:
+    """NumPy's conversion: cuts fractions, wraps integers, drops imaginary parts."""
+    if (array.dtype.kind in "US") != (wanted.kind in "US"):
+        raise DtypeRefused(
+            "text and numbers do not turn into each other",
+            where=f"{origin} is {dtype_label(array.dtype)}, wanted {dtype_label(wanted)}",
+        )
+    real = array.real if array.dtype.kind == "c" and wanted.kind != "c" else array
+    with np.errstate(all="ignore"):
+        return np.asarray(real.astype(wanted))

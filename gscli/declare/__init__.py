@@ -1,0 +1,1 @@
+"""What an operator is: one typed function, its inputs and its attributes."""

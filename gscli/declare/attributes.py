@@ -1,0 +1,209 @@
+"""Attributes of operators: what an annotation declares, and how values and words become it.
+
+    axis: Annotated[int, Option("axis of data that the indices address, -r … r-1")] = 0
+
+is an `Attribute` of kind "int" with that help and default; `reduction: Literal["none", "add"]` is
+a "choice"; `… | None` makes either optional.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from operator import index
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
+
+from gscli.base.errors import UsageError
+from gscli.layout.layout import Number
+
+KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
+
+
+class Option(NamedTuple):
+    """What an annotation adds to an attribute: help, and what versions brought.
+
+    `shell_default`: the default of the command line where it must differ from the recorded one.
+    """
+
+    help: str
+    since: int | None = None
+    choices_since: Mapping[str, int] = MappingProxyType({})
+    shell_default: object = None
+
+
+class Attribute(NamedTuple):
+    """One attribute: its type in words the command line understands, choices, default, help."""
+
+    name: str
+    kind: KindName
+    default: object
+    optional: bool
+    choices: tuple[str, ...]
+    option: Option
+
+    @property
+    def required(self) -> bool:
+        """True when the framework has no default for it."""
+        return self.default is inspect.Parameter.empty
+
+    @property
+    def legal(self) -> str:
+        """What it takes, in words: its choices, or what its kind is."""
+        if self.kind == "choice":
+            return " ".join(choice or "''" for choice in self.choices)
+        return _KINDS[self.kind].words
+
+    def convert(self, value: object) -> object:
+        """Bring a Python value to the declared type; UsageError names the legal ones."""
+        if value is None and self.optional:
+            return None
+        if self.kind == "choice":
+            return self._chosen(value)
+        try:
+            return _KINDS[self.kind].convert(value)
+        except (TypeError, ValueError):
+            raise self._refused(f"{self.name} = {value!r}") from None
+
+    def parse(self, text: str) -> object:
+        """The value that a word of the command line stands for."""
+        if self.optional and text.lower() == "none":
+            return None
+        if self.kind == "choice":
+            return self._chosen(text)
+        try:
+            return self.convert(_KINDS[self.kind].parse(text))
+        except ValueError:
+            raise self._refused(f"--{self.name} {text}") from None
+
+    def _refused(self, where: str) -> UsageError:
+        return UsageError(f"{self.name} takes {self.legal}", where=where[:200])
+
+    def _chosen(self, value: object) -> str:
+        """The choice that `value` is; UsageError suggests the nearest, or another's word for it."""
+        if isinstance(value, str) and value in self.choices:
+            return value
+        word = str(value).lower()
+        near = get_close_matches(word, self.choices, 1, 0.6)
+        meant = [choice for choice in (_SYNONYMS.get(word), *near) if choice in self.choices]
+        raise UsageError(
+            f"unknown {self.name}: {value!r}"[:200],
+            where=f"{self.name} = {value!r}"[:200],
+            valid=self.legal,
+            hint=f"did you mean {meant[0]}?" if meant else "",
+        )
+
+
+def declared_attribute(parameter: inspect.Parameter) -> Attribute:
+    """The attribute that a keyword parameter with evaluated annotations declares.
+
+    >>> def layout(*, axis: Annotated[int | None, Option("which axis")] = None): ...
+    >>> parameters = inspect.signature(layout, eval_str=True).parameters
+    >>> found = declared_attribute(parameters["axis"])
+    >>> found.kind, found.optional, found.option.help, found.parse("-1"), found.parse("none")
+    ('int', True, 'which axis', -1, None)
+    """
+    annotation, option = parameter.annotation, Option("")
+    if get_origin(annotation) is Annotated:
+        annotation, *metadata = get_args(annotation)
+        option = next(item for item in metadata if isinstance(item, Option))
+    kind, choices = _kind_of(annotation)
+    optional = type(None) in get_args(annotation)
+    return Attribute(parameter.name, kind, parameter.default, optional, choices, option)
+
+
+def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:  # noqa: ANN401  any annotation
+    """The kind of an annotated type, None aside, and its choices."""
+    if annotation in (Number, Number | None):
+        return "number", ()
+    members = [member for member in get_args(annotation) if member is not type(None)]
+    if type(None) in get_args(annotation):
+        (annotation,) = members
+    if get_origin(annotation) is Literal:
+        return "choice", tuple(map(str, get_args(annotation)))
+    kinds: dict[object, KindName] = {int: "int", float: "float", bool: "bool", str: "str"}
+    return kinds.get(annotation, "ints"), ()
+
+
+class _Kind(NamedTuple):
+    """How values and words of one kind are read; either raises TypeError or ValueError."""
+
+    words: str
+    convert: Callable[[Any], object]
+    parse: Callable[[str], object]
+
+
+def _to_int(value: Any) -> int:  # noqa: ANN401  whatever a caller gives, as below
+    if isinstance(value, bool):
+        raise TypeError
+    return index(value)
+
+
+def _to_bool(value: Any) -> bool:  # noqa: ANN401
+    if value in (0, 1):
+        return bool(value)
+    raise TypeError
+
+
+def _to_float(value: Any) -> float:  # noqa: ANN401
+    if isinstance(value, (str, bool)):
+        raise TypeError
+    return float(value)
+
+
+def _to_str(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, str):
+        return value
+    raise TypeError
+
+
+def _to_ints(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+    if isinstance(value, str):
+        raise TypeError
+    return tuple(index(item) for item in value)
+
+
+def _to_number(value: Any) -> object:  # noqa: ANN401
+    item = value.item() if hasattr(value, "item") else value
+    if isinstance(item, (bool, int, float, complex, str)):
+        return item
+    raise TypeError
+
+
+def _parse_bool(text: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
+
+
+def _parse_ints(text: str) -> list[int]:
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    return [int(part) for part in inner.split(",")] if inner.strip() else []
+
+
+def _parse_number(text: str) -> Number:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float, complex):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+_KINDS: dict[KindName, _Kind] = {
+    "int": _Kind("a whole number", _to_int, int),
+    "bool": _Kind("true or false", _to_bool, _parse_bool),
+    "float": _Kind("a number", _to_float, float),
+    "str": _Kind("a word", _to_str, str),
+    "ints": _Kind("whole numbers, separated by commas", _to_ints, _parse_ints),
+    "number": _Kind("one number or word", _to_number, _parse_number),
+}
+# What other frameworks call the same reduction: PyTorch's and OpenVINO's names against ONNX's.
+_SYNONYMS = {
+    "sum": "add", "prod": "mul", "multiply": "mul", "amax": "max", "amin": "min",
+    "add": "sum", "mul": "prod", "max": "amax", "min": "amin",
+}  # fmt: skip

@@ -1,0 +1,160 @@
+"""What the frameworks have in common: seven operations under neutral names, for `gscli compare`.
+
+A framework module says, beside its operators, how a call of a concept becomes a call of its own:
+
+    FRAMEWORK.compare(
+        gather,
+        Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"},
+                   axis="axis", batch_dims="batch_dims"),
+    )
+
+Light: shapes only, no numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from gscli.layout.layout import Reduction, Tensor
+
+ConceptName: TypeAlias = Literal[
+    "gather",
+    "gather-elements",
+    "gather-nd",
+    "scatter-elements",
+    "scatter-nd",
+    "scatter-update",
+    "take",
+]
+
+
+REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
+"""How updates may meet what is there, under neutral names."""
+
+
+class Concept(NamedTuple):
+    """An operation that several frameworks have: its inputs, and which arguments it takes.
+
+    `axis`: the axis when none is given; None where there is none, or data is read flat.
+    """
+
+    summary: str
+    scatters: bool = False
+    axis: int | None = 0
+    takes_axis: bool = True
+    takes_batch_dims: bool = False
+    takes_reduction: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs, in order.
+
+        >>> CONCEPTS["scatter-nd"].inputs
+        ('data', 'indices', 'updates')
+        """
+        return ("data", "indices", "updates") if self.scatters else ("data", "indices")
+
+
+CONCEPTS: dict[ConceptName, Concept] = {
+    "gather": Concept("gather slices along one axis, one per index", takes_batch_dims=True),
+    "gather-elements": Concept("gather single cells; the index replaces one coordinate"),
+    "gather-nd": Concept(
+        "gather the cell or slice that each vector names",
+        axis=None,
+        takes_axis=False,
+        takes_batch_dims=True,
+    ),
+    "scatter-elements": Concept(
+        "write single cells; the index replaces one coordinate", scatters=True, takes_reduction=True
+    ),
+    "scatter-nd": Concept(
+        "write the cell or slice that each vector names",
+        scatters=True,
+        axis=None,
+        takes_axis=False,
+        takes_reduction=True,
+    ),
+    "scatter-update": Concept("write slices along one axis, one per index", scatters=True),
+    "take": Concept("gather under each framework's own default axis", axis=None),
+}
+
+
+class Call(NamedTuple):
+    """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
+
+    data: Tensor
+    indices: Tensor
+    updates: Tensor | None
+    axis: int | None = None
+    batch_dims: int = 0
+    reduction: str = "none"
+
+    @property
+    def plain(self) -> bool:
+        """True without batch axes and reduction: what most operators can express."""
+        return self.batch_dims == 0 and self.reduction == "none"
+
+
+Attrs: TypeAlias = Mapping[str, object] | None
+"""An operator's attributes for a call, or None when it cannot express the call."""
+
+OVERWRITE: Mapping[str, object] = {"none": "none"}
+"""The reductions of an operator that has none."""
+
+
+class Comparison(NamedTuple):
+    """How a concept's call becomes one operator's, under one rule set.
+
+    `inputs`: the operator's names for data, indices and updates. `fixed`: attributes that make this
+    rule set. `axis`, `batch_dims`, `reduction`: the names of the attributes that take these
+    arguments; an operator without one expresses only calls that leave the argument alone.
+    `reductions`: what the operator calls each reduction it has. `special` replaces all that.
+    `vectors`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column; "one": the
+    whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
+    `from_zeros`: the operator has no data and starts from zeros, so it is asked only when data is
+    all zeros; `shape_input` is the name of an input that takes data's shape.
+    """
+
+    concept: ConceptName
+    label: str
+    inputs: tuple[str, ...]
+    fixed: Mapping[str, object] = MappingProxyType({})
+    axis: str = ""
+    batch_dims: str = ""
+    reduction: str = ""
+    reductions: Mapping[str, object] = OVERWRITE
+    special: Callable[[Call], Attrs] | None = None
+    vectors: Literal["last", "first", "tuple", "one"] = "last"
+    axis_input: str = ""
+    from_zeros: bool = False
+    shape_input: str = ""
+
+    def attrs(self, call: Call) -> Attrs:
+        """The operator's attributes for `call`, or None when it cannot express the call.
+
+        >>> from gscli.layout.layout import Reduction, Tensor
+        >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0)
+        >>> Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim").attrs(call)
+        {'dim': 0, 'mode': 'clip'}
+        """
+        if self.special is not None:
+            return self.special(call)
+        if not self._expresses(call):
+            return None
+        found: dict[str, object] = {}
+        if self.axis and call.axis is not None:
+            found[self.axis] = call.axis
+        if self.batch_dims:
+            found[self.batch_dims] = call.batch_dims
+        if self.reduction:
+            found[self.reduction] = self.reductions[call.reduction]
+        return {**found, **self.fixed}
+
+    def _expresses(self, call: Call) -> bool:
+        return (
+            bool(self.axis or self.axis_input or call.axis == CONCEPTS[self.concept].axis)
+            and bool(self.batch_dims or call.batch_dims == 0)
+            and call.reduction in self.reductions
+        )

@@ -1,0 +1,285 @@
+"""The bytes of one input, readable at any place: a regular file, or a pipe held in memory.
+
+Devices, folders and sockets are refused before a byte is read, a pipe is read up to a limit, and
+every failure of the system is CannotRead with the file's safe name.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import select
+import stat
+from abc import ABC, abstractmethod
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+
+import numpy as np
+
+from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.base.text import safe
+from gscli.files.undo import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+MAPPED_FROM = 1 << 20
+"""Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
+
+TEXT_LIMIT = 64 << 20
+"""JSON and CSV are at most this long, whatever the byte limit for arrays is."""
+
+PIPE_CHUNK = 1 << 20
+
+JUDGED_FROM = 1 << 14
+"""Bytes of a stream from which its bounds are judged: enough for the header of any .npy file."""
+
+_KINDS = (
+    (stat.S_ISDIR, "is a folder"),
+    (stat.S_ISCHR, "is a character device"),
+    (stat.S_ISBLK, "is a block device"),
+    (stat.S_ISSOCK, "is a socket"),
+)
+
+
+class Bounds(NamedTuple):
+    """How far to read a stream: more than `limit` bytes are refused, `enough` are all it has."""
+
+    limit: int
+    enough: int
+
+
+class Content(ABC):
+    """Random access to the bytes of an input; `name` is safe to print, `size` is fixed."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name = name
+        self.size = size
+
+    @abstractmethod
+    def read(self, offset: int, length: int) -> bytes | memoryview:
+        """Exactly the bytes asked for; ContentRefused where the file became shorter."""
+
+    @abstractmethod
+    def file(self) -> BinaryIO:
+        """A file object for a library that wants one; the caller closes it."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give the descriptor back."""
+
+    @abstractmethod
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
+
+    def prefix(self, length: int) -> bytes:
+        """At most `length` bytes from the start."""
+        return bytes(self.read(0, min(length, self.size)))
+
+    def whole(self, limit: int, what: str) -> bytes | memoryview:
+        """All bytes, or LimitRefused where there are more than `limit`."""
+        check_limit(self.size, limit, self.name, what)
+        return self.read(0, self.size)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class HeldContent(Content):
+    """Bytes already in memory: a pipe, standard input, a member of an archive."""
+
+    def __init__(self, name: str, held: bytes | bytearray) -> None:
+        super().__init__(name, len(held))
+        self._held = memoryview(held).toreadonly()
+
+    def read(self, offset: int, length: int) -> memoryview:
+        """As `Content.read`."""
+        return self._held[offset : offset + length]
+
+    def file(self) -> BinaryIO:
+        """As `Content.file`."""
+        return io.BytesIO(self._held)
+
+    def close(self) -> None:
+        """Nothing to do: arrays may still use the bytes."""
+
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """As `Content.array`."""
+        return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
+
+
+class FileContent(Content):
+    """A regular file, read by position."""
+
+    def __init__(self, name: str, descriptor: int, size: int, path: str | None = None) -> None:
+        super().__init__(name, size)
+        self._descriptor, self._path = descriptor, path
+
+    def read(self, offset: int, length: int) -> bytes:
+        """As `Content.read`."""
+        parts = []
+        with reading(self.name):
+            while length:
+                part = os.pread(self._descriptor, length, offset)
+                if not part:
+                    raise ContentRefused("the file became shorter", where=self.name)
+                parts.append(part)
+                offset += len(part)
+                length -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def file(self) -> BinaryIO:
+        """As `Content.file`."""
+        with reading(self.name):
+            return os.fdopen(os.dup(self._descriptor), "rb")
+
+    def close(self) -> None:
+        """As `Content.close`."""
+        _close(self._descriptor)
+
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+        """As `Content.array`."""
+        needed = count * dtype.itemsize
+        if needed < MAPPED_FROM:
+            return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
+        with self.file() as file, reading(self.name):
+            if os.fstat(self._descriptor).st_size < offset + needed:
+                # The system would not mind to map beyond the end; the first access would kill us.
+                raise ContentRefused("the file became shorter", where=self.name)
+            mapped = np.memmap(file, dtype, "r", offset, (count,))
+        if self._path is not None:  # what streams its rows opens it by name
+            mapped.filename = os.path.abspath(self._path)
+        return mapped
+
+
+def open_content(
+    path: str, limit: int, bounds_for: Callable[[bytes], Bounds] | None = None
+) -> Content:
+    """Open a regular file or read a pipe; CannotRead for everything else.
+
+    Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
+    file, not on the name. `bounds_for` says of a pipe's first bytes how far to read. A file whose
+    patch in place was cut short is put back first.
+    """
+    name = safe(path)
+    recover(path)
+    with reading(name):
+        # A FIFO opened without blocking would look empty before its writer comes.
+        waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
+    try:
+        with reading(name):
+            status = os.fstat(descriptor)
+        if stat.S_ISREG(status.st_mode):
+            return FileContent(name, descriptor, status.st_size, path)
+        _refuse_special(status.st_mode, name)
+        held = read_pipe(lambda length: os.read(descriptor, length), name, limit, bounds_for)
+    except BaseException:
+        _close(descriptor)
+        raise
+    _close(descriptor)
+    return HeldContent(name, held)
+
+
+def _close(descriptor: int) -> None:
+    """What was read is read: a failure now changes nothing."""
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def check_kind(path: str) -> None:
+    """Refuse what is not there, and what is neither a file nor a pipe, without opening it."""
+    name = safe(path)
+    with reading(name):
+        mode = os.stat(path).st_mode
+    _refuse_special(mode, name)
+
+
+def _refuse_special(mode: int, name: str) -> None:
+    for is_kind, words in _KINDS:
+        if is_kind(mode):
+            raise CannotRead(
+                f"cannot read {name}",
+                where=f"{name}: {words}",
+                hint="gscli reads regular files and pipes",
+            )
+
+
+def read_pipe(
+    read: Callable[[int], bytes],
+    name: str,
+    limit: int,
+    bounds_for: Callable[[bytes], Bounds] | None = None,
+) -> bytearray:
+    """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
+
+    Of what goes on after its end, only so much that this can be seen.
+    """
+    held, enough = bytearray(), limit
+    with reading(name):
+        while part := read(PIPE_CHUNK):
+            held += part
+            if bounds_for is not None and len(held) >= JUDGED_FROM:
+                (limit, enough), bounds_for = bounds_for(bytes(held[:JUDGED_FROM])), None
+            check_limit(len(held), limit, name, "the stream")
+            if len(held) > enough:
+                break
+    return held
+
+
+def reader(stream: BinaryIO) -> Callable[[int], bytes]:
+    """A function that reads what is there. On a stream that does not block, "nothing yet" looks
+    like the end, so it is asked again when the system says that something is there.
+    """
+    read: Callable[[int], bytes] = getattr(stream, "read1", stream.read)
+    try:
+        blocking = os.get_blocking(stream.fileno())
+    except (OSError, AttributeError):  # no descriptor behind it
+        blocking = True
+    if blocking:
+        return read
+
+    def read_when_ready(length: int) -> bytes:
+        select.select([stream], [], [])
+        return read(length)
+
+    return read_when_ready
+
+
+def check_limit(size: int, limit: int, where: str, what: str) -> None:
+    """Refuse before anything of that size is allocated."""
+    if size > limit:
+        raise LimitRefused(
+            f"{what} is larger than the limit",
+            where=f"{where}: {size:,} bytes",
+            valid=f"at most {limit:,} bytes",
+            hint="" if limit == TEXT_LIMIT else "--max-bytes raises the limit",
+        )
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn a failure of the operating system into CannotRead."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno == errno.ENOENT:
+            reason = "no such file"
+        raise CannotRead(
+            f"cannot read {name}", where=f"{name}: {safe(reason[:1].lower() + reason[1:])}"
+        ) from error
+    except ValueError as error:  # a NUL byte in the name, a closed stream
+        raise CannotRead(f"cannot read {name}", where=f"{name}: {safe(str(error), 80)}") from error

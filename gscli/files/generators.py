@@ -1,0 +1,126 @@
+"""Arrays from a few characters, for demonstrations and tests: `arange:3x4`, `rand:3x4:seed=1`."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import UsageError
+from gscli.base.text import safe
+from gscli.files.content import check_limit
+from gscli.files.element_types import cast_exactly, dtype_named, is_floating
+from gscli.files.jsonarray import array_of_json
+from gscli.files.jsontext import parse_json
+from gscli.files.npy import RANK_LIMIT
+from gscli.files.request import Wish
+
+FORMS = (
+    *("arange:3x4[:DTYPE]", "zeros:3x4[:DTYPE]", "ones:3x4[:DTYPE]", "full:3x4:VALUE[:DTYPE]"),
+    "rand:3x4[:seed=N][:below=N][:DTYPE]",
+)
+
+_SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*", re.ASCII)
+_SETTING = re.compile(r"(seed|below)=(\d{1,18})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    """The parts of a generator's text."""
+
+    kind: str
+    shape: tuple[int, ...]
+    value: str
+    dtype: np.dtype[Any] | None
+    settings: dict[str, int]
+
+
+def generate(text: str, wish: Wish, limit: int) -> tuple[NDArray[Any], bool]:
+    """The array a text describes, and whether it named a type. UsageError, LimitRefused.
+
+    `rand` gives floats in [0, 1), or with `below` whole numbers; without a seed the seed is 0, so
+    the same text always means the same array.
+
+    >>> generate("arange:2x3", Wish(), 1000)[0].tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    >>> generate("full:2:nan:float32", Wish(), 1000)
+    (array([nan, nan], dtype=float32), True)
+    """
+    recipe = _recipe(text)
+    typed = recipe.dtype is not None
+    dtype = recipe.dtype if typed else wish.chosen
+    value = _value(recipe, dtype, text, limit) if recipe.value else None
+    if dtype is None:
+        dtype = _usual_dtype(recipe) if value is None else value.dtype
+    count = math.prod(recipe.shape)
+    check_limit(count * max(dtype.itemsize, 8), limit, safe(text), "the array")
+    if dtype.kind in "US":
+        raise _unfit(text, f"{dtype.name} has no numbers")
+    return _filled(recipe, dtype, value, text).reshape(recipe.shape), typed
+
+
+def _recipe(text: str) -> _Recipe:
+    kind, _, rest = text.partition(":")
+    shape_text, *parts = rest.split(":")
+    if not _SHAPE.fullmatch(shape_text) or shape_text.count("x") >= RANK_LIMIT:
+        raise _unfit(text, f"{safe(shape_text, 40) or 'nothing'} is not a shape like 3x4")
+    value = ""
+    if kind == "full":
+        value, *parts = parts or [""]
+        if not value:
+            raise _unfit(text, "full needs a value")
+    settings: dict[str, int] = {}
+    while parts and kind == "rand" and (match := _SETTING.fullmatch(parts[0])):
+        settings[match[1]] = int(match[2])
+        del parts[0]
+    if len(parts) > 1:
+        raise _unfit(text, f"{safe(parts[0], 40)} is not understood")
+    shape = tuple(map(int, shape_text.split("x")))
+    return _Recipe(kind, shape, value, dtype_named(parts[0]) if parts else None, settings)
+
+
+def _usual_dtype(recipe: _Recipe) -> np.dtype[Any]:
+    whole = recipe.kind == "arange" or "below" in recipe.settings
+    return np.dtype("int64" if whole else "float64")
+
+
+def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) -> NDArray[Any]:
+    word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
+    parsed = parse_json(word.encode("utf-8", "surrogateescape"), safe(text), "the value")
+    value = array_of_json(parsed, Wish(dtype=dtype), limit).array
+    if value.ndim:
+        raise _unfit(text, "the value is not a single number")
+    return value
+
+
+def _filled(
+    recipe: _Recipe, dtype: np.dtype[Any], value: NDArray[Any] | None, text: str
+) -> NDArray[Any]:
+    count = math.prod(recipe.shape)
+    if value is not None:
+        return np.full(count, value, dtype)
+    if recipe.kind == "rand":
+        return _random(recipe, count, dtype, text)
+    if recipe.kind == "arange":
+        return cast_exactly(np.arange(count), dtype, safe(text, 60))
+    return (np.ones if recipe.kind == "ones" else np.zeros)(count, dtype)
+
+
+def _random(recipe: _Recipe, count: int, dtype: np.dtype[Any], text: str) -> NDArray[Any]:
+    source = np.random.default_rng(recipe.settings.get("seed", 0))
+    below = recipe.settings.get("below")
+    if below is not None:
+        if below == 0:
+            raise _unfit(text, "below=0 leaves no number")
+        return cast_exactly(source.integers(below, size=count), dtype, safe(text, 60))
+    if not is_floating(dtype) and dtype.kind != "c":
+        raise _unfit(text, f"rand gives fractions, not {dtype.name}: say below=N")
+    return source.random(count).astype(dtype)
+
+
+def _unfit(text: str, why: str) -> UsageError:
+    return UsageError(f"{safe(text, 60)}: {why}", valid=" · ".join(FORMS))

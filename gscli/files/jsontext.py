@@ -1,0 +1,180 @@
+"""From the bytes of a JSON text to Python values, strictly.
+
+Size, nesting and the memory the values will take are judged before the parser runs; a key may
+stand only once; a number too large for a float is refused instead of becoming infinite.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gscli.base.errors import ContentRefused, LimitRefused
+from gscli.base.text import safe
+from gscli.files.content import TEXT_LIMIT, check_limit
+
+DEPTH_LIMIT = 64
+
+MEMORY_LIMIT = 160 << 20
+"""Bytes Python objects of one text may take, estimated from its punctuation."""
+
+_BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_MAY_OVERFLOW = re.compile(r"[eE]\+?\d{3}|\d{309}")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DEPTH_CHUNK = 1 << 20
+
+
+class Parsed(NamedTuple):
+    """A JSON value with its text, from which messages quote a line.
+
+    `name` is the file or the argument, `argument` what the value stands for ("indices").
+    """
+
+    value: Any
+    text: str
+    name: str
+    argument: str
+
+    @property
+    def place(self) -> str:
+        """The start of a position: "idx.json: indices", or "indices" for a text without a file."""
+        return self.name if self.name == self.argument else f"{self.name}: {self.argument}"
+
+
+def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parsed:
+    """Parse one JSON document. ContentRefused or LimitRefused, always with the place.
+
+    >>> parse_json(b"[1, 2.5]", "inline").value
+    [1, 2.5]
+    """
+    check_limit(len(data), TEXT_LIMIT, name, "the text")
+    raw = bytes(data)
+    check_memory(raw, name)
+    _check_depth(raw, name)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ContentRefused(f"{name} is not UTF-8 text", where=f"{name} line {line}") from None
+    del raw
+    floats = finite_float if _MAY_OVERFLOW.search(text) else None
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_float=floats)
+    except json.JSONDecodeError as error:
+        problem = "is empty" if not text.strip() else "is not JSON"
+        raise ContentRefused(
+            f"{name} {problem}",
+            where=f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}",
+            details=pointed(text, error.pos, error.pos + 1, "here"),
+        ) from None
+    except _RepeatedKeyError as error:
+        raise ContentRefused(f"the key {error} stands twice", where=name) from None
+    except ValueError as error:  # more digits than Python converts, or a float beyond all floats
+        raise ContentRefused(f"a number in {name} is too large", where=f"{name}: {error}") from None
+    return Parsed(value, text, name, argument or name)
+
+
+def pointed(text: str, start: int, end: int, note: str) -> tuple[str, ...]:
+    r"""The line of `text` that holds `start`, with a caret line below it that points.
+
+    >>> print("\n".join(pointed("[[0],\n [1, 2]]", 7, 13, "here")))
+     [1, 2]]
+     ^^^^^^ here
+    """
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line_end = len(text) if last < 0 else last
+    left = max(first, start - 40)
+    before = ("…" if left > first else "") + safe(text[left:start], 60)
+    inside = safe(text[start : min(end, line_end)], 30)
+    after = safe(text[min(end, line_end) : line_end], 30)
+    return (before + inside + after, " " * len(before) + "^" * max(len(inside), 1) + f" {note}")
+
+
+def line_of(text: str, position: int) -> int:
+    """The number of the line, from 1."""
+    return text.count("\n", 0, position) + 1
+
+
+def locate(text: str, path: tuple[int | str, ...]) -> tuple[int, int]:
+    r"""Where the value at `path` (keys and positions) starts and ends in a text that parses.
+
+    >>> locate("[[0],\n [1, 2]]", (1, 0))
+    (8, 9)
+    """
+    decoder = json.JSONDecoder()
+    start = _skip(text, 0)
+    for step in path:
+        start = _skip(text, start + 1)
+        if isinstance(step, int):
+            for _ in range(step):
+                start = _skip(text, decoder.raw_decode(text, start)[1])
+                start = _skip(text, start + 1)
+        else:
+            key, end = decoder.raw_decode(text, start)
+            while key != step:
+                start = _skip(text, _skip(text, end) + 1)
+                start = _skip(text, decoder.raw_decode(text, start)[1])
+                start = _skip(text, start + 1)
+                key, end = decoder.raw_decode(text, start)
+            start = _skip(text, _skip(text, end) + 1)
+    return start, decoder.raw_decode(text, start)[1]
+
+
+def _skip(text: str, position: int) -> int:
+    """The next position that is not white space."""
+    return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # it always matches
+
+
+class _RepeatedKeyError(Exception):
+    """An object of the text has two values of one name."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _RepeatedKeyError(safe(next(n for n in names if names.count(n) > 1), 60))
+    return found
+
+
+def finite_float(digits: str) -> float:
+    """The float nearest to a decimal number; ValueError where that would be infinite."""
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError(f"{safe(digits, 40)} is beyond the largest float")
+    return value
+
+
+def check_memory(raw: bytes, name: str) -> None:
+    """Many tiny values take far more memory than text: 22 million empty lists fit 64 MiB."""
+    estimate = sum(raw.count(mark) * size for mark, size in _BYTES_PER)
+    if estimate > MEMORY_LIMIT:
+        raise LimitRefused(
+            f"{name} holds too many values for JSON",
+            where=f"{name}: {raw.count(b','):,} commas, {raw.count(b'['):,} lists",
+            hint="save the array as .npy",
+        )
+
+
+def _check_depth(raw: bytes, name: str) -> None:
+    if raw.count(b"[") + raw.count(b"{") <= DEPTH_LIMIT:
+        return
+    plain = _STRING.sub(b"", raw) if b'"' in raw else raw
+    brackets = np.frombuffer(plain.translate(None, _NOT_BRACKETS), np.uint8)
+    depth = 0
+    for start in range(0, brackets.size, _DEPTH_CHUNK):
+        chunk = brackets[start : start + _DEPTH_CHUNK]
+        opens = (chunk == ord("[")) | (chunk == ord("{"))
+        course = depth + np.cumsum(np.where(opens, 1, -1), dtype=np.int64)
+        if course.max() > DEPTH_LIMIT:
+            raise ContentRefused(
+                f"{name} is nested too deep", where=name, valid=f"at most {DEPTH_LIMIT} levels"
+            )
+        depth = int(course[-1])

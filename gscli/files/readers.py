@@ -1,0 +1,140 @@
+"""Which module is for which file: by suffix, or by the first bytes of a stream."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from gscli.base.errors import CannotRead, UsageError
+from gscli.base.text import safe
+from gscli.files.content import TEXT_LIMIT, Bounds, Content, check_kind, check_limit, open_content
+from gscli.files.npy import MAGIC, PREFIX_LIMIT, parse_header
+from gscli.files.request import Arrays, Member, Output, Read, Request
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from numpy.typing import NDArray
+
+    class Format(Protocol):
+        """What a module of a format offers; `write` where it can be written."""
+
+        def read(self, content: Content, request: Request) -> Read:
+            """The array that was asked for."""
+
+        def listing(self, content: Content, request: Request) -> list[Member]:
+            """Every array in the file."""
+
+        def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
+            """Write the file from its first byte to its last."""
+
+        def write_into(self, out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+            """Write the old file with one member changed or added, where members exist."""
+
+
+MODULES = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".json": "jsonarray",
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".txt": "delimited",
+    ".pb": "tensorproto",
+    ".onnx": "model",
+    ".safetensors": "safetensor",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+}
+"""Suffix → module of gscli.files, imported when such a file comes."""
+
+TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
+MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5"}
+PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+_TORCH = {".pt", ".pth", ".ckpt"}
+_PLAIN_NAME = re.compile(r"[\w./-]+", re.ASCII)
+
+_TORCH_LINE = (
+    'python -c "import torch,numpy as np; '
+    "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
+)
+
+
+def open_source(path: str, limit: int) -> tuple[Content, str]:
+    """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
+    suffix = os.path.splitext(path)[1].lower()
+    if not suffix:
+        content = open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path)))
+        return content, sniffed(content)
+    if suffix not in MODULES:
+        raise _unknown(path, suffix)
+    if suffix in TEXT_SUFFIXES:
+        limit = min(limit, TEXT_LIMIT)
+    if suffix != ".npy":
+        return open_content(path, limit), suffix
+    return open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path))), suffix
+
+
+def _unknown(path: str, suffix: str) -> CannotRead:
+    """Why a file with this suffix is not even opened."""
+    name = safe(path)
+    if suffix in PICKLED:
+        return CannotRead(
+            f"cannot read {name}",
+            details=("files of this kind are pickles, and gscli never unpickles",),
+            hint=_conversion(name) if suffix in _TORCH else "save the arrays with numpy.save",
+        )
+    check_kind(path)
+    return CannotRead(
+        f"cannot read {name}",
+        where=f"{name}: {safe(suffix, 40)} is no suffix gscli knows",
+        valid=" ".join(MODULES),
+    )
+
+
+def _conversion(name: str) -> str:
+    """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
+    return _TORCH_LINE.format(name=name if _PLAIN_NAME.fullmatch(name) else "weights.pt")
+
+
+def sniffed(content: Content) -> str:
+    """The suffix a stream would have: .npy and .npz by their magic, else JSON."""
+    return _sniffed(content.prefix(len(MAGIC)))
+
+
+def stream_bounds(first: bytes, limit: int, name: str) -> Bounds:
+    """How far to read a stream, judged by its first bytes: a text may not be as long as others.
+
+    The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
+    """
+    suffix = _sniffed(first[: len(MAGIC)])
+    if suffix == ".json":
+        return Bounds(min(limit, TEXT_LIMIT), limit)
+    if suffix != ".npy":
+        return Bounds(limit, limit)
+    header = parse_header(first[:PREFIX_LIMIT], name)
+    size = header.offset + header.nbytes
+    check_limit(size, limit, name, "the stream")
+    return Bounds(limit, size)
+
+
+def _sniffed(first: bytes) -> str:
+    if first == MAGIC:
+        return ".npy"
+    return ".npz" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ".json"
+
+
+def read_array(content: Content, request: Request) -> Read:
+    """The array asked for. A member can be named only in a format that has several."""
+    if request.member is not None and request.suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{content.name} holds one array, without a name",
+            hint=f"leave ::{safe(request.member, 60)} off",
+        )
+    return format_for(request.suffix).read(content, request)
+
+
+def format_for(suffix: str) -> Format:
+    """The module of a format."""
+    return cast("Format", import_module(f"gscli.files.{MODULES[suffix]}"))

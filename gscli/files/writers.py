@@ -1,0 +1,125 @@
+"""Which module writes which format, and where the bytes go: a file replaced whole, or a stream."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import CannotWrite, UsageError
+from gscli.base.text import safe
+from gscli.files.atomic import open_atomic
+from gscli.files.content import open_content
+from gscli.files.element_types import checked_dtype, is_native, native
+from gscli.files.readers import MANY_MEMBERS, MODULES, TEXT_SUFFIXES, format_for
+from gscli.files.source import Source
+
+WRITTEN = tuple(suffix for suffix in MODULES if suffix != ".onnx")
+"""Suffixes of the formats with a writer; a model is more than its tensors."""
+
+DEFAULT_MEMBER = "output"
+NAME_LIMIT = 1000
+
+_MEMBER_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")
+
+STANDARD_OUTPUT = "standard output"
+
+
+def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> None:
+    """Replace the file `path` (or one member of it) as a whole."""
+    source = Source.parse(path)
+    target = source.path or path
+    suffix = _suffix(form, target)
+    checked = _checked(array, safe(target))
+    if source.member is None:
+        with open_atomic(target, size=checked.nbytes) as out:
+            format_for(suffix).write(out.write, {DEFAULT_MEMBER: checked}, suffix)
+        return
+    if suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{safe(target)} can hold only one array", hint=f"leave ::{safe(source.member, 60)} off"
+        )
+    _check_member(source.member)
+    if not os.path.lexists(target):
+        with open_atomic(target, size=checked.nbytes) as out:
+            format_for(suffix).write(out.write, {source.member: checked}, suffix)
+        return
+    with open_content(target, limit) as old, open_atomic(target) as out:
+        format_for(suffix).write_into(out.write, old, source.member, checked)
+
+
+def _check_member(member: str) -> None:
+    """A name every container can hold, and that means one thing only in each of them."""
+    if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
+        raise UsageError(f"{safe(member, 60)} is no name for an array", valid="visible characters")
+
+
+def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) -> None:
+    """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
+    if stream is None:
+        raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
+    suffix = _suffix(form, "-")
+    if suffix not in TEXT_SUFFIXES and stream.isatty():
+        raise UsageError(
+            f"refusing to write binary {suffix} to the terminal",
+            hint=f"-o out{suffix}, or --json for text",
+        )
+    out = _Stream(stream)
+    format_for(suffix).write(out.write, {DEFAULT_MEMBER: _checked(array, STANDARD_OUTPUT)}, suffix)
+    out.flush()
+
+
+class _Stream:
+    """Standard output as a writer sees it: bytes in order, failures as CannotWrite."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, data: bytes | memoryview, /) -> int:
+        try:
+            view = memoryview(data)
+            done = 0
+            while done < view.nbytes:  # an unbuffered stream may take less than all
+                done += self._stream.write(view[done:]) or 0
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._refused(error) from error
+        return done
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except (OSError, ValueError) as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> CannotWrite:
+        reason = getattr(error, "strerror", None) or str(error)
+        return CannotWrite(
+            f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: {safe(reason).lower()}"
+        )
+
+
+def _suffix(form: str | None, path: str) -> str:
+    if form is None and path == "-":
+        raise UsageError("standard output needs a format", valid=_known(), hint="-f npy")
+    suffix = os.path.splitext(path)[1].lower() if form is None else f".{form.lower()}"
+    if suffix in WRITTEN:
+        return suffix
+    what = f"no format for {safe(path)}" if form is None else f"unknown format {safe(form, 40)}"
+    raise UsageError(what, valid=_known())
+
+
+def _known() -> str:
+    return " ".join(suffix[1:] for suffix in WRITTEN)
+
+
+def _checked(array: NDArray[Any], where: str) -> NDArray[Any]:
+    plain = np.asarray(array)
+    checked_dtype(plain.dtype, where)
+    return plain if is_native(plain.dtype) else native(plain)

@@ -1,0 +1,208 @@
+"""x.at[…].get, set, add, subtract, multiply, min and max of JAX arrays."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from gscli.base import dtypes
+from gscli.base.errors import IndexRefused
+from gscli.frameworks.jax.common import (
+    ELEMENTS,
+    FRAMEWORK,
+    INDICES,
+    OPEN_ORDER,
+    READS,
+    WRITES,
+    FillValue,
+    Mode,
+    counts_the_axis,
+    fill_of,
+    has_arithmetic,
+    narrowed,
+    promoted,
+    updates_of,
+)
+from gscli.frameworks.operator import Many, Operator, Option
+from gscli.layout.families import described, index_tuple
+from gscli.layout.layout import (
+    Addressing,
+    Beyond,
+    Layout,
+    Narrow,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, index_types
+from gscli.layout.windows import Promise
+
+WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
+
+
+@FRAMEWORK.operator(
+    name="at.get",
+    example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
+    refused="'[10,20,30,40]' '[0]' '[1]'",
+)
+def at_get(
+    x: Tensor,
+    indices: Many,
+    *,
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    mode: Mode = None,
+    fill_value: FillValue = None,
+    wrap_negative_indices: WrapNegative = True,
+) -> Layout:
+    """Read the cells or slices that an index tuple names: x[i, j, …].
+
+    One index array per leading axis, broadcast together; a bool mask stands for its True cells.
+    output = entries ++ x.shape[k:]. -s … -1 count from the end once, in every mode. What is still
+    outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
+    are cut to 32 bits after counting. An empty axis cannot be read.
+    """
+    addressing = _addressing(x, indices, wrap=wrap_negative_indices, reads=True)
+    policy = _policy(x, indices, READS[mode], wrap=wrap_negative_indices)
+    return gather_layout(x, addressing, policy, fill=fill_of(x, fill_value))
+
+
+def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+    """An operator `at.NAME`; they differ in their reduction and in what is refused."""
+
+    def update(
+        x: Tensor,
+        indices: Many,
+        values: Tensor,
+        *,
+        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        mode: Mode = None,
+        wrap_negative_indices: WrapNegative = True,
+    ) -> Layout:
+        return _update(x, indices, values, reduction, mode, wrap=wrap_negative_indices)
+
+    update.__doc__ = doc
+    return FRAMEWORK.operator(name=f"at.{name}", example=example, refused=refused)(update)
+
+
+at_set = _declared(
+    "set",
+    "none",
+    """Write the cells or slices that an index tuple names: x[i, j, …] = values.
+
+    values stretch to entries ++ x.shape[k:]. -s … -1 count from the end once; what is still outside
+    is dropped, or lands on the border (clip). JAX computes in the type that x and values promote
+    to, all of x included, and converts back: floats are cut and saturate in integers.
+    """,
+    example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
+    refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
+)
+at_add = _declared(
+    "add",
+    "add",
+    """Add to the cells or slices that an index tuple names; every occurrence of a cell counts.
+
+    Shapes, modes and types as in at.set. Integers wrap; bool to bool is refused.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
+    refused="'[true,false]' '[0]' '[true]'",
+)
+at_subtract = _declared(
+    "subtract",
+    "sub",
+    """Subtract from the cells or slices that an index tuple names; every occurrence counts.
+
+    Shapes, modes and types as in at.set. Integers wrap; bool from bool is refused.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[1,2,3]'",
+    refused="'[true,false]' '[0]' '[true]'",
+)
+at_multiply = _declared(
+    "multiply",
+    "mul",
+    """Multiply the cells or slices that an index tuple names; every occurrence of a cell counts.
+
+    Shapes, modes and types as in at.set. Integers wrap; bool by bool is refused.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'",
+    refused="'[true,false]' '[0]' '[true]'",
+)
+at_min = _declared(
+    "min",
+    "min",
+    """Keep the smaller value in the cells or slices that an index tuple names.
+
+    Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
+    part, then by imaginary part; bool is AND.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
+    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
+)
+at_max = _declared(
+    "max",
+    "max",
+    """Keep the larger value in the cells or slices that an index tuple names.
+
+    Shapes, modes and types as in at.set. NaN on either side stays; complex numbers compare by real
+    part, then by imaginary part; bool is OR.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[15,5,7]'",
+    refused="'[10,20,30,40]' '[0,1]' '[15,5,7]'",
+)
+
+
+def _update(
+    x: Tensor,
+    indices: tuple[Tensor, ...],
+    values: Tensor,
+    reduction: Reduction,
+    mode: str | None,
+    *,
+    wrap: bool,
+) -> Layout:
+    addressing = _addressing(x, indices, wrap=wrap, reads=False)
+    allow(values, ELEMENTS)
+    wide = promoted(x, values)
+    has_arithmetic(wide, reduction, f"{described(x)}, {described(values)}")
+    return scatter_layout(
+        x,
+        updates_of(values, addressing.result_shape),
+        addressing,
+        _policy(x, indices, WRITES[mode], wrap=wrap),
+        reduction=reduction,
+        accumulate=None if wide == x.dtype else wide,
+        open_order=OPEN_ORDER,
+    )
+
+
+def _addressing(x: Tensor, indices: tuple[Tensor, ...], *, wrap: bool, reads: bool) -> Addressing:
+    allow(x, ELEMENTS)
+    for index in indices:
+        index_types(index, INDICES)
+    addressing = index_tuple(x, indices)
+    for index, size in zip(indices, x.shape, strict=False):
+        if wrap and index.dtype in dtypes.SIGNED:
+            counts_the_axis(index, size)
+    empty = 0 in x.shape[: len(indices)]
+    numbers_only = all(index.rank == 0 for index in indices)
+    if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
+        raise IndexRefused(
+            "index into an empty axis",
+            where=", ".join(map(described, indices)),
+            details=(described(x),),
+            valid="none: an axis of size 0 has no cells",
+        )
+    return addressing
+
+
+def _policy(x: Tensor, indices: tuple[Tensor, ...], beyond: Beyond, *, wrap: bool) -> Policy:
+    """What is in range; on an empty axis nothing is, and no border is there to move to."""
+    empty = 0 in x.shape[: len(indices)]
+    return Policy(
+        Negative.FROM_END if wrap else Negative.OUTSIDE,
+        Beyond.SKIP if empty else beyond,
+        narrow=narrowed(x.shape, Narrow.LAST),
+    )

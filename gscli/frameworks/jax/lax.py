@@ -1,0 +1,211 @@
+"""jax.lax.gather and scatter, scatter_add, _sub, _mul, _min, _max with dimension numbers."""
+
+from __future__ import annotations
+
+from gscli.frameworks.jax.common import (
+    ELEMENTS,
+    FRAMEWORK,
+    INDICES,
+    OPEN_ORDER,
+    READS,
+    WRITES,
+    FillValue,
+    Mode,
+    fill_of,
+    has_arithmetic,
+    narrowed,
+)
+from gscli.frameworks.operator import Operator
+from gscli.layout.families import described
+from gscli.layout.layout import (
+    Beyond,
+    Layout,
+    Narrow,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
+from gscli.layout.windows import (
+    Batching,
+    Collapsed,
+    DimensionNumbers,
+    IndexMap,
+    IndicesBatching,
+    Inserted,
+    Offset,
+    Promise,
+    SliceSizes,
+    Window,
+    gather_windows,
+    scatter_windows,
+)
+
+
+@FRAMEWORK.operator(
+    name="lax.gather",
+    example="'[[1,2,3],[4,5,6]]' '[[1],[0],[-5]]' --offset-dims 1 --collapsed-slice-dims 0 "
+    "--start-index-map 0 --slice-sizes 1,2",
+    refused="'[[1,2,3],[4,5,6]]' '[[1],[0]]' --offset-dims 1 --collapsed-slice-dims 0 "
+    "--start-index-map 0 --slice-sizes 1,4",
+)
+def lax_gather(
+    operand: Tensor,
+    start_indices: Tensor,
+    *,
+    offset_dims: Offset,
+    collapsed_slice_dims: Collapsed,
+    start_index_map: IndexMap,
+    operand_batching_dims: Batching = (),
+    start_indices_batching_dims: IndicesBatching = (),
+    slice_sizes: SliceSizes,
+    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    mode: Mode = None,
+    fill_value: FillValue = None,
+) -> Layout:
+    """Take the slice that starts at each index vector (StableHLO gather, vectors on the last axis).
+
+    No index counts from the end. By default, and under clip, a start is moved so that its whole
+    slice fits; fill and drop give a slice of fill_value when any part is outside, judging indices
+    cut to 32 bits. Slice sizes of collapsed axes are 1.
+    """
+    allow(operand, ELEMENTS)
+    index_types(start_indices, INDICES)
+    numbers = DimensionNumbers(
+        ("offset_dims", offset_dims),
+        ("collapsed_slice_dims", collapsed_slice_dims),
+        ("operand_batching_dims", operand_batching_dims),
+        ("start_indices_batching_dims", start_indices_batching_dims),
+        ("start_index_map", start_index_map),
+        _vector_dim(start_indices),
+    )
+    addressing = gather_windows(operand, start_indices, numbers, slice_sizes, removed_sizes=(1,))
+    beyond = READS[mode]
+    when = Narrow.LAST if beyond is Beyond.SKIP else Narrow.NEVER
+    policy = Policy(Negative.OUTSIDE, beyond, narrow=narrowed(operand.shape, when))
+    return gather_layout(operand, addressing, policy, fill=fill_of(operand, fill_value))
+
+
+def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
+    """An operator `lax.NAME`; they differ in their reduction."""
+
+    def scatter(
+        operand: Tensor,
+        scatter_indices: Tensor,
+        updates: Tensor,
+        *,
+        update_window_dims: Window,
+        inserted_window_dims: Inserted,
+        scatter_dims_to_operand_dims: IndexMap,
+        operand_batching_dims: Batching = (),
+        scatter_indices_batching_dims: IndicesBatching = (),
+        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        mode: Mode = None,
+    ) -> Layout:
+        numbers = DimensionNumbers(
+            ("update_window_dims", update_window_dims),
+            ("inserted_window_dims", inserted_window_dims),
+            ("operand_batching_dims", operand_batching_dims),
+            ("scatter_indices_batching_dims", scatter_indices_batching_dims),
+            ("scatter_dims_to_operand_dims", scatter_dims_to_operand_dims),
+            _vector_dim(scatter_indices),
+        )
+        return _scatter(operand, scatter_indices, updates, numbers, mode, reduction)
+
+    scatter.__doc__ = doc
+    rows = "--update-window-dims 1 --inserted-window-dims 0 --scatter-dims-to-operand-dims 0"
+    return FRAMEWORK.operator(
+        name=f"lax.{name}",
+        example=f"'[[1,2],[3,4],[5,6]]' '[[2],[0],[-1]]' '[[10,20],[30,40],[50,60]]' {rows}",
+        refused=f"'[[1,2],[3,4],[5,6]]' '[[2],[0]]' '[[10,20,30],[40,50,60]]' {rows}",
+    )(scatter)
+
+
+lax_scatter = _declared(
+    "scatter",
+    "none",
+    """Write the window of updates that starts at each index vector (vectors on the last axis).
+
+    No index counts from the end. A window partly outside is dropped whole; under clip it is moved
+    inside. Updates have operand's element type.
+    """,
+)
+lax_scatter_add = _declared(
+    "scatter_add",
+    "add",
+    """Add the window of updates to the cells that start at each index vector.
+
+    Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
+    refused.
+    """,
+)
+lax_scatter_sub = _declared(
+    "scatter_sub",
+    "sub",
+    """Subtract the window of updates from the cells that start at each index vector.
+
+    Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
+    refused.
+    """,
+)
+lax_scatter_mul = _declared(
+    "scatter_mul",
+    "mul",
+    """Multiply the cells that start at each index vector by the window of updates.
+
+    Windows and modes as in lax.scatter. Every occurrence of a cell counts; integers wrap; bool is
+    refused.
+    """,
+)
+lax_scatter_min = _declared(
+    "scatter_min",
+    "min",
+    """Keep the smaller of each cell and its update, a window per index vector.
+
+    Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
+    real part, then by imaginary part; bool is AND.
+    """,
+)
+lax_scatter_max = _declared(
+    "scatter_max",
+    "max",
+    """Keep the larger of each cell and its update, a window per index vector.
+
+    Windows and modes as in lax.scatter. NaN on either side stays; complex numbers compare by
+    real part, then by imaginary part; bool is OR.
+    """,
+)
+
+
+def _scatter(
+    operand: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    numbers: DimensionNumbers,
+    mode: str | None,
+    reduction: Reduction,
+) -> Layout:
+    allow(operand, ELEMENTS)
+    same_type(operand, updates)
+    index_types(indices, INDICES)
+    has_arithmetic(operand.dtype, reduction, described(operand))
+    return scatter_layout(
+        operand,
+        Updates(updates.name),
+        scatter_windows(operand, indices, updates, numbers),
+        Policy(Negative.OUTSIDE, WRITES[mode]),
+        reduction=reduction,
+        open_order=OPEN_ORDER,
+    )
+
+
+def _vector_dim(indices: Tensor) -> int:
+    """The last axis always holds the vectors; single numbers need a last axis of size 1."""
+    at_least_rank(indices)
+    return indices.rank - 1

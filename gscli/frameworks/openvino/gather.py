@@ -1,0 +1,118 @@
+"""OpenVINO: Gather, GatherElements and GatherND."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated
+
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
+from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
+from gscli.frameworks.operator import Option, Values
+from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
+from gscli.layout.layout import Beyond, Layout, Negative, Policy, Tensor, gather_layout
+from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+
+READS_OUTSIDE = "the CPU plugin does not check this and reads memory outside data"
+
+SUPPORTED = (*NUMERIC, "str")
+
+
+@FRAMEWORK.operator(
+    versions=(1, 7, 8),
+    example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
+    refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
+)
+def gather(
+    data: Tensor,
+    indices: Tensor,
+    axis: Values,
+    *,
+    batch_dims: Annotated[int, Option("leading axes that data and indices share", since=7)] = 0,
+    opset: Opset = None,
+) -> Layout:
+    """Take slices of data along one axis, one per index.
+
+    output = data[:axis] ++ indices[batch_dims:] ++ data[axis+1:] (shapes), each batch with its own
+    indices. A negative batch_dims counts from the rank of indices; batch_dims ≤ axis.
+
+    Gather-8: a negative index counts from the end, and an index outside -s … s-1 reads zero.
+    Gather-1 and -7 expect 0 … s-1; their texts name no reaction, so everything else is refused here
+    (the CPU plugin reads zero, negative indices too; folded constants count from the end).
+    """
+    allow(data, SUPPORTED)
+    index_types(indices, dtypes.INTEGERS)
+    number = axis_number(data, axis)
+    most = min(data.rank, indices.rank)
+    batch = batch_dims + indices.rank if batch_dims < 0 else batch_dims
+    if abs(batch_dims) > most or batch > number:
+        raise ShapeRefused(
+            "batch_dims is out of range",
+            where=f"batch_dims = {batch_dims}, axis = {number}",
+            details=(described(data), described(indices)),
+            valid=f"-{most} … {min(most, number)}, and not beyond axis",
+        )
+    policy = Policy(beyond=Beyond.SKIP) if opset == 8 else FROM_START  # noqa: PLR2004  the version
+    return gather_layout(data, along_axis(data, indices, number, batch), policy)
+
+
+@FRAMEWORK.operator(
+    versions=(6,),
+    example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
+    refused="'[[1,2,3],[4,5,6]]' '[[-1,0,0]]' --axis 0",
+)
+def gather_elements(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    axis: Annotated[int, Option("axis of data that the indices address, -r … r-1")],
+    opset: Opset = None,
+) -> Layout:
+    """Take single cells: the index replaces one coordinate of its own position.
+
+    output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
+    indices and data have equal sizes. Legal: 0 … s-1; the CPU plugin counts negatives from the end.
+    """
+    del opset  # one version so far
+    allow(data, SUPPORTED)
+    index_types(indices)
+    number = normal_axis(axis, data.rank)
+    addressing = elements(data, indices, number)
+    for dim, size in enumerate(data.shape):
+        if dim != number and indices.shape[dim] != size:
+            raise off_axis(data, indices, dim, f"{size}")
+    return gather_layout(data, addressing, FROM_START)
+
+
+@FRAMEWORK.operator(
+    versions=(5, 8),
+    example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
+    refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
+)
+def gather_nd(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    batch_dims: Annotated[int, Option("leading axes that data and indices share")] = 0,
+    opset: Opset = None,
+) -> Layout:
+    """Take the cell or slice that each index vector names.
+
+    The last axis of indices holds vectors of k numbers for the first k axes of data (after
+    batch_dims). output = indices.shape[:-1] ++ data.shape[batch_dims+k:]; GatherND-5 flattens the
+    leading batch_dims axes of it into one.
+
+    Legal: 0 … s-1 in GatherND-5, -s … s-1 in GatherND-8. Batch axes must be equal; the text would
+    let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
+    """
+    allow(data, SUPPORTED)
+    index_types(indices, dtypes.INTEGERS)
+    at_least_rank(data)
+    at_least_rank(indices)
+    batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)
+    addressing = vectors(data, indices, batch_dims)
+    shape = addressing.result_shape
+    if opset == 5 and batch_dims > 1:  # noqa: PLR2004  the version
+        shape = (prod(shape[:batch_dims]), *shape[batch_dims:])
+    negative = Negative.OUTSIDE if opset == 5 else Negative.FROM_END  # noqa: PLR2004  the version
+    return gather_layout(data, addressing, Policy(negative, note=READS_OUTSIDE), output_shape=shape)

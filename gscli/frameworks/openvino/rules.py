@@ -1,0 +1,31 @@
+"""OpenVINO: the rules that its operators share."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import described, normal_axis
+from gscli.layout.layout import Negative, Policy, Tensor
+from gscli.layout.refusals import index_types
+
+FRAMEWORK = Framework("openvino", "OpenVINO")
+
+FROM_START = Policy(Negative.OUTSIDE)
+"""[0, s-1]; negative or larger is an error."""
+
+NUMERIC = ("bool", *dtypes.INTEGERS, *dtypes.FLOATS)
+
+Opset: TypeAlias = Annotated[int | None, Option("version of the operator; an opset finds its own")]
+
+
+def axis_number(data: Tensor, axis: Tensor) -> int:
+    """The one number of the axis tensor, normal."""
+    index_types(axis, dtypes.INTEGERS)
+    if axis.shape not in ((), (1,)) or axis.values is None:
+        raise ShapeRefused(
+            "axis must be one number", where=described(axis), valid="shape [] or [1]"
+        )
+    return normal_axis(axis.values[0], data.rank)

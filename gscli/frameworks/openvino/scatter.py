@@ -1,0 +1,178 @@
+"""OpenVINO: ScatterUpdate, ScatterElementsUpdate and ScatterNDUpdate. All take numbers only."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from gscli.base import dtypes
+from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
+from gscli.frameworks.operator import Option, Values
+from gscli.layout.families import along_axis, elements, off_axis, show_shape, vectors
+from gscli.layout.layout import (
+    Addressing,
+    Fit,
+    Layout,
+    Negative,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    scatter_layout,
+)
+from gscli.layout.refusals import (
+    allow,
+    at_least_rank,
+    exact_shape,
+    index_types,
+    reduction_has_meaning,
+    same_type,
+    vector_updates,
+)
+
+OPEN_ORDER = "OpenVINO leaves the order of updates to one place undefined"
+WRITES_BEFORE = "the CPU plugin checks the upper end only; below -s it writes outside data"
+
+REDUCTIONS: dict[str, Reduction] = {
+    "none": "none", "sum": "add", "sub": "sub", "prod": "mul", "min": "min", "max": "max",
+    "mean": "mean",
+}  # fmt: skip
+
+
+@FRAMEWORK.operator(
+    versions=(3,),
+    example="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
+    refused="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,-1]' '[[70,80,90],[10,20,30]]' 0",
+    bare=True,
+)
+def scatter_update(
+    data: Tensor, indices: Tensor, updates: Tensor, axis: Values, *, opset: Opset = None
+) -> Layout:
+    """Write slices of data along one axis, one per index: the write twin of Gather.
+
+    data[…, indices[m,n,…], …] = updates[…, m,n,…, …]; updates has the shape
+    data[:axis] ++ indices ++ data[axis+1:]. Indices may have any rank; legal: 0 … s-1 on an axis of
+    size s. The CPU plugin refuses indices of rank 0, which the text allows.
+    """
+    del opset  # one version so far
+    allow(data, NUMERIC)
+    index_types(indices, dtypes.INTEGERS)
+    number = axis_number(data, axis)
+    addressing = along_axis(data, indices, number)
+    parts = (
+        f"data[:{number}] {show_shape(data.shape[:number])} + "
+        f"indices {show_shape(indices.shape)} + "
+        f"data[{number + 1}:] {show_shape(data.shape[number + 1 :])}"
+    )
+    exact_shape(updates, addressing.result_shape, parts)
+    return _scatter(data, Updates(updates.name), updates, addressing, FROM_START)
+
+
+@FRAMEWORK.operator(
+    versions=(3, 12),
+    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
+    refused="'[10,20,30]' '[0,3]' '[1,2]' 0",
+)
+def scatter_elements_update(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    axis: Values,
+    *,
+    reduction: Annotated[
+        Literal["none", "sum", "prod", "min", "max", "mean"],
+        Option("how an update meets the value already there", since=12),
+    ] = "none",
+    use_init_val: Annotated[
+        bool, Option("data's value takes part in the reduction; without effect for none", since=12)
+    ] = True,
+    opset: Opset = None,
+) -> Layout:
+    """Write single cells: the index replaces one coordinate of its own position.
+
+    For axis 0: output[indices[i,j], j] = updates[i,j]. updates has the shape of indices; off the
+    axis indices may be smaller than data; along it they may be longer from version 12 on.
+
+    Legal: 0 … s-1 in version 3, -s … s-1 in version 12. mean of integers rounds toward minus
+    infinity (the CPU plugin cuts toward zero) and is refused for bool; sum of bool is OR, prod and
+    min are AND, max is OR.
+    """
+    old = opset == 3  # noqa: PLR2004  the version
+    allow(data, NUMERIC)
+    index_types(indices, dtypes.INTEGERS)
+    number = axis_number(data, axis)
+    addressing = elements(data, indices, number)
+    if old and indices.shape[number] > data.shape[number]:
+        raise off_axis(data, indices, number, f"0 … {data.shape[number]}; version 12 lifts this")
+    exact_shape(updates, indices.shape, f"{indices.name}.shape")
+    negative = Negative.OUTSIDE if old else Negative.FROM_END
+    return _scatter(
+        data,
+        Updates(updates.name),
+        updates,
+        addressing,
+        Policy(negative, note=WRITES_BEFORE),
+        REDUCTIONS[reduction],
+        include_self=use_init_val or reduction == "none",
+    )
+
+
+@FRAMEWORK.operator(
+    versions=(3, 15),
+    example="'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
+    refused="'[1,2,3,4]' '[[0],[4]]' '[10,20]'",
+)
+def scatter_nd_update(
+    data: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    *,
+    reduction: Annotated[
+        Literal["none", "sum", "sub", "prod", "min", "max"],
+        Option("how an update meets the value already there", since=15),
+    ] = "none",
+    opset: Opset = None,
+) -> Layout:
+    """Write the cell or slice that each index vector names.
+
+    The last axis of indices holds vectors of k numbers for the first k axes of data.
+    updates.shape = indices.shape[:-1] ++ data.shape[k:]; where that is rank 0, any one element will
+    do (the CPU plugin refuses it).
+
+    Legal: 0 … s-1 in version 3, -s … s-1 in version 15. sum, sub and prod of bool are OR, XOR, AND.
+    """
+    allow(data, NUMERIC)
+    index_types(indices)
+    at_least_rank(data)
+    at_least_rank(indices)
+    addressing = vectors(data, indices)
+    wanted = addressing.result_shape
+    single = wanted == () and set(updates.shape) <= {1}
+    if not single:
+        vector_updates(updates, data, indices, wanted)
+    values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
+    policy = FROM_START if opset == 3 else Policy()  # noqa: PLR2004  the version
+    return _scatter(data, values, updates, addressing, policy, REDUCTIONS[reduction])
+
+
+def _scatter(
+    data: Tensor,
+    values: Updates,
+    updates: Tensor,
+    addressing: Addressing,
+    policy: Policy,
+    reduction: Reduction = "none",
+    *,
+    include_self: bool = True,
+) -> Layout:
+    same_type(data, updates)
+    why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
+    reduction_has_meaning(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
+    return scatter_layout(
+        data,
+        values,
+        addressing,
+        policy,
+        reduction=reduction,
+        include_self=include_self,
+        open_order=OPEN_ORDER,
+    )

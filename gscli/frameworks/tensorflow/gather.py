@@ -1,0 +1,107 @@
+"""TensorFlow: gather and gather_nd."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated
+
+from gscli.base import dtypes
+from gscli.base.errors import IndexRefused, ShapeRefused
+from gscli.frameworks.operator import Option
+from gscli.frameworks.tensorflow.rules import (
+    FRAMEWORK,
+    SKIP,
+    BadIndices,
+    Device,
+    reading,
+    short_enough,
+)
+from gscli.layout.families import along_axis, described, normal_axis, vectors
+from gscli.layout.layout import Layout, Tensor, gather_layout
+from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+
+INDEX_TYPES = ("int32", "int64", "int16")
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
+    refused="'[[1,2,3],[4,5,6]]' '[0,-1]'",
+)
+def gather(
+    params: Tensor,
+    indices: Tensor,
+    *,
+    validate_indices: Annotated[bool | None, Option("has no effect, as in TensorFlow")] = None,
+    axis: Annotated[int | None, Option("axis that is indexed; default: batch_dims")] = None,
+    batch_dims: Annotated[int, Option("leading axes that params and indices share, -q … q")] = 0,
+    device: Device = "cpu",
+) -> Layout:
+    """Take slices of params along one axis, one per index.
+
+    output = params[:axis] ++ indices[batch_dims:] ++ params[axis+1:] (shapes). A negative
+    batch_dims counts on the rank q of indices, and batch_dims ≤ axis. Three oddities are kept: an
+    axis written as 0 makes batch_dims vanish without a word, while the same axis written as -r
+    is refused beside a batch; without an axis, a batch_dims of -1 also means the last axis of
+    params; where the result is empty no index is looked at.
+    """
+    del validate_indices
+    allow(params, dtypes.ALL)
+    index_types(indices, INDEX_TYPES)
+    at_least_rank(params)
+    batch = 0 if axis == 0 else _batch(batch_dims, indices)
+    name = "axis" if axis is not None else "axis = batch_dims"
+    where = normal_axis(batch_dims if axis is None else axis, params.rank, name=name, of="params")
+    if batch > where:
+        raise ShapeRefused(
+            "batch_dims is beyond the axis",
+            where=f"batch_dims = {batch_dims}, axis {where}",
+            details=(described(params), described(indices)),
+            valid=f"batch_dims 0 … {where}",
+            hint="axis=0 written out would ignore batch_dims" if where == 0 else "",
+        )
+    addressing = along_axis(params, indices, where, batch)
+    empty = 0 in addressing.result_shape
+    return gather_layout(params, addressing, SKIP if empty else reading(device))
+
+
+@FRAMEWORK.operator(
+    name="gather_nd",
+    example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
+    refused="'[[1,2],[3,4]]' '[[0,2]]'",
+)
+def gather_nd(
+    params: Tensor,
+    indices: Tensor,
+    *,
+    batch_dims: Annotated[int, Option("leading axes that params and indices share, 0 … q-1")] = 0,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Take the cell or slice that each index vector names.
+
+    The last axis of indices holds vectors of m numbers for the first m axes of params after the
+    batch: output = indices.shape[:-1] ++ params.shape[batch_dims+m:]. m may be 0, which copies all
+    of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
+    of them, even by IGNORE (gather would not look).
+    """
+    allow(params, dtypes.ALL)
+    index_types(indices, INDEX_TYPES)
+    at_least_rank(params)
+    at_least_rank(indices)
+    batch_dims_within(batch_dims, 0, min(indices.rank - 1, params.rank), params, indices)
+    addressing = vectors(params, indices, batch_dims)
+    short_enough(indices, batch_dims)
+    if 0 in params.shape and prod(addressing.entries) > 0:
+        raise IndexRefused(
+            "params is empty, yet something is asked of it",
+            where=described(params),
+            details=(described(indices),),
+            valid="no index vector at all",
+        )
+    return gather_layout(params, addressing, reading(device, bad_indices_policy))
+
+
+def _batch(batch_dims: int, indices: Tensor) -> int:
+    """batch_dims of gather counts on the rank of indices, both ends included."""
+    batch_dims_within(batch_dims, -indices.rank, indices.rank, indices)
+    return batch_dims + indices.rank if batch_dims < 0 else batch_dims

@@ -1,0 +1,71 @@
+"""What TensorFlow's operators share: the words of their interface and what a bad index does."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused, UsageError
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import described
+from gscli.layout.layout import Beyond, Negative, Policy, Tensor
+
+FRAMEWORK = Framework("tensorflow", "TensorFlow")
+
+REFUSE = Policy(Negative.OUTSIDE)
+SKIP = Policy(Negative.OUTSIDE, Beyond.SKIP)
+CLAMP = Policy(Negative.OUTSIDE, Beyond.CLIP)
+
+LONGEST_VECTOR = 7
+"""Kernels exist for up to seven numbers, batch coordinates included."""
+
+REAL = (*dtypes.INTEGERS, *dtypes.FLOATS)
+
+Device: TypeAlias = Annotated[
+    Literal["cpu", "gpu", "xla", "xla_cpu"],
+    Option("who runs it, which decides what a bad index does; xla_cpu is xla"),
+]
+BadIndices: TypeAlias = Annotated[
+    Literal["", "DEFAULT", "ERROR", "IGNORE"],
+    Option("ERROR refuses a bad index, IGNORE reads zero or drops; DEFAULT leaves it to device"),
+]
+
+
+def _skips(device: str, word: str) -> bool:
+    """Does a bad index of an uncompiled operator read zero or drop, rather than being refused?"""
+    if device == "gpu" and word == "ERROR":
+        raise UsageError(
+            "a GPU cannot refuse a bad index",
+            where="bad_indices_policy = ERROR, device = gpu",
+            valid="IGNORE DEFAULT ''",
+            hint="--device cpu",
+        )
+    return word == "IGNORE" or device == "gpu"
+
+
+def compiled(device: str) -> bool:
+    """Does XLA run it?"""
+    return device in ("xla", "xla_cpu")
+
+
+def reading(device: str, word: str = "") -> Policy:
+    """What a bad index does to a gather."""
+    if compiled(device):
+        return CLAMP
+    return SKIP if _skips(device, word) else REFUSE
+
+
+def writing(device: str, word: str = "") -> Policy:
+    """What a bad index does to a scatter."""
+    return SKIP if compiled(device) or _skips(device, word) else REFUSE
+
+
+def short_enough(indices: Tensor, batch_dims: int = 0) -> None:
+    """Refuse vectors that no kernel takes."""
+    length = batch_dims + indices.shape[-1]
+    if length > LONGEST_VECTOR:
+        raise ShapeRefused(
+            f"index vectors have more than {LONGEST_VECTOR} numbers",
+            where=f"{described(indices)}: {length} numbers",
+            valid=f"at most {LONGEST_VECTOR}, batch_dims included",
+        )

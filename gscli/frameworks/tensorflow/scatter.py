@@ -1,0 +1,206 @@
+"""TensorFlow: scatter_nd and the tensor_scatter_nd family."""
+
+from __future__ import annotations
+
+from math import prod
+
+from gscli.base import dtypes
+from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.frameworks.operator import Operator, Values
+from gscli.frameworks.tensorflow.rules import (
+    FRAMEWORK,
+    LONGEST_VECTOR,
+    REAL,
+    BadIndices,
+    Device,
+    compiled,
+    short_enough,
+    writing,
+)
+from gscli.layout.families import described, vectors
+from gscli.layout.layout import Layout, Policy, Reduction, Shape, Tensor, Updates, scatter_layout
+from gscli.layout.refusals import (
+    allow,
+    at_least_rank,
+    index_types,
+    no_empty_vectors,
+    same_type,
+    vector_updates,
+)
+
+OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
+
+
+@FRAMEWORK.operator(
+    name="scatter_nd",
+    example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
+    refused="'[[4],[-1]]' '[10,20]' '[6]'",
+)
+def scatter_nd(
+    indices: Tensor,
+    updates: Tensor,
+    shape: Values,
+    *,
+    bad_indices_policy: BadIndices = "",
+    device: Device = "cpu",
+) -> Layout:
+    """Write updates into a new tensor of zeros, adding where indices repeat.
+
+    shape has one axis and the type of indices; updates.shape = indices.shape[:-1] ++ shape[m:] for
+    vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
+    updates: integers wrap, bool is OR, strings are joined.
+    """
+    allow(updates, dtypes.ALL)
+    index_types(indices)
+    output = Tensor("output", _shape(shape, indices), updates.dtype)
+    policy = writing(device, bad_indices_policy)
+    return _scatter(None, output, indices, updates, policy, "add")
+
+
+def _declared(
+    name: str,
+    reduction: Reduction,
+    allowed: tuple[str, ...],
+    doc: str,
+    *,
+    example: str,
+    refused: str,
+) -> Operator:
+    """An operator `tensor_scatter_nd_NAME`; they differ in their reduction and element types."""
+
+    def tensor_scatter(
+        tensor: Tensor,
+        indices: Tensor,
+        updates: Tensor,
+        *,
+        bad_indices_policy: BadIndices = "",
+        device: Device = "cpu",
+    ) -> Layout:
+        allow(tensor, allowed)
+        index_types(indices)
+        same_type(tensor, updates)
+        return _scatter(
+            tensor,
+            tensor,
+            indices,
+            updates,
+            writing(device, bad_indices_policy),
+            reduction,
+            nan_wins=tensor.dtype not in dtypes.FLOATS or compiled(device),
+            order="" if device == "cpu" else OPEN_ORDER,
+        )
+
+    tensor_scatter.__doc__ = doc
+    return FRAMEWORK.operator(name=f"tensor_scatter_nd_{name}", example=example, refused=refused)(
+        tensor_scatter
+    )
+
+
+tensor_scatter_nd_update = _declared(
+    "update",
+    "none",
+    dtypes.ALL,
+    """Write updates into a copy of tensor, at the cell or slice that each index vector names.
+
+    updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
+    last of several updates of a cell stays on the CPU (documented). bad_indices_policy exists in
+    tf.raw_ops.TensorScatterUpdate only, not in the public wrapper.
+    """,
+    example="'[1,2,3,4]' '[[3],[1]]' '[10,20]'",
+    refused="'[1,2,3,4]' '[[3],[4]]' '[10,20]'",
+)
+tensor_scatter_nd_add = _declared(
+    "add",
+    "add",
+    dtypes.NUMBERS,
+    """Add updates to a copy of tensor, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
+    """,
+    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,2,3,4]' '[[3],[1]]' '[10,20,30]'",
+)
+tensor_scatter_nd_sub = _declared(
+    "sub",
+    "sub",
+    dtypes.NUMBERS,
+    """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
+    """,
+    example="'[1,2,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,2,3,4]' '[3]' '[10]'",
+)
+tensor_scatter_nd_max = _declared(
+    "max",
+    "max",
+    REAL,
+    """Keep the larger of tensor and updates, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare greater to
+    win, so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    """,
+    example="'[1,25,3,4]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,4]' '[[4]]' '[10]'",
+)
+tensor_scatter_nd_min = _declared(
+    "min",
+    "min",
+    REAL,
+    """Keep the smaller of tensor and updates, at the cell or slice that each index vector names.
+
+    Shapes as in tensor-scatter-nd-update; real numbers only. An update must compare less to win,
+    so NaN in updates changes nothing and NaN in tensor stays; under XLA NaN always wins.
+    """,
+    example="'[1,25,3,40]' '[[3],[1],[3]]' '[10,20,30]'",
+    refused="'[1,25,3,40]' '[[3]]' '[[10]]'",
+)
+
+
+def _shape(shape: Values, indices: Tensor) -> Shape:
+    """The numbers of scatter_nd's shape."""
+    if shape.dtype != indices.dtype:
+        raise DtypeRefused(
+            "shape must have the type of indices",
+            where=f"shape is {shape.dtype}, indices is {indices.dtype}",
+            valid=indices.dtype,
+        )
+    if shape.rank != 1:
+        raise ShapeRefused("shape must be a vector", where=described(shape), valid="rank 1")
+    if shape.values is None or any(size < 0 for size in shape.values):
+        raise ShapeRefused(
+            "shape must be sizes",
+            where="too many numbers" if shape.values is None else f"shape = {shape.values}",
+            valid="0 or more each",
+        )
+    return shape.values
+
+
+def _scatter(
+    tensor: Tensor | None,
+    output: Tensor,
+    indices: Tensor,
+    updates: Tensor,
+    policy: Policy,
+    reduction: Reduction,
+    *,
+    nan_wins: bool = True,
+    order: str = "",
+) -> Layout:
+    """The shape rules of the whole scatter family; `output` is what is written into."""
+    at_least_rank(indices, 2, "TensorFlow takes no single vector; add one axis: [[2]] for [2]")
+    no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
+    addressing = vectors(output, indices)
+    short_enough(indices)
+    vector_updates(updates, output, indices, addressing.result_shape)
+    if 0 in output.shape and prod(addressing.entries) > 0:
+        raise ShapeRefused(
+            f"{output.name} is empty, yet something is written into it",
+            where=described(output),
+            details=(described(indices), described(updates)),
+            valid="no index vector at all",
+        )
+    return scatter_layout(
+        tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
+        dtype=output.dtype, reduction=reduction, open_order=order,
+    )  # fmt: skip

@@ -1,0 +1,153 @@
+"""TensorFlow: the unsorted_segment family."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
+from gscli.frameworks.operator import Option
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device
+from gscli.layout.families import along_axis, show_shape
+from gscli.layout.layout import (
+    Layout,
+    Negative,
+    Number,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, index_types
+
+DROP_NEGATIVE = Policy(Negative.SKIP)
+
+Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
+
+
+@FRAMEWORK.operator(
+    name="unsorted_segment_sum",
+    example="'[1,2,3,4]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
+)
+def unsorted_segment_sum(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Add up the rows of data that carry the same segment id; an empty segment is 0.
+
+    output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
+    of segment_ids. A negative id drops its row; one ≥ num_segments is refused on the CPU, unless
+    data is empty, and dropped on a GPU and under XLA.
+    """
+    return _segment(data, segment_ids, num_segments, device, "add", dtypes.NUMBERS, 0)
+
+
+@FRAMEWORK.operator(
+    name="unsorted_segment_prod",
+    example="'[1,2,3,4]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1,2,3,4]' '[2,0,1]' --num-segments 4",
+)
+def unsorted_segment_prod(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Multiply the rows of data that carry the same segment id; an empty segment is 1.
+
+    Shapes and ids as in unsorted-segment-sum.
+    """
+    return _segment(data, segment_ids, num_segments, device, "mul", dtypes.NUMBERS, 1)
+
+
+@FRAMEWORK.operator(
+    name="unsorted_segment_max",
+    example="'[1.5,2.5,3.5,4.5]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1.5,2.5]' '[0,2]' --num-segments 2",
+)
+def unsorted_segment_max(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Keep the largest of the rows of data that carry the same segment id.
+
+    Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the lowest
+    finite number of the type, not -inf. NaN is chosen to win, which TensorFlow does not promise.
+    """
+    allow(data, REAL)
+    lowest = dtypes.lowest(data.dtype)
+    return _segment(data, segment_ids, num_segments, device, "max", REAL, lowest)
+
+
+@FRAMEWORK.operator(
+    name="unsorted_segment_min",
+    example="'[1.5,2.5,3.5,4.5]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1.5,2.5]' '[0.0,1.0]' --num-segments 2",
+)
+def unsorted_segment_min(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Keep the smallest of the rows of data that carry the same segment id.
+
+    Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the highest
+    finite number of the type, not inf. NaN is chosen to win, which TensorFlow does not promise.
+    """
+    allow(data, REAL)
+    highest = dtypes.highest(data.dtype)
+    return _segment(data, segment_ids, num_segments, device, "min", REAL, highest)
+
+
+@FRAMEWORK.operator(
+    name="unsorted_segment_mean",
+    example="'[1.0,2.0,3.0,4.0]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1.0,2.0]' '[0,2]' --num-segments 2",
+)
+def unsorted_segment_mean(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Average the rows of data that carry the same segment id; an empty segment is 0.
+
+    Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
+    divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
+    (8 and 16 bits) or a float64.
+    """
+    return _segment(data, segment_ids, num_segments, device, "mean", REAL, 0)
+
+
+def _segment(
+    data: Tensor,
+    segment_ids: Tensor,
+    num_segments: int,
+    device: str,
+    reduction: Reduction,
+    allowed: tuple[str, ...],
+    fill: Number,
+) -> Layout:
+    allow(data, allowed)
+    index_types(segment_ids)
+    if num_segments < 0:
+        raise ShapeRefused(
+            "num_segments is negative", where=f"num_segments = {num_segments}", valid="0 or more"
+        )
+    if data.shape[: segment_ids.rank] != segment_ids.shape:
+        raise ShapeRefused(
+            "data does not start with the shape of segment_ids",
+            where=f"data {show_shape(data.shape)}, segment_ids {show_shape(segment_ids.shape)}",
+            valid="one id for each row of data",
+        )
+    rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
+    checked = device == "cpu" and 0 not in data.shape
+    whole_mean = reduction == "mean" and data.dtype in dtypes.INTEGERS
+    return scatter_layout(
+        None,
+        Updates("data", cast=not whole_mean),
+        along_axis(rows, segment_ids, 0),
+        DROP_NEGATIVE if checked else SKIP,
+        dtype=_quotient(data.dtype) if whole_mean else data.dtype,
+        reduction=reduction,
+        include_self=reduction != "mean",
+        accumulate=data.dtype if whole_mean else None,
+        fill=fill,
+    )
+
+
+def _quotient(integer: str) -> str:
+    """What true division makes of two integers in TensorFlow."""
+    return "float32" if dtypes.bits(integer) <= 16 else "float64"  # noqa: PLR2004  bits

@@ -1,0 +1,166 @@
+"""PyTorch: gather, scatter, scatter_add and scatter_reduce."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused, UsageError
+from gscli.frameworks.operator import Option
+from gscli.frameworks.torch.rules import (
+    FRAMEWORK,
+    OPEN_ORDER,
+    STRICT,
+    Dim,
+    cells,
+    fitting,
+    is_empty,
+    lifted,
+    no_kernel,
+)
+from gscli.layout.families import described
+from gscli.layout.layout import (
+    Fit,
+    Layout,
+    Number,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import same_type
+
+REDUCTIONS: dict[str, Reduction] = {
+    "sum": "add", "prod": "mul", "mean": "mean", "amax": "max", "amin": "min", "max": "max",
+    "min": "min",
+}  # fmt: skip
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
+    refused="'[[10,20,30],[40,50,60]]' '[[2,-1]]' --dim 1",
+)
+def gather(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
+    """Take single cells: the index replaces one coordinate of its own position.
+
+    output has the shape of index; for dim 1: output[i,j] = input[i, index[i,j]]. Off dim index may
+    be smaller than input, never larger, and nothing stretches. Legal: 0 … s-1. Rank 0 counts as
+    rank 1; an index without entries may have any rank.
+    """
+    return gather_layout(input, cells(input, dim, index), STRICT, output_shape=index.shape)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
+    refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]' '[[70],[80]]' --dim 1",
+)
+def scatter(
+    input: Tensor,
+    index: Tensor,
+    src: Tensor | None = None,
+    *,
+    dim: Dim,
+    value: Annotated[Number | None, Option("one number for every cell, instead of src")] = None,
+    reduce: Annotated[
+        Literal["add", "multiply"] | None, Option("how an update meets the value already there")
+    ] = None,
+) -> Layout:
+    """Write single cells: the index replaces one coordinate of its own position.
+
+    For dim 1: output[i, index[i,j]] = src[i,j], for the i,j of index alone: what src has beyond
+    the shape of index is not used, and nothing stretches. Off dim index may not be larger than
+    input. A value is cut to input's type (2.9 is 2 in an integer, -1 is 255 in uint8) unless it
+    overflows.
+    """
+    if (src is None) == (value is None):
+        raise UsageError("scatter takes either src or value", valid="src, or --value NUMBER")
+    reduction: Reduction = "none" if reduce is None else "add" if reduce == "add" else "mul"
+    if src is not None:
+        updates = _source(input, index, src)
+    else:
+        assert value is not None
+        updates = Updates(None, value=fitting("value", value, input.dtype))
+    return _write(input, dim, index, updates, reduction)
+
+
+@FRAMEWORK.operator(
+    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0",
+    refused="'[10,20,30]' '[0,3,0]' '[1,2,3]' --dim 0",
+)
+def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layout:
+    """Add to single cells; every occurrence of a cell counts.
+
+    Shapes as in scatter. Halves are added in float32 and rounded once; bool is OR.
+    """
+    return _write(input, dim, index, _source(input, index, src), "add")
+
+
+@FRAMEWORK.operator(
+    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
+    refused="'[10,20,30]' '[0,-1,0]' '[1,2,3]' --dim 0 --reduce amax",
+)
+def scatter_reduce(
+    input: Tensor,
+    index: Tensor,
+    src: Tensor,
+    *,
+    dim: Dim,
+    reduce: Annotated[
+        Literal["sum", "prod", "mean", "amax", "amin", "max", "min"],
+        Option("how updates meet; max and min also run, though PyTorch does not document them"),
+    ],
+    include_self: Annotated[bool, Option("input's value takes part in touched cells")] = True,
+) -> Layout:
+    """Reduce into single cells.
+
+    Shapes as in scatter. Without include_self a touched cell starts from the identity (its NaN is
+    gone), an untouched one keeps input. NaN stays under amax and amin. mean divides the sum, in
+    input's type, by the number of values; integers wrap first and round toward minus infinity.
+    bool has no mean, complex no amax and amin. Halves are reduced in float32 and rounded once.
+    """
+    reduction = REDUCTIONS[reduce]
+    no_kernel(input, reduction)
+    updates = _source(input, index, src)
+    return _write(input, dim, index, updates, reduction, include_self=include_self)
+
+
+def _source(data: Tensor, index: Tensor, src: Tensor) -> Updates:
+    """How src meets the index: it covers index's shape, and its surplus is not used."""
+    same_type(data, src)
+    if is_empty(index):
+        return Updates(src.name, Fit.CYCLE)
+    wanted, given = lifted(index), lifted(src)
+    if wanted.rank != given.rank or any(
+        size > extent for size, extent in zip(wanted.shape, given.shape, strict=True)
+    ):
+        raise ShapeRefused(
+            f"{src.name} does not cover {index.name}",
+            where=described(src),
+            details=(described(index),),
+            valid=f"as many axes as {index.name}, none of them shorter",
+            hint=f"nothing stretches here: expand {src.name} first",
+        )
+    return Updates(src.name, Fit.CROP)
+
+
+def _write(
+    data: Tensor,
+    dim: int,
+    index: Tensor,
+    updates: Updates,
+    reduction: Reduction,
+    *,
+    include_self: bool = True,
+) -> Layout:
+    wide = data.dtype in dtypes.HALVES and reduction != "none"
+    return scatter_layout(
+        data,
+        updates,
+        cells(data, dim, index),
+        STRICT,
+        reduction=reduction,
+        include_self=include_self,
+        accumulate="float32" if wide else None,
+        open_order=OPEN_ORDER,
+    )

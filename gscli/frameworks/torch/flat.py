@@ -1,0 +1,139 @@
+"""PyTorch: take, take_along_dim, put_ and index_put_, which follow NumPy more or less."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated
+
+from gscli.base.errors import ShapeRefused
+from gscli.base.text import counted
+from gscli.frameworks.operator import Many, Option
+from gscli.frameworks.torch.rules import (
+    DATA,
+    FLOAT8,
+    FRAMEWORK,
+    FROM_END,
+    OPEN_ORDER,
+    STRICT,
+    is_empty,
+)
+from gscli.layout.families import described, elements, flattened, index_tuple, normal_axis
+from gscli.layout.layout import (
+    Beyond,
+    Fit,
+    Layout,
+    Negative,
+    Policy,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, at_least_rank, index_types, same_type, stretched_updates
+
+Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'",
+    refused="'[[10,20,30],[40,50,60]]' '[5,6]'",
+)
+def take(input: Tensor, index: Tensor) -> Layout:
+    """Take cells of the flattened input.
+
+    output has the shape of index. Indices are int64 and count from the end: -n … n-1 for n cells.
+    """
+    index_types(index, ("int64",))
+    if not is_empty(index):
+        allow(input, DATA)
+    return gather_layout(input, flattened(input, index.shape, index.name), FROM_END)
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
+    refused="'[[10,20,30],[40,50,60]]' '[5,-1]'",
+)
+def take_along_dim(
+    input: Tensor,
+    indices: Tensor,
+    *,
+    dim: Annotated[int | None, Option("axis of input, -r … r-1; none: both are flat")] = None,
+) -> Layout:
+    """Take single cells, as NumPy's take_along_axis would.
+
+    For dim 1: output[i,j] = input[i, indices[i,j]]; off dim sizes are equal or 1 and stretch on
+    both sides. With dim PyTorch takes every index modulo the size and says nothing: 100 on 4
+    columns reads column 0 (pytorch/pytorch#196106). Without dim both are read flat, the result is
+    flat, and only 0 … n-1 is legal.
+    """
+    if dim is None:
+        if not is_empty(indices):
+            allow(input, DATA)
+            index_types(indices)
+        addressing = flattened(input, indices.shape, indices.name)
+        return gather_layout(input, addressing, STRICT, output_shape=(prod(indices.shape),))
+    allow(input, DATA)
+    index_types(indices, ("int64",))
+    at_least_rank(input)
+    addressing = elements(input, indices, normal_axis(dim, input.rank, name="dim"), stretch=True)
+    return gather_layout(input, addressing, Policy(Negative.OUTSIDE, Beyond.WRAP))
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[1,-1,1]' '[10,20,30]' --accumulate",
+    refused="'[[1,2,3],[4,5,6]]' '[1,6]' '[10,20]'",
+)
+def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate = False) -> Layout:
+    """Write cells of the flattened self.
+
+    source has as many elements as index, in any shape. Indices are int64 and count from the end.
+    """
+    allow(self, DATA)
+    index_types(index, ("int64",))
+    same_type(self, source)
+    if prod(index.shape) != prod(source.shape):
+        raise ShapeRefused(
+            "source and index differ in size",
+            where=f"{counted(prod(source.shape), 'value')} for "
+            f"{counted(prod(index.shape), 'index', 'indices')}",
+            details=(described(index), described(source)),
+            valid="as many values as indices",
+        )
+    return scatter_layout(
+        self,
+        Updates(source.name, Fit.RESHAPE),
+        flattened(self, index.shape, index.name),
+        FROM_END,
+        reduction="add" if accumulate else "none",
+        open_order=OPEN_ORDER,
+    )
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
+    refused="'[[1,2,3],[4,5,6]]' '[0,1]' '[2,3]' '[30,40]'",
+)
+def index_put_(
+    self: Tensor, indices: Many, values: Tensor, *, accumulate: Accumulate = False
+) -> Layout:
+    """Write the cells or slices that an index tuple names, as NumPy's self[i, j, …] = values.
+
+    The index arrays (int32, int64, or bool masks) broadcast together and address the leading axes;
+    values broadcast to entries ++ self.shape[k:] and have self's type. Negative indices count from
+    the end. Halves are rounded after every addition.
+    """
+    allow(self, (*DATA, *FLOAT8))
+    same_type(self, values)
+    if not indices:
+        raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
+    for index in indices:
+        index_types(index)
+    addressing = index_tuple(self, indices)
+    return scatter_layout(
+        self,
+        stretched_updates(values, addressing.result_shape, "entries ++ self.shape[k:]"),
+        addressing,
+        FROM_END,
+        reduction="add" if accumulate else "none",
+        open_order=OPEN_ORDER,
+    )

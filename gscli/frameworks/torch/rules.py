@@ -1,0 +1,112 @@
+"""PyTorch: the rules that its operators share."""
+
+from __future__ import annotations
+
+from math import isfinite, prod
+from typing import Annotated, TypeAlias
+
+from gscli.base import dtypes
+from gscli.base.errors import DtypeRefused, UsageError
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.families import elements, flattened, normal_axis
+from gscli.layout.layout import Addressing, Negative, Number, Policy, Reduction, Tensor
+from gscli.layout.refusals import allow, index_types, reduction_has_meaning
+
+FRAMEWORK = Framework("torch", "PyTorch")
+
+STRICT = Policy(Negative.OUTSIDE)
+"""0 … s-1; a negative index is an error. What most of the operators want."""
+
+FROM_END = Policy()
+"""-s … s-1. index_fill, take, put_ and index_put_."""
+
+OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
+
+REAL = ("uint8", *dtypes.SIGNED, *dtypes.FLOATS)
+DATA = ("bool", *REAL, *dtypes.COMPLEX)
+FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+
+Dim: TypeAlias = Annotated[int, Option("axis of input that the indices address, -r … r-1")]
+
+
+def lifted(tensor: Tensor) -> Tensor:
+    """Rank 0 counts as one axis of size 1.
+
+    >>> lifted(Tensor("input", (), "float32")).shape
+    (1,)
+    """
+    return Tensor(tensor.name, tensor.shape or (1,), tensor.dtype)
+
+
+def cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
+    """The addressing of gather and the scatter operators: each index replaces one coordinate.
+
+    An index without entries may have any rank and type, and data any type.
+    """
+    axis = normal_axis(dim, max(data.rank, 1), name="dim", of=data.name)
+    if is_empty(index):
+        return flattened(data, index.shape, index.name)
+    allow(data, DATA)
+    index_types(index)
+    return elements(lifted(data), lifted(index), axis)
+
+
+def is_empty(tensor: Tensor) -> bool:
+    """True when some axis has length 0.
+
+    >>> is_empty(Tensor("index", (2, 0), "int64"))
+    True
+    """
+    return prod(tensor.shape) == 0
+
+
+def no_kernel(data: Tensor, reduction: Reduction) -> None:
+    """Refuse the mean of bool and the order of complex numbers."""
+    ordered = ("max", "min") if data.dtype == "bool" else ()
+    reduction_has_meaning(data, reduction, "PyTorch has no kernel for it", ordered)
+
+
+def fitting(name: str, value: Number, dtype: str) -> Number:
+    """A Python number as a value of `dtype`: fractions are cut off, overflow is refused.
+
+    >>> fitting("value", 2.9, "int32"), fitting("value", -1, "uint8")
+    (2, -1)
+    """
+    if isinstance(value, str):
+        raise UsageError(
+            f"{name} takes one number",
+            where=f"{name} = {value!r}"[:200],
+            valid="true, 2, 0.5, 1+2j",
+        )
+    if dtype == "bool":
+        return bool(value)
+    if isinstance(value, complex) and dtype not in dtypes.COMPLEX and value.imag == 0:
+        value = value.real
+    if isinstance(value, complex):
+        part = "float32" if dtype == "complex64" else "float64"
+        fits = dtype in dtypes.COMPLEX and _fits(value.real, part) and _fits(value.imag, part)
+        legal = "a real number" if dtype not in dtypes.COMPLEX else f"parts of {part}"
+    else:
+        part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+        fits = _fits(value, part)
+        legal = f"{dtypes.lowest(part)} … {dtypes.highest(part)}"
+    if not fits:
+        raise DtypeRefused(
+            f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
+        )
+    if isinstance(value, complex):
+        return value
+    return int(value) if dtype in dtypes.INTEGERS else float(value)
+
+
+def _fits(value: float, dtype: str) -> bool:
+    """Negative whole numbers wrap in unsigned types, negative fractions do not."""
+    high = dtypes.highest(dtype)
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**64:  # what one of PyTorch's scalars holds
+            return False
+    elif not isfinite(value):
+        return dtype in dtypes.FLOATS
+    if dtype in dtypes.UNSIGNED and isinstance(value, int):
+        return abs(value) <= high
+    return dtypes.lowest(dtype) <= value <= high

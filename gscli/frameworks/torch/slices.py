@@ -1,0 +1,213 @@
+"""PyTorch: index_select, index_add, index_copy, index_fill and index_reduce."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from gscli.base import dtypes
+from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.base.text import counted
+from gscli.frameworks.operator import Option
+from gscli.frameworks.torch.elements import REDUCTIONS
+from gscli.frameworks.torch.rules import (
+    DATA,
+    FLOAT8,
+    FRAMEWORK,
+    FROM_END,
+    OPEN_ORDER,
+    REAL,
+    STRICT,
+    Dim,
+    fitting,
+    lifted,
+    no_kernel,
+)
+from gscli.layout.families import along_axis, described, normal_axis
+from gscli.layout.layout import (
+    Addressing,
+    Fit,
+    Layout,
+    Number,
+    Reduction,
+    Tensor,
+    Updates,
+    gather_layout,
+    scatter_layout,
+)
+from gscli.layout.refusals import allow, exact_shape, index_types, same_type
+
+INDEX = ("int32", "int64")
+LONG = ("int64",)
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
+    refused="'[[10,20,30],[40,50,60]]' '[2,-1]' --dim 1",
+)
+def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
+    """Take slices along one axis, one per index.
+
+    output is input with the axis replaced by the indices; an index of rank 0 keeps the axis with
+    size 1. Legal: 0 … s-1. An input of rank 0 takes one index. Of the operators here this one
+    takes uint16, uint32 and uint64 too, from rank 2 on.
+    """
+    unsigned = ("uint16", "uint32", "uint64") if input.rank > 1 else ()
+    allow(input, (*DATA, *unsigned, *FLOAT8))
+    addressing = _slices(input, dim, index, INDEX)
+    if input.rank == 0:
+        _one_entry(input, addressing)
+    shape = addressing.result_shape if input.rank else ()
+    return gather_layout(input, addressing, STRICT, output_shape=shape)
+
+
+@FRAMEWORK.operator(
+    example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --alpha 2",
+    refused="'[10,20,30]' '[0,2,3]' '[1,2,3]' --dim 0",
+)
+def index_add(
+    input: Tensor,
+    index: Tensor,
+    source: Tensor,
+    *,
+    dim: Dim,
+    alpha: Annotated[Number, Option("source is multiplied by it first")] = 1,
+) -> Layout:
+    """Add slices along one axis, one per index; every occurrence counts.
+
+    output[index[i]] += alpha · source[i] for dim 0; source is input with the axis replaced by the
+    indices, exactly. alpha is cut to input's type. Halves are rounded after every step, except
+    where PyTorch takes the road of scatter_add: int64 indices on the first or last axis of an input
+    of rank 2 or more, alpha 1.
+    """
+    allow(input, DATA)
+    addressing = _slices(input, dim, index, INDEX)
+    one = alpha == 1 and not isinstance(alpha, bool)
+    outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
+    wide = one and outermost and index.dtype == "int64" and input.dtype in dtypes.HALVES
+    scale = None if alpha == 1 else fitting("alpha", alpha, input.dtype)
+    updates = _source(input, source, addressing, scale)
+    return _write(input, addressing, updates, "add", accumulate="float32" if wide else None)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60],[10,20]]' --dim 0",
+    refused="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60]]' --dim 0",
+)
+def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Layout:
+    """Write slices along one axis, one per index.
+
+    source is input with the axis replaced by the indices, exactly; rank 0 counts as one axis.
+    Indices are int64, legal 0 … s-1.
+    """
+    allow(input, DATA)
+    addressing = _slices(input, dim, index, LONG)
+    same_type(input, source)
+    exact_shape(lifted(source), addressing.result_shape, "input with index on dim")
+    return _write(input, addressing, Updates(source.name, Fit.RESHAPE))
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[-1,0]' --dim 1 --value 9",
+    refused="'[[1,2,3],[4,5,6]]' '[-4,0]' --dim 1 --value 9",
+)
+def index_fill(
+    input: Tensor,
+    index: Tensor,
+    *,
+    dim: Dim,
+    value: Annotated[Number, Option("the number to write, cut to input's type")],
+) -> Layout:
+    """Write one value into whole slices.
+
+    The only one of these operators that counts negative indices from the end. Indices are int64;
+    a complex value is refused for real input, even when its imaginary part is 0.
+    """
+    allow(input, DATA)
+    if isinstance(value, complex) and input.dtype not in dtypes.COMPLEX:
+        raise DtypeRefused(
+            f"value does not fit {input.dtype}", where=f"value = {value!r}", valid="a real number"
+        )
+    addressing = _slices(input, dim, index, LONG)
+    updates = Updates(None, value=fitting("value", value, input.dtype))
+    return scatter_layout(input, updates, addressing, FROM_END)
+
+
+@FRAMEWORK.operator(
+    example="'[1,2,3]' '[0,2,0]' '[4,5,6]' --dim 0 --reduce prod",
+    refused="'[1,2,3]' '[0,-1,0]' '[4,5,6]' --dim 0 --reduce amax",
+)
+def index_reduce(
+    input: Tensor,
+    index: Tensor,
+    source: Tensor,
+    *,
+    dim: Dim,
+    reduce: Annotated[
+        Literal["prod", "mean", "amax", "amin"],
+        Option("how updates meet; the sum is index_add"),
+    ],
+    include_self: Annotated[bool, Option("input's value takes part in touched slices")] = True,
+) -> Layout:
+    """Reduce slices along one axis, one per index.
+
+    Shapes as in index_add, reductions as in scatter_reduce, but each step is rounded to input's
+    type. bool (prod, amax, amin) and complex numbers (prod, mean) only from rank 2 on and with
+    include_self.
+    """
+    allow(input, DATA if input.rank > 1 and include_self else REAL)
+    no_kernel(input, REDUCTIONS[reduce])
+    addressing = _slices(input, dim, index, INDEX)
+    updates = _source(input, source, addressing)
+    return _write(input, addressing, updates, REDUCTIONS[reduce], include_self=include_self)
+
+
+def _slices(data: Tensor, dim: int, index: Tensor, types: tuple[str, ...]) -> Addressing:
+    index_types(index, types)
+    if index.rank > 1:
+        raise ShapeRefused(
+            "index is one list of numbers", where=described(index), valid="rank 0 or 1"
+        )
+    axis = normal_axis(dim, max(data.rank, 1), name="dim", of=data.name)
+    return along_axis(lifted(data), lifted(index), axis)
+
+
+def _one_entry(data: Tensor, addressing: Addressing) -> None:
+    if addressing.entries != (1,):
+        raise ShapeRefused(
+            f"{data.name} of rank 0 takes one index",
+            where=counted(addressing.entries[0], "index", "indices"),
+            valid="1 index",
+        )
+
+
+def _source(
+    data: Tensor, source: Tensor, addressing: Addressing, scale: Number | None = None
+) -> Updates:
+    """How source meets the slices: exactly; for data of rank 0 it has rank 0 too."""
+    same_type(data, source)
+    if data.rank == 0:
+        _one_entry(data, addressing)
+    wanted = addressing.result_shape if data.rank else ()
+    exact_shape(source, wanted, f"{data.name} with index on dim")
+    return Updates(source.name, Fit.RESHAPE, scale=scale)
+
+
+def _write(
+    data: Tensor,
+    addressing: Addressing,
+    updates: Updates,
+    reduction: Reduction = "none",
+    *,
+    include_self: bool = True,
+    accumulate: str | None = None,
+) -> Layout:
+    return scatter_layout(
+        data,
+        updates,
+        addressing,
+        STRICT,
+        reduction=reduction,
+        include_self=include_self,
+        accumulate=accumulate,
+        open_order=OPEN_ORDER,
+    )

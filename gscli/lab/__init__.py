@@ -1,0 +1,1 @@
+"""Many runs: compare, rules, check, verify, batch."""

@@ -1,0 +1,165 @@
+"""Answers of several rule sets to one call: rows, groups of equal rows, and how they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import GscliError, IndexRefused
+from gscli.declare.comparisons import Call, ConceptName
+from gscli.files.jsonarray import dump_json
+from gscli.frameworks.operator import Operator
+from gscli.traces.trace import Trace
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one rule set answers: a trace, or a refusal."""
+
+    label: str
+    operator: Operator
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+    indices: str
+    trace: Trace | None = None
+    error: GscliError | None = None
+
+    @property
+    def output(self) -> Array | None:
+        """The answer, None when refused."""
+        return None if self.trace is None else self.trace.run.output
+
+    @property
+    def entry(self) -> int | None:
+        """Number of the entry that a refusal is about, if it is about one."""
+        return self.error.entry if isinstance(self.error, IndexRefused) else None
+
+    def answers_like(self, other: Row) -> bool:
+        """Same output to the bit, or a refusal about the same entry."""
+        mine, theirs = self.output, other.output
+        if mine is None or theirs is None:
+            return mine is None and theirs is None and self._refusal() == other._refusal()
+        return mine.dtype == theirs.dtype and same(mine, theirs)
+
+    def _refusal(self) -> tuple[str, int | None]:
+        problem = "" if self.error is None else self.error.problem
+        return ("index", self.entry) if isinstance(self.error, IndexRefused) else (problem, None)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that answer alike; the first speaks for all."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def first(self) -> Row:
+        """The row whose values and reasons are shown."""
+        return self.rows[0]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of all rows."""
+        return tuple(row.label for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Comparing:
+    """All answers to one call. `base` is the first row's; differences are counted against it."""
+
+    concept: ConceptName
+    inputs: Mapping[str, Array]
+    call: Call
+    groups: tuple[Group, ...]
+    readings: Mapping[int, Array] = field(default_factory=dict)
+
+    @property
+    def base(self) -> Row:
+        """The row that the others are compared with."""
+        return self.groups[0].first
+
+    @property
+    def agree(self) -> bool:
+        """True when every rule set gives the same answer."""
+        return len(self.groups) == 1
+
+    @property
+    def results(self) -> int:
+        """How many different outputs there are."""
+        return sum(group.first.trace is not None for group in self.groups)
+
+    @property
+    def refusals(self) -> int:
+        """How many rule sets refuse."""
+        return sum(len(group.rows) for group in self.groups if group.first.trace is None)
+
+    def differs(self, group: Group) -> Array | None:
+        """Which output cells differ from the base, None where the two cannot be compared.
+
+        When the base refuses, each entry is compared with what the base reads for it alone
+        (`readings`), and entries that it refuses differ from every value.
+        """
+        output, base = group.first.output, self.base.output
+        if output is None:
+            return None
+        if base is not None:
+            return different(output, base) if output.shape == base.shape else None
+        flags = np.ones(output.shape, np.bool_)
+        for number, value in self.readings.items():
+            if number < output.size:
+                flags.reshape(-1)[number] = bool(different(output.reshape(-1)[number], value))
+        return flags
+
+
+def same(one: Array, other: Array) -> bool:
+    """Equal shape and values; NaN equals NaN.
+
+    >>> same(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
+    True
+    """
+    return one.shape == other.shape and not np.any(different(one, other))
+
+
+def different(one: Any, other: Any) -> Array:  # noqa: ANN401  arrays and scalars
+    """Which cells are unequal; NaN equals NaN."""
+    unequal = np.asarray(one != other)
+    both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself
+    result: Array = unequal & ~both_nan
+    return result
+
+
+def document(comparing: Comparing) -> dict[str, object]:
+    """The JSON form, schema gscli-compare/1."""
+    return {
+        "schema": "gscli-compare/1",
+        "concept": comparing.concept,
+        "agree": comparing.agree,
+        "results": comparing.results,
+        "refusals": comparing.refusals,
+        "rows": [
+            _row_document(comparing, group, row) for group in comparing.groups for row in group.rows
+        ],
+    }
+
+
+def _row_document(comparing: Comparing, group: Group, row: Row) -> dict[str, object]:
+    found: dict[str, object] = {
+        "label": row.label,
+        "operator": row.operator.full_name,
+        "attrs": {name: value for name, value in row.attrs.items() if value is not None},
+        "group": comparing.groups.index(group),
+    }
+    if row.output is None:
+        found["error"] = row.error.to_dict() if row.error else None
+        return found
+    found["output"] = dump_json(row.output)
+    flags = comparing.differs(group)
+    found["differs"] = None if flags is None else [list(map(int, at)) for at in np.argwhere(flags)]
+    found["warnings"] = [notice.to_dict() for notice in row.trace.warnings] if row.trace else []
+    return found

@@ -1,0 +1,242 @@
+"""Recorded cases (JSON Lines): read, run, compare; tests/vectors/README.md describes the format.
+
+A case holds an operator, its inputs and attributes, and what the framework answered: `expect` is
+"output", "error" or "open" (nothing is promised; it must only end in a value or a clear refusal).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.arrays import dtype_name
+from gscli.base.errors import ContentRefused, GscliError, UsageError
+from gscli.base.text import safe
+from gscli.files.content import TEXT_LIMIT, check_limit, open_content, reading
+from gscli.files.files import dump_json, load_json
+from gscli.files.jsontext import check_memory
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+from gscli.frameworks.operator import Operator
+from gscli.layout.families import show_shape
+
+Array = NDArray[Any]
+
+Expected: TypeAlias = Literal["output", "error", "open"]
+
+TOLERANCES = {
+    "float16": 4e-3,
+    "bfloat16": 2e-2,
+    "float32": 1e-6,
+    "float64": 1e-14,
+    "complex64": 1e-6,
+    "complex128": 1e-14,
+}
+"""Relative: sums and products may be rounded in another order than the framework's."""
+
+FILE_LIMIT = 1 << 30
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recorded call, decoded."""
+
+    id: str
+    operator: str
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+    expect: Expected
+    output: Array | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a case; `problem` is empty when it passed."""
+
+    case: Case
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """True when the answer is the recorded one."""
+        return not self.problem
+
+
+def read_cases(path: str) -> Iterator[Case]:
+    """The cases of a JSON Lines file, one at a time; ContentRefused names the line."""
+    for number, line in enumerate(lines_of(path), 1):
+        if line.strip():
+            yield parse_case(line, f"{safe(path)} line {number}")
+
+
+def lines_of(path: str) -> Iterator[bytes]:
+    """The lines of a text file, or of standard input for `-`; LimitRefused for an endless one."""
+    if path == "-":
+        yield from _bounded(sys.stdin.buffer, "standard input")
+        return
+    with open_content(path, FILE_LIMIT) as content, content.file() as file:
+        yield from _bounded(file, content.name)
+
+
+def _bounded(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    while True:
+        with reading(name):
+            line = stream.readline(TEXT_LIMIT + 1)
+        if not line:
+            return
+        check_limit(len(line), TEXT_LIMIT, name, "a line")
+        yield line
+
+
+def parse_case(line: bytes, where: str) -> Case:
+    """One line of a cases file."""
+    try:
+        check_memory(line, where)
+        record = json.loads(line)
+        inputs = {name: load_json(value) for name, value in record["inputs"].items()}
+        output = load_json(record["output"]) if "output" in record else None
+        return Case(
+            safe(str(record["id"])),
+            operator_name(record["framework"], record["op"]),
+            *_completed(record, inputs, output),
+            _expected(record),
+            output,
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ContentRefused(
+            "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
+        ) from None
+
+
+def _expected(record: Mapping[str, Any]) -> Expected:
+    expected: Expected = record["expect"]
+    if expected not in get_args(Expected) or (expected == "output" and "output" not in record):
+        raise ValueError(f"expect is {expected!r}, with the output where it is 'output'")
+    return expected
+
+
+def operator_name(framework: str, op: str) -> str:
+    """The name under which gscli runs a recorded operator.
+
+    >>> operator_name("onnx", "ScatterND"), operator_name("openvino", "ScatterNDUpdate")
+    ('onnx.scatter_nd', 'openvino.scatter_nd_update')
+    >>> operator_name("jax", "stablehlo.gather"), operator_name("numpy", "add.at")
+    ('stablehlo.gather', 'numpy.add.at')
+    """
+    snake = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", op).lower()
+    return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
+
+
+def _completed(
+    record: Mapping[str, Any], inputs: dict[str, Array], output: Array | None
+) -> tuple[dict[str, Array], dict[str, object]]:
+    """Inputs and attributes, with opset and device, as `gscli.run` takes them."""
+    attrs: dict[str, object] = dict(record["attrs"])
+    if record.get("opset") is not None:
+        attrs["opset"] = record["opset"]
+    if record.get("device", "cpu") != "cpu":
+        attrs["device"] = record["device"]
+        if output is not None:
+            _add_compiled_constants(record["op"], inputs, attrs, output)
+    return inputs, attrs
+
+
+def _add_compiled_constants(
+    op: str, inputs: dict[str, Array], attrs: dict[str, object], output: Array
+) -> None:
+    """Constants inside a compiled function, which its recording leaves out: read off the answer."""
+    if op == "scatter_nd" and "shape" not in inputs:
+        inputs["shape"] = np.array(output.shape, inputs["indices"].dtype)
+    elif op.startswith("unsorted_segment") and "num_segments" not in attrs:
+        attrs["num_segments"] = output.shape[0]
+    elif op == "gather" and "axis" not in attrs:
+        params, indices = inputs["params"].shape, inputs["indices"].shape
+        for axis in range(len(params)):
+            if params[:axis] + indices + params[axis + 1 :] == output.shape:
+                attrs["axis"] = axis
+                return
+
+
+def judge(case: Case) -> Verdict:
+    """Run one case and compare with the record. Raises nothing."""
+    try:
+        operator = find(case.operator)
+        answer = execute(operator, case.inputs, case.attrs).output
+    except GscliError as refusal:
+        if case.expect == "output":
+            return Verdict(case, f"refused, recorded an answer: {refusal}"[:300])
+        return Verdict(case)
+    if case.expect == "error":
+        return Verdict(case, "answered, the framework refuses")
+    if case.expect == "open" or case.output is None:
+        return Verdict(case)
+    return Verdict(case, difference(answer, case.output))
+
+
+def difference(answer: Array, recorded: Array) -> str:
+    """The first difference in words; "" when equal within TOLERANCES (NaN equals NaN).
+
+    >>> difference(np.array([1, 2]), np.array([1, 3]))
+    'output[1] is 2, recorded 3'
+    """
+    mine, theirs = dtype_name(answer.dtype), dtype_name(recorded.dtype)
+    if mine != theirs:
+        return f"dtype is {mine}, recorded {theirs}"
+    if answer.shape != recorded.shape:
+        return f"shape is {show_shape(answer.shape)}, recorded {show_shape(recorded.shape)}"
+    equal = _equal(answer, recorded, theirs)
+    if equal.all():
+        return ""
+    place = tuple(np.argwhere(~equal)[0].tolist())
+    one, other = safe(str(answer[place]), 60), safe(str(recorded[place]), 60)
+    return f"output{show_shape(place)} is {one}, recorded {other}"
+
+
+def _equal(answer: Array, recorded: Array, dtype: str) -> Array:
+    same = np.asarray(answer == recorded)
+    if dtype not in TOLERANCES or same.all():
+        return same
+    wide = np.complex128 if recorded.dtype.kind == "c" else np.float64
+    one, other = answer.astype(wide), recorded.astype(wide)
+    with np.errstate(all="ignore"):
+        near = np.abs(one - other) <= TOLERANCES[dtype] * np.abs(other)
+    return np.asarray(same | near | (np.isnan(one) & np.isnan(other)))
+
+
+def reproduction(case: Case) -> str:
+    """The command that runs the case in a shell, everything inline; "" for an unknown operator."""
+    try:
+        operator = find(case.operator)
+    except UsageError:
+        return ""
+    words = operator.command_line.split()
+    words += [json.dumps(dump_json(array)) for array in case.inputs.values()]
+    recorded = {
+        attribute.name: attribute.default
+        for attribute in operator.attributes
+        if attribute.option.shell_default is not None
+    }
+    for name, value in {**recorded, **case.attrs}.items():
+        if name != "indices_per_axis":
+            words += _option(operator, name, value)
+    return shlex.join(words)
+
+
+def _option(operator: Operator, name: str, value: object) -> list[str]:
+    flag = safe(name.replace("_", "-"))
+    if isinstance(value, bool):
+        known = {attribute.name: attribute.kind for attribute in operator.attributes}
+        if known.get(name) == "bool":
+            return [f"--{flag}" if value else f"--no-{flag}"]
+        return [f"--{flag}", str(value).lower()]
+    if isinstance(value, (list, tuple)):
+        return [f"--{flag}", safe(",".join(map(str, value)))]
+    return [f"--{flag}", "none" if value is None else safe(str(value))]

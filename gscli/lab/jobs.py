@@ -1,0 +1,79 @@
+"""Jobs in JSON Lines: one call per line in, one result per line out, in one process.
+
+    {"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},
+     "attrs": {"reduction": "add"}}
+
+Inputs are nested lists or `{"dtype", "shape", "data"}`; untyped updates take data's type. A result
+is `{"id", "output": {…}}`, with `"warnings": […]` where there are any, a refusal
+`{"id", "error": {…}}`; a bad line does not stop the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gscli.base.errors import ContentRefused, GscliError
+from gscli.base.text import safe
+from gscli.files.jsonarray import array_of_json, dump_json
+from gscli.files.jsontext import Parsed, parse_json
+from gscli.files.request import Wish
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+from gscli.plan.typing import Inputs, settle_types
+from gscli.traces.trace import Trace
+
+INPUT_LIMIT = 1 << 30
+
+_KEYS = ("id", "op", "inputs", "attrs")
+_FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
+_WISH = Wish(empty=np.dtype(np.int64))
+"""`[]` are indices far more often than data."""
+
+
+def answer(line: bytes, number: int) -> dict[str, Any]:
+    """The result of one line, as a JSON-able dict; never raises GscliError.
+
+    >>> answer(b'{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}', 1)["output"]
+    {'dtype': 'int64', 'shape': [1], 'data': [20]}
+    """
+    name: object = number
+    try:
+        job = _job(line, number)
+        name = job.get("id", number)
+        trace = _trace(job)
+        found: dict[str, Any] = {"id": name, "output": dump_json(trace.run.output)}
+        if trace.warnings:
+            found["warnings"] = [notice.to_dict() for notice in trace.warnings]
+    except GscliError as error:
+        return {"id": name, "error": error.to_dict()}
+    return found
+
+
+def _job(line: bytes, number: int) -> Mapping[str, Any]:
+    job = parse_json(line, f"line {number}").value
+    if not isinstance(job, dict) or not isinstance(job.get("inputs"), dict) or "op" not in job:
+        raise ContentRefused("not a job", where=f"line {number}", valid=_FORM)
+    if not isinstance(job.get("attrs", {}), dict):
+        raise ContentRefused("attrs is not an object", where=f"line {number}", valid=_FORM)
+    for key in job.keys() - _KEYS:
+        raise ContentRefused(
+            f"a job has no {safe(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)
+        )
+    return job
+
+
+def _trace(job: Mapping[str, Any]) -> Trace:
+    operator = find(str(job["op"]))
+    attrs = job.get("attrs", {})
+    arrays, typed = {}, {}
+    for name, value in job["inputs"].items():
+        shown = safe(str(name), 60)
+        read = array_of_json(Parsed(value, "", shown, shown), _WISH, INPUT_LIMIT)
+        arrays[name], typed[name] = read.array, read.typed
+    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
+    settle_types(operator, inputs, attrs, strict=False)
+    run = execute(operator, inputs.arrays, attrs)
+    return Trace(run, inputs.origins, tuple(inputs.notices))

@@ -1,0 +1,186 @@
+"""Official ONNX node tests: folders with `model.onnx` and `test_data_set_*/input_*.pb`.
+
+A folder whose model is no single gather or scatter is not run: it says nothing about gscli.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from gscli.base.errors import CannotRead, ContentRefused, GscliError
+from gscli.base.text import counted, safe
+from gscli.files import files
+from gscli.files.content import open_content, reading
+from gscli.files.extras import extra
+from gscli.files.tensorproto import parsed
+from gscli.frameworks import framework
+from gscli.frameworks.execute import execute
+from gscli.frameworks.operator import Operator
+from gscli.lab.cases import difference, operator_name
+
+MODEL = "model.onnx"
+MODEL_LIMIT = 64 << 20
+OWN_DOMAINS = ("", "ai.onnx")
+"""Names of the domain whose operators the ONNX standard defines."""
+
+
+class NotOurs(ContentRefused):
+    """A sound model that gscli has no operator for."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """The one node of a test model: its operator, attributes and the model's opset."""
+
+    operator: Operator
+    attrs: dict[str, object]
+    opset: int
+    inputs: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One data set of one folder; `problem` is empty when the output was right.
+
+    `skipped` says why a folder was not run; it has one outcome then, without a data set.
+    """
+
+    folder: str
+    data_set: str
+    problem: str = ""
+    skipped: str = ""
+
+    @property
+    def status(self) -> Literal["passed", "failed", "skipped"]:
+        """What is counted."""
+        return "skipped" if self.skipped else "failed" if self.problem else "passed"
+
+    def to_dict(self) -> dict[str, str]:
+        """The JSON form."""
+        return {
+            "folder": self.folder,
+            "data_set": self.data_set,
+            "status": self.status,
+            "problem": self.problem or self.skipped,
+        }
+
+
+def folders_below(paths: list[str]) -> list[Path]:
+    """Folders that hold a model: the ones named, or those one level below them, sorted.
+
+    A model.onnx may be named in place of its folder.
+    """
+    found: list[Path] = []
+    for text in paths:
+        path = Path(text)
+        with reading(safe(text)):
+            if path.name == MODEL and path.is_file():
+                path = path.parent
+            if (path / MODEL).is_file():
+                found.append(path)
+                continue
+            below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
+        if not below:
+            raise CannotRead(
+                f"no {MODEL} here",
+                where=safe(text),
+                hint="name a node-test folder, or a folder of them",
+            )
+        found += below
+    return found
+
+
+def run_folder(folder: Path) -> Iterator[Outcome]:
+    """Run every data set of one folder; a refusal is an outcome, not an error."""
+    name = safe(str(folder))
+    try:
+        node = read_node(folder / MODEL)
+        sets = sorted(folder.glob("test_data_set_*"), key=_number)
+    except NotOurs as reason:
+        yield Outcome(name, "", skipped=reason.problem)
+        return
+    except GscliError as error:
+        yield Outcome(name, "", str(error))
+        return
+    if not sets:
+        yield Outcome(name, "", "no test_data_set_* folder")
+    for data_set in sets:
+        try:
+            problem = _judge(node, data_set)
+        except GscliError as error:
+            problem = str(error)
+        yield Outcome(name, safe(data_set.name), problem)
+
+
+def _number(data_set: Path) -> tuple[int, str]:
+    number = data_set.name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else -1, data_set.name
+
+
+def _judge(node: Node, data_set: Path) -> str:
+    operator = node.operator
+    names = [item.name for item in operator.inputs]
+    if node.inputs != len(names):
+        raise ContentRefused(
+            f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
+        )
+    inputs = {
+        name: _tensor(data_set / f"input_{number}.pb", name) for number, name in enumerate(names)
+    }
+    recorded = _tensor(data_set / "output_0.pb", "output")
+    answer = execute(operator, inputs, {**node.attrs, "opset": node.opset}).output
+    return difference(answer, recorded)
+
+
+def _tensor(path: Path, name: str) -> NDArray[Any]:
+    with reading(safe(str(path))):
+        if path.is_fifo():  # nobody may ever write into it
+            raise CannotRead("a pipe is no tensor of a node test", where=safe(str(path)))
+    return files.load(str(path), name=name).array
+
+
+def read_node(path: Path) -> Node:
+    """The node of a one-node model. ContentRefused for damage; needs the onnx package.
+
+    NotOurs for several nodes, another domain, or an operator that is no gather or scatter.
+    """
+    with open_content(str(path), MODEL_LIMIT) as content:
+        model = parsed("ModelProto", content, MODEL_LIMIT)
+    if len(model.graph.node) != 1:
+        raise NotOurs(
+            f"the model has {counted(len(model.graph.node), 'node')}, a node test has one"
+        )
+    node = model.graph.node[0]
+    opsets = [entry.version for entry in model.opset_import if entry.domain in OWN_DOMAINS]
+    operator = _operator(node.op_type, node.domain)
+    return Node(operator, _attributes(node), max(opsets, default=1), len(node.input))
+
+
+def _operator(op_type: str, domain: str) -> Operator:
+    if domain not in OWN_DOMAINS:
+        raise NotOurs(f"{safe(op_type, 60)} is of the domain {safe(domain, 60)}")
+    found = framework("onnx").operators.get(operator_name("onnx", op_type).removeprefix("onnx."))
+    if found is None:
+        raise NotOurs(f"gscli has no operator {safe(op_type, 60)}")
+    return found
+
+
+def _attributes(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message
+    helper = extra("onnx.helper", "onnx")
+    values: dict[str, object] = {}
+    for item in node.attribute:
+        if item.name in values:
+            raise ContentRefused(f"the attribute {safe(item.name, 60)} stands twice")
+        try:
+            values[item.name] = helper.get_attribute_value(item)
+        except ValueError:  # a reference into a function around the node, or a type yet to come
+            raise ContentRefused(f"the attribute {safe(item.name, 60)} has no value") from None
+    return {
+        name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        for name, value in values.items()
+    }

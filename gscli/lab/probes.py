@@ -1,0 +1,182 @@
+"""Probes: calls made from an operator's own declared example, and what is changed in them.
+
+One index is replaced by another number, or by its neighbour; or data becomes a cube of distinct
+values, so that the axis that was used can be told from the answer.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import GscliError
+from gscli.cli.inputs import assigned
+from gscli.files import files
+from gscli.frameworks.execute import Run, execute
+from gscli.frameworks.operator import Attribute, Operator
+from gscli.plan.typing import Inputs, settle_types
+from gscli.traces.trace import Trace
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A call that runs: the operator's example under one variant."""
+
+    operator: Operator
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+    run: Run
+
+    def at(self, entry: int, value: int) -> Run | GscliError:
+        """The same call with one index number replaced: column 0 of `entry`."""
+        plan = self.run.plan
+        source = plan.layout.addressing.columns[0].source
+        changed = np.array(self.inputs[source])
+        number = np.asarray(value)
+        if changed.dtype.kind == "u" and value < 0:
+            changed = changed.astype(np.int64)
+        changed[plan.index_position(0, entry)] = number.astype(changed.dtype)
+        return self._executed({**self.inputs, source: changed})
+
+    def repeated(self) -> Run | None:
+        """The same call with two entries addressing one cell, where that is possible."""
+        plan = self.run.plan
+        for entry in range(1, plan.layout.entry_count):
+            inputs = dict(self.inputs)
+            for column, declared in enumerate(plan.layout.addressing.columns):
+                changed = np.array(inputs[declared.source])
+                one, other = plan.index_position(column, 0), plan.index_position(column, entry)
+                changed[other] = changed[one]
+                inputs[declared.source] = changed
+            answer = self._executed(inputs)
+            if isinstance(answer, Run) and Trace(answer).duplicates(1).groups:
+                return answer
+        return None
+
+    def in_range(self) -> Mapping[str, Array]:
+        """The inputs with every index number written as the coordinate it means here."""
+        plan = self.run.plan
+        inputs = {name: np.array(array) for name, array in self.inputs.items()}
+        block = plan.block(0, plan.layout.entry_count)
+        for column, declared in enumerate(plan.layout.addressing.columns):
+            for entry, coordinate in enumerate(block.coordinates[column].tolist()):
+                inputs[declared.source][plan.index_position(column, entry)] = coordinate
+        return inputs
+
+    def on_cube(self, axis: int | None) -> Array | None:
+        """The answer on data 2×2×2 with the axis written so, or not at all; None when refused."""
+        attribute = axis_attribute(self.operator)
+        attrs = dict(self.attrs)
+        if attribute is not None:
+            attrs.pop(attribute.name, None)
+            if axis is not None:
+                attrs[attribute.name] = axis
+        answer = self._executed(_cube_inputs(self), attrs)
+        return answer.output if isinstance(answer, Run) else None
+
+    def _executed(
+        self, inputs: Mapping[str, Array], attrs: Mapping[str, object] | None = None
+    ) -> Run | GscliError:
+        try:
+            return execute(self.operator, inputs, self.attrs if attrs is None else attrs)
+        except GscliError as error:
+            return error
+
+
+def example(
+    operator: Operator, variant: Mapping[str, object], version: int | None = None
+) -> Probe | None:
+    """The operator's declared example under a variant, None where that is refused."""
+    words, texts = split_words(operator, operator.example)
+    attrs = {
+        item.name: item.parse(texts[item.name])
+        for item in operator.attributes
+        if item.name in texts
+    }
+    attrs |= dict(variant)
+    if version is not None:
+        attrs["opset"] = version
+    loaded = {
+        name: files.load(text, name=name, empty_dtype="int64")
+        for name, text in assigned(operator, words, {}).items()
+    }
+    inputs = Inputs(
+        {name: item.array for name, item in loaded.items()},
+        dict.fromkeys(loaded, "inline"),
+        {name: item.typed for name, item in loaded.items()},
+    )
+    # A version may lack an attribute of the example, a variant may refuse its unusual index.
+    needed = {item.name for item in operator.attributes if item.required} | {*variant, "opset"}
+    fewer = {name: value for name, value in attrs.items() if name in needed}
+    for chosen in (attrs, fewer):
+        with suppress(GscliError):
+            settle_types(operator, inputs, chosen, strict=False)
+            return _probe(operator, inputs.arrays, chosen)
+    usual = example(operator, {}) if variant or version is not None else None
+    if usual is not None:
+        for chosen in (attrs, fewer):
+            with suppress(GscliError):
+                return _probe(operator, usual.in_range(), chosen)
+    return None
+
+
+def _probe(operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> Probe:
+    return Probe(operator, inputs, attrs, execute(operator, inputs, attrs))
+
+
+def split_words(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
+    """Inputs and attribute texts of an example line as a shell would split it.
+
+    >>> from gscli.frameworks import find
+    >>> split_words(find("gather"), "'[1,2]' '[0]' --axis 0")
+    (['[1,2]', '[0]'], {'axis': '0'})
+    """
+    kinds = {item.name: item.kind for item in operator.attributes}
+    words: list[str] = []
+    texts: dict[str, str] = {}
+    pieces = iter(shlex.split(line))
+    for piece in pieces:
+        if not piece.startswith("--"):
+            words.append(piece)
+            continue
+        name, _, value = piece.removeprefix("--").partition("=")
+        name = name.replace("-", "_")
+        if name.startswith("no_") and kinds.get(name[3:]) == "bool":
+            texts[name[3:]] = "false"
+        elif kinds.get(name) == "bool":
+            texts[name] = "true"
+        else:
+            texts[name] = value or next(pieces)
+    return words, texts
+
+
+def axis_attribute(operator: Operator) -> Attribute | None:
+    """The attribute that names the axis, under either of its two names."""
+    return next((a for a in operator.attributes if a.name in ("axis", "dim")), None)
+
+
+def _cube_inputs(probe: Probe) -> dict[str, Array]:
+    """Data 2×2×2 with distinct values, indices that fit every axis and the flat order."""
+    layout, inputs = probe.run.layout, dict(probe.inputs)
+    cells = any(axis.entry is not None for axis in layout.axes)
+    rank = probe.inputs[layout.index_inputs[0]].ndim if layout.index_inputs else 1
+    data_rank = len(layout.data_shape)
+    shape = (2,) * (3 if rank == data_rank else 2) if cells else (2,)
+    for name, array in probe.inputs.items():
+        if name == layout.data:
+            inputs[name] = np.arange(1, 9).reshape(2, 2, 2).astype(array.dtype)
+        elif name in layout.index_inputs:
+            pattern = np.array([1, 0, 0, 0, 1, 1, 0, 1])[: 2 ** len(shape)]
+            inputs[name] = pattern.reshape(shape).astype(array.dtype)
+        elif layout.updates is not None and name == layout.updates.name:
+            wanted = shape if cells else (2, 2, 2)
+            inputs[name] = np.arange(9, 9 + 2 ** len(wanted)).reshape(wanted).astype(array.dtype)
+    return inputs

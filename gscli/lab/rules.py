@@ -1,0 +1,257 @@
+"""What each operator does with unusual indices, computed by running it, never typed in.
+
+One index of the operator's own declared example is replaced by -1, by one below and one above the
+range, or by its neighbour, and the trace and output of the run are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gscli.base.errors import GscliError
+from gscli.frameworks.execute import Run
+from gscli.frameworks.operator import Operator
+from gscli.lab.answers import same
+from gscli.lab.probes import Probe, axis_attribute, example
+from gscli.plan.policy import legal_range
+from gscli.traces.trace import Trace
+
+VARIED = ("mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices")
+"""Attributes that change the fate of an index; every choice of them is probed."""
+
+SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
+"""Choices that are another spelling of a choice."""
+
+COLUMNS = ("negative", "out_of_range", "duplicates", "untouched", "default_axis")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One behaviour of an operator, and the versions and choices under which it shows.
+
+    The five answers are words; "–" where the question makes no sense.
+    """
+
+    operator: Operator
+    negative: str
+    out_of_range: str
+    duplicates: str
+    untouched: str
+    default_axis: str
+    versions: tuple[int, ...] = ()
+    variants: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """`onnx.gather 1 11 13`, `tensorflow.gather device=gpu`."""
+        words = [self.operator.full_name, *map(str, self.versions)]
+        return " ".join([*words, ", ".join(filter(None, self.variants))]).rstrip()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answers in the order of COLUMNS."""
+        return tuple(getattr(self, column) for column in COLUMNS)
+
+
+def rules(operators: Sequence[Operator]) -> list[Rule]:
+    """One rule per distinct behaviour; versions and choices that behave alike share one.
+
+    >>> from gscli.frameworks import find
+    >>> [(rule.label, rule.negative) for rule in rules([find("onnx.gather")])]
+    [('onnx.gather 1 11 13', 'from the end')]
+    """
+    found: list[Rule] = []
+    for operator in operators:
+        own: dict[tuple[str, ...], Rule] = {}
+        for rule in _of_operator(operator):
+            twin = own.setdefault(rule.answers, rule)
+            if twin is not rule:
+                own[rule.answers] = replace(
+                    twin,
+                    versions=tuple(dict.fromkeys(twin.versions + rule.versions)),
+                    variants=tuple(dict.fromkeys(twin.variants + rule.variants)),
+                )
+        found += own.values()
+    return found
+
+
+def _of_operator(operator: Operator) -> Iterator[Rule]:
+    for version in operator.versions or (None,):
+        for name, variant in _variants(operator):
+            probe = example(operator, variant, version)
+            if probe is not None:
+                yield Rule(
+                    operator,
+                    _negative(probe),
+                    _out_of_range(probe),
+                    _duplicates(probe),
+                    _untouched(probe),
+                    _default_axis(operator, variant),
+                    () if version is None else (version,),
+                    (name,),
+                )
+
+
+def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
+    """The defaults, then one attribute changed at a time, each with its name."""
+    varied = [item for item in operator.attributes if item.name in VARIED]
+    defaults = {item.name: item.default for item in varied if item.default is not None}
+    shown = " ".join(f"{n}={_word(v)}" for n, v in defaults.items() if v not in ("", True))
+    yield shown or ("default" if varied else ""), defaults
+    for item in varied:
+        known: list[object] = (
+            [False, True]
+            if item.kind == "bool"
+            else [choice for choice in item.choices if choice not in SAME_AS]
+        )
+        for other in known:
+            if other not in (item.default, None):
+                yield f"{item.name}={_word(other)}", {**defaults, item.name: other}
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _too_large(probe: Probe) -> int:
+    """The smallest number above the range of the first index column."""
+    layout = probe.run.layout
+    return legal_range(layout.axes[layout.column_axes[0]], layout.policy)[1] + 1
+
+
+def _negative(probe: Probe) -> str:
+    if not _has_entries(probe, 1):
+        return "–"
+    return _fate(probe, -1, -_too_large(probe) - 1)
+
+
+def _out_of_range(probe: Probe) -> str:
+    if not _has_entries(probe, 1):
+        return "–"
+    return _fate(probe, _too_large(probe), None)
+
+
+def _fate(probe: Probe, value: int, further: int | None) -> str:
+    """What became of entry 0 with this index, in words."""
+    answer = probe.at(0, value)
+    if isinstance(answer, GscliError):
+        # A note on the policy says that the framework itself would not have looked.
+        return "error (unchecked there)" if probe.run.layout.policy.note else "error"
+    entry = Trace(answer).entries(1)[0]
+    how = next((one for one in entry.adjustments if one.slot == 0), None)
+    if not entry.live:
+        return _skipped(answer)
+    if how is None:
+        return "partly outside, cell by cell" if probe.run.layout.window_size > 1 else "as it is"
+    if how.how == "clipped":
+        return "clipped to the last" if value > 0 else f"clipped to {how.coordinate}"
+    if further is None or value >= 0:
+        return "modulo"
+    beyond = probe.at(0, further)
+    again = isinstance(beyond, Run) and any(
+        one.how == "wrapped" for one in Trace(beyond).entries(1)[0].adjustments
+    )
+    return "modulo" if again else "from the end"
+
+
+def _skipped(run: Run) -> str:
+    if run.layout.kind == "scatter":
+        return "dropped"
+    fill = np.asarray(run.layout.fill).astype(run.output.dtype)
+    return f"reads {fill}"
+
+
+def _has_entries(probe: Probe, count: int) -> bool:
+    layout = probe.run.layout
+    return layout.entry_count >= count and bool(layout.addressing.columns)
+
+
+_REDUCED = {
+    "add": "summed",
+    "sub": "all subtracted",
+    "mul": "multiplied",
+    "max": "largest kept",
+    "min": "smallest kept",
+    "mean": "averaged",
+}
+
+
+def _duplicates(probe: Probe) -> str:
+    if probe.run.layout.kind == "gather":
+        return "allowed"
+    answer = probe.repeated() if _has_entries(probe, 2) else None
+    if answer is None:
+        return "–"
+    if answer.layout.reduction != "none":
+        return _REDUCED[answer.layout.reduction]
+    trace = Trace(answer)
+    writers = trace.duplicates(trace.entry_count).groups
+    last = trace.entries(max(group[-1] for group in writers) + 1)[-1]
+    if last.target is None or last.change is None:
+        return "–"
+    kept = answer.output[tuple(slice(*ends) for ends in last.target)].reshape(-1)
+    if not bool(np.all(kept == last.change.update)):
+        return "not the last"
+    return "last kept, order open" if answer.layout.open_order else "last kept"
+
+
+def _untouched(probe: Probe) -> str:
+    layout = probe.run.layout
+    if layout.kind == "gather":
+        return "–"
+    if layout.data is not None:
+        return "data"
+    return str(np.asarray(layout.fill).astype(probe.run.output.dtype))
+
+
+def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
+    """Which axis is used when none is given: by running a call of rank 3 every way."""
+    attribute = axis_attribute(operator)
+    if attribute is None:
+        return "must be given" if any(item.name == "axis" for item in operator.inputs) else "–"
+    if attribute.required:
+        return "must be given"
+    probe = example(operator, variant)
+    answer = None if probe is None else probe.on_cube(None)
+    if probe is None or answer is None:
+        return "–"
+    for axis, name in {0: "0", 1: "1", 2: "last"}.items():
+        written = probe.on_cube(axis)
+        if written is not None and same(answer, written):
+            return name
+    return "flattened"
+
+
+def document(found: Sequence[Rule]) -> list[dict[str, object]]:
+    """The JSON form."""
+    return [
+        {
+            "operator": rule.operator.full_name,
+            "versions": list(rule.versions),
+            "variants": list(rule.variants),
+            **{column: getattr(rule, column) for column in COLUMNS},
+        }
+        for rule in found
+    ]
+
+
+def markdown(found: Sequence[Rule]) -> str:
+    """The rules as a Markdown table."""
+    heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
+    rows = [[f"`{rule.label}`", *rule.answers] for rule in found]
+    return markdown_table(heads, rows)
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A GitHub table.
+
+    >>> print(markdown_table(["a", "b"], [["1", "2"]]), end="")
+    | a | b |
+    | --- | --- |
+    | 1 | 2 |
+    """
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)

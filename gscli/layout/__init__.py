@@ -1,0 +1,1 @@
+"""Which cell an index addresses, from shapes and attributes alone."""

@@ -1,0 +1,327 @@
+"""The four ways in which the field's operators address data: arguments to `Addressing`.
+
+    along_axis   Gather, take, index_select, ScatterUpdate    one index replaces one coordinate
+    elements     GatherElements, take_along_axis, torch       the index replaces the coordinate
+                 gather and scatter                           of its own position
+    vectors      GatherND, ScatterND, a[i, j], at[i, j]       each vector names a cell or a slice
+    windows      StableHLO and XLA gather and scatter         vectors name the start of a window
+
+Frameworks differ in defaults, limits and broadcasting, and say so in their own modules; the
+coordinate arithmetic is only here. All functions raise ShapeRefused with the numbers that clash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from math import prod
+
+from gscli.base.errors import ShapeRefused
+from gscli.base.text import counted
+from gscli.layout.layout import Addressing, Axis, Column, Shape, Tensor
+
+
+def show_shape(shape: Sequence[int]) -> str:
+    """A shape as messages write it.
+
+    >>> show_shape((4, 3)), show_shape(())
+    ('[4,3]', '[]')
+    """
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def described(tensor: Tensor) -> str:
+    """Name, dtype and shape of an input, for messages.
+
+    >>> described(Tensor("data", (4, 3), "int64"))
+    'data int64 [4,3]'
+    """
+    return f"{tensor.name} {tensor.dtype} {show_shape(tensor.shape)}"
+
+
+def normal_axis(axis: int, rank: int, *, name: str = "axis", of: str = "data") -> int:
+    """A negative axis counts from the end; legal are -rank … rank-1.
+
+    >>> normal_axis(-1, 3)
+    2
+    """
+    if not -rank <= axis < rank:
+        legal = f"-{rank} … {rank - 1}" if rank else "none: it has no axes"
+        raise ShapeRefused(
+            f"{name} {axis} is out of range",
+            where=f"{name} = {axis}",
+            details=(f"{of} has {counted(rank, 'axis', 'axes')}",),
+            valid=legal,
+        )
+    return axis % rank
+
+
+def broadcast_shapes(shapes: Sequence[Shape], names: Sequence[str]) -> Shape:
+    """NumPy's rule: align at the right, sizes equal or 1.
+
+    >>> broadcast_shapes([(3, 1), (4,)], ["a", "b"])
+    (3, 4)
+    """
+    result: list[int] = []
+    for sizes in zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1):
+        wanted = {size for size in sizes if size != 1}
+        if len(wanted) > 1:
+            raise ShapeRefused(
+                "shapes do not broadcast together",
+                where=", ".join(f"{n} {show_shape(s)}" for n, s in zip(names, shapes, strict=True)),
+                details=(f"sizes {sorted(wanted)} meet on one axis",),
+                hint="sizes must be equal or 1, aligned at the last axis",
+            )
+        result.append(wanted.pop() if wanted else 1)
+    return tuple(reversed(result))
+
+
+def equal_leading(data: Tensor, indices: Tensor, count: int, name: str = "batch_dims") -> None:
+    """The first `count` axes of both must have the same sizes; batches never broadcast."""
+    for dim in range(count):
+        if data.shape[dim] != indices.shape[dim]:
+            raise ShapeRefused(
+                "batch axes differ",
+                where=f"axis {dim}: {data.name} has {data.shape[dim]}, "
+                f"{indices.name} has {indices.shape[dim]}",
+                details=(described(data), described(indices)),
+                valid=f"the first {count} sizes must be equal ({name}={count})",
+            )
+
+
+def along_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) -> Addressing:
+    """One index replaces the coordinate on `axis` (already normal, ≥ batch_dims).
+
+    Result: `data[:axis] ++ indices[batch_dims:] ++ data[axis+1:]`.
+
+    >>> along_axis(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 4), "int64"), 1).result_shape
+    (2, 7, 4, 3)
+    """
+    equal_leading(data, indices, batch_dims)
+    outer = list(range(batch_dims, axis))
+    inner = list(range(axis + 1, data.rank))
+    window_of = {dim: position for position, dim in enumerate(outer + inner)}
+    axes = tuple(
+        Axis(size, entry=dim) if dim < batch_dims
+        else Axis(size, column=0) if dim == axis
+        else Axis(size, window=window_of[dim], span=size)
+        for dim, size in enumerate(data.shape)
+    )  # fmt: skip
+    grid = indices.rank
+    order = (
+        *range(batch_dims),
+        *(grid + window_of[dim] for dim in outer),
+        *range(batch_dims, grid),
+        *(grid + window_of[dim] for dim in inner),
+    )
+    window = tuple(data.shape[dim] for dim in outer + inner)
+    return Addressing(axes, indices.shape, window, order, (Column(indices.name),))
+
+
+def flattened(data: Tensor, entries: Shape, source: str) -> Addressing:
+    """Every number of `source` addresses one cell of data laid out flat.
+
+    >>> flattened(Tensor("a", (2, 3), "int8"), (4,), "indices").result_shape
+    (4,)
+    """
+    order = tuple(range(len(entries)))
+    return Addressing((Axis(prod(data.shape), column=0),), entries, (), order, (Column(source),))
+
+
+def along_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """The rule of NumPy's take: slices along one axis, or cells of flat data without one.
+
+    >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (3,), "int64")
+    >>> along_axis_or_flat(data, indices, -1).result_shape
+    (2, 3)
+    """
+    if axis is None:
+        return flattened(data, indices.shape, indices.name)
+    return along_axis(data, indices, normal_axis(axis, data.rank, of=data.name))
+
+
+def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False) -> Addressing:
+    """Each index replaces the coordinate on `axis` of its own position; result: indices.shape.
+
+    Off the axis an index may be smaller than data, never larger. `stretch`: NumPy's take_along_axis
+    rule instead, where size-1 axes of either side stretch over the other.
+
+    >>> elements(Tensor("d", (3, 5), "int8"), Tensor("i", (2, 9), "int64"), 1).result_shape
+    (2, 9)
+    """
+    equal_rank(data, indices)
+    entries = list(indices.shape)
+    axes: list[Axis] = []
+    for dim, (size, extent) in enumerate(zip(data.shape, indices.shape, strict=True)):
+        if dim == axis:
+            axes.append(Axis(size, column=0))
+        elif stretch and size != extent and 1 in (size, extent):
+            entries[dim] = size if extent == 1 else extent
+            axes.append(Axis(size, entry=dim if extent == 1 else None))
+        elif stretch and size != extent:
+            raise off_axis(data, indices, dim, f"{size} or 1")
+        elif extent > size:
+            raise off_axis(data, indices, dim, f"0 … {size}; only axis {axis} may be longer")
+        else:
+            axes.append(Axis(size, entry=dim))
+    order = tuple(range(indices.rank))
+    return Addressing(tuple(axes), tuple(entries), (), order, (Column(indices.name),))
+
+
+def elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
+    """The rule of NumPy's take_along_axis: off the axis sizes stretch; without one data is flat.
+
+    >>> data, indices = Tensor("a", (2, 5), "int8"), Tensor("indices", (1, 3), "int64")
+    >>> elements_or_flat(data, indices, -1).result_shape
+    (2, 3)
+    """
+    if axis is not None:
+        number = normal_axis(axis, data.rank, of=data.name)
+        return elements(data, indices, number, stretch=True)
+    if indices.rank != 1:
+        raise ShapeRefused(
+            f"without an axis {indices.name} have rank 1", where=described(indices), hint="--axis 0"
+        )
+    return flattened(data, indices.shape, indices.name)
+
+
+def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
+    """One index for each position off `axis`; index is data's shape without that axis.
+
+    >>> one_per_position(Tensor("d", (3, 5), "int8"), Tensor("i", (3,), "int64"), 1).result_shape
+    (3,)
+    """
+    axes = tuple(
+        Axis(size, column=0) if dim == axis else Axis(size, entry=dim - (dim > axis))
+        for dim, size in enumerate(data.shape)
+    )
+    return Addressing(axes, index.shape, (), tuple(range(index.rank)), (Column(index.name),))
+
+
+def equal_rank(data: Tensor, indices: Tensor) -> None:
+    """The *Elements family needs as many axes in indices as in data."""
+    if data.rank != indices.rank:
+        raise ShapeRefused(
+            f"{indices.name} needs as many axes as {data.name}",
+            where=f"{data.name} has {counted(data.rank, 'axis', 'axes')}, "
+            f"{indices.name} has {indices.rank}",
+            details=(described(data), described(indices)),
+            hint="to pick whole slices use gather or take",
+        )
+
+
+def off_axis(data: Tensor, indices: Tensor, dim: int, legal: str) -> ShapeRefused:
+    """The refusal for an index tensor that does not fit data off the axis."""
+    return ShapeRefused(
+        f"{indices.name} does not fit {data.name} off the axis",
+        where=f"axis {dim}: {indices.name} has {indices.shape[dim]}, "
+        f"{data.name} has {data.shape[dim]}",
+        details=(described(data), described(indices)),
+        valid=f"size on axis {dim}: {legal}",
+    )
+
+
+def vectors(
+    data: Tensor, indices: Tensor, batch_dims: int = 0, *, vector_dim: int = -1
+) -> Addressing:
+    """Vectors along `vector_dim` address the first k axes after the batch; the rest is a slice.
+
+    Result: `indices without vector_dim ++ data[batch_dims+k:]`.
+
+    >>> vectors(Tensor("d", (2, 5, 3), "int8"), Tensor("i", (7, 2), "int64")).result_shape
+    (7, 3)
+    """
+    length = indices.shape[vector_dim]
+    if length > data.rank - batch_dims:
+        first = vector_dim == 0
+        raise ShapeRefused(
+            "index vectors are longer than data has axes",
+            where=f"{indices.name} {show_shape(indices.shape)}: "
+            f"{'first' if first else 'last'} axis {length} is the vector length",
+            details=(described(data), f"batch_dims {batch_dims}"),
+            valid=f"at most {counted(data.rank - batch_dims, 'number')}",
+            hint="the coordinates of one vector run along the "
+            + ("first axis here" if first else "last axis here; MXNet puts them on the first"),
+        )
+    dim = vector_dim % indices.rank
+    entries = indices.shape[:dim] + indices.shape[dim + 1 :]
+    equal_leading(data, indices, batch_dims)
+    return _addressing_after_batch(
+        data, entries, batch_dims, tuple(Column(indices.name, j, dim) for j in range(length))
+    )
+
+
+def index_tuple(data: Tensor, indices: Sequence[Tensor]) -> Addressing:
+    """NumPy's `a[i, j, …]`: one array per leading axis, broadcast together.
+
+    >>> index_tuple(Tensor("a", (4, 5, 6), "int8"),
+    ...             [Tensor("i", (3, 1), "int64"), Tensor("j", (2,), "int64")]).result_shape
+    (3, 2, 6)
+    """
+    if len(indices) > data.rank:
+        raise ShapeRefused(
+            "more index arrays than data has axes",
+            where=f"{len(indices)} index arrays, "
+            f"{data.name} has {counted(data.rank, 'axis', 'axes')}",
+            valid=f"0 … {data.rank} index arrays",
+        )
+    entries = broadcast_shapes([i.shape for i in indices], [i.name for i in indices])
+    return _addressing_after_batch(data, entries, 0, tuple(Column(i.name) for i in indices))
+
+
+def _addressing_after_batch(
+    data: Tensor, entries: Shape, batch_dims: int, columns: tuple[Column, ...]
+) -> Addressing:
+    """Batch axes from the entry grid, then one axis per column, then the slice."""
+    addressed = batch_dims + len(columns)
+    axes = tuple(
+        Axis(size, entry=dim) if dim < batch_dims
+        else Axis(size, column=dim - batch_dims) if dim < addressed
+        else Axis(size, window=dim - addressed, span=size)
+        for dim, size in enumerate(data.shape)
+    )  # fmt: skip
+    window = data.shape[addressed:]
+    order = tuple(range(len(entries) + len(window)))
+    return Addressing(axes, entries, window, order, columns)
+
+
+def windows(
+    data: Tensor,
+    indices: Tensor,
+    *,
+    index_vector_dim: int,
+    index_map: Sequence[int],
+    spans: Sequence[int],
+    collapsed: Sequence[int],
+    batching: Sequence[int],
+    indices_batching: Sequence[int],
+    offset_dims: Sequence[int],
+) -> Addressing:
+    """StableHLO's general form: vectors name window starts; batching axes come from the grid.
+
+    The dimension numbers are those of the specification and already judged by its constraints;
+    `spans` are the slice sizes, `offset_dims` where window axes stand in the result.
+    """
+    implicit = index_vector_dim == indices.rank
+    kept = [dim for dim in range(indices.rank) if dim != index_vector_dim]
+    entries = tuple(indices.shape[dim] for dim in kept)
+    grid_of = {
+        operand: kept.index(dim) for operand, dim in zip(batching, indices_batching, strict=True)
+    }
+    column_of = {dim: column for column, dim in enumerate(index_map)}
+    traveling = [d for d in range(data.rank) if d not in collapsed and d not in batching]
+    window_of = {dim: position for position, dim in enumerate(traveling)}
+    axes = tuple(
+        Axis(size, column_of.get(dim), grid_of.get(dim), window_of.get(dim), spans[dim])
+        for dim, size in enumerate(data.shape)
+    )
+    window = tuple(spans[dim] for dim in traveling)
+    rank = len(entries) + len(window)
+    entry_numbers = iter(range(len(entries)))
+    placed = {dim: len(entries) + position for position, dim in enumerate(offset_dims)}
+    order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
+    columns = tuple(
+        Column(indices.name) if implicit else Column(indices.name, slot, index_vector_dim)
+        for slot in range(len(index_map))
+    )
+    return Addressing(axes, entries, window, order, columns)

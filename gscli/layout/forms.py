@@ -1,0 +1,199 @@
+"""The canonical forms of a layout: how its addresses can be computed with the least work.
+
+Every layout is one of three forms, found from its axes alone (ints only, no numpy):
+
+    slices     data is (batch, outer, rows, inner): the index columns fold to one row number, each
+               batch has its own entries, `outer` shares them, `inner` travels along
+    elements   data is (outer, rows, inner): one column, every other coordinate is the entry's own
+    cells      anything else: row number = columns + entry terms + window terms, and the contiguous
+               end of the window travels along
+
+Forms decide speed and never meaning: every layout could be executed as `cells`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    from gscli.layout.layout import Addressing, Axis
+
+Terms: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Form(NamedTuple):
+    """One layout's canonical form.
+
+    `data` and `result` are canonical shapes: data (or scatter's output) as
+    (batch, outer, rows, inner), gather's output and scatter's updates as
+    (batch, outer, entries, inner). `steps`: what one more in each index column adds to the row
+    number; `entry_terms` and `window_terms`: the same for grid axes, as (axis, step).
+    `order`: the axes of `entries ++ window` in the order of `result`.
+    """
+
+    kind: Literal["slices", "elements", "cells"]
+    data: tuple[int, int, int, int]
+    result: tuple[int, int, int, int]
+    steps: tuple[int, ...]
+    order: tuple[int, ...]
+    entry_terms: Terms = ()
+    window_terms: Terms = ()
+
+    @property
+    def run(self) -> int:
+        """Cells that one address moves together: they are neighbours in data and in the result."""
+        return 1 if self.kind == "elements" else self.result[3]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether data is nothing but rows: no batches and nothing outside of the rows."""
+        return self.kind == "slices" and self.data[0] == self.data[1] == 1
+
+    @property
+    def shares_entries(self) -> bool:
+        """Whether several outer positions take the same entries."""
+        return self.kind == "slices" and self.result[1] != 1
+
+
+def recognized(addressing: Addressing) -> Form:
+    """The form that addresses these axes with the least work."""
+    return _slices(addressing) or _elements(addressing) or cells(addressing)
+
+
+def _slices(addressing: Addressing) -> Form | None:
+    """Axes in the order batch*, outer*, columns*, inner*, each with one term over its full size."""
+    axes, window = addressing.axes, addressing.window
+    batch = _leading_entries(addressing)
+    kinds = ["column" if _is_column(axis) else "window" for axis in axes[batch:]]
+    if not all(_is_column(axis) or _is_full_window(axis, window) for axis in axes[batch:]):
+        return None
+    if "column" in kinds:
+        first = batch + kinds.index("column")
+        last = batch + len(kinds) - kinds[::-1].index("column")
+    else:
+        first = last = batch
+    if "window" in kinds[first - batch : last - batch]:
+        return None
+    sizes = [axis.size for axis in axes]
+    shared = prod(addressing.entries[batch:])
+    leading = tuple(_window_axis(axis) for axis in axes[batch:first])
+    trailing = tuple(_window_axis(axis) for axis in axes[last:])
+    grid = len(addressing.entries)
+    spare = tuple(w for w in range(len(window)) if w not in leading + trailing)
+    order = (
+        *range(batch),
+        *(grid + w for w in leading),
+        *range(batch, grid),
+        *(grid + w for w in spare + trailing),
+    )
+    outer, rows, inner = prod(sizes[batch:first]), prod(sizes[first:last]), prod(sizes[last:])
+    return Form(
+        "slices",
+        (prod(sizes[:batch]), outer, rows, inner),
+        (prod(addressing.entries[:batch]), outer, shared, inner),
+        _column_steps(addressing, inner),
+        order,
+    )
+
+
+def _elements(addressing: Addressing) -> Form | None:
+    """One column; each other axis takes the entry's own coordinate, off-axis extents a prefix."""
+    axes, entries = addressing.axes, addressing.entries
+    if addressing.window or len(axes) != len(entries) or len(addressing.columns) != 1:
+        return None
+    own = [axis.entry == dim and axis.column is None for dim, axis in enumerate(axes)]
+    if own.count(False) != 1 or axes[own.index(False)].entry is not None:
+        return None
+    at = own.index(False)
+    sizes = [axis.size for axis in axes]
+    ends = (slice(0, at), slice(at + 1, None))
+    if any(sizes[end][1:] != list(entries[end][1:]) for end in ends):
+        return None
+    outer, inner = (prod(sizes[end]) for end in ends)
+    data = (1, outer, sizes[at], inner)
+    result = (1, prod(entries[ends[0]]), entries[at], prod(entries[ends[1]]))
+    return Form("elements", data, result, (1,), tuple(range(len(entries))))
+
+
+def cells(addressing: Addressing) -> Form:
+    """The general form: rows of the contiguous end of the window, one address for each."""
+    axes, window = addressing.axes, addressing.window
+    traveling = 0
+    for axis in reversed(axes):
+        if not _is_full_window(axis, window) or _window_axis(axis) != len(window) - 1 - traveling:
+            break
+        traveling += 1
+    run = prod(axis.size for axis in axes[len(axes) - traveling :])
+    entries, grid = prod(addressing.entries), len(addressing.entries)
+    strides = row_major(axis.size for axis in axes)
+    return Form(
+        "cells",
+        (1, 1, prod(axis.size for axis in axes[: len(axes) - traveling]), run),
+        (1, entries, prod(window[: len(window) - traveling]), run),
+        _column_steps(addressing, run),
+        tuple(range(grid + len(window))),
+        tuple(
+            (axis.entry, stride // max(run, 1))
+            for axis, stride in zip(axes, strides, strict=True)
+            if axis.entry is not None
+        ),
+        tuple(
+            (axis.window, stride // max(run, 1))
+            for axis, stride in zip(axes[: len(axes) - traveling], strides, strict=False)
+            if axis.window is not None
+        ),
+    )
+
+
+def _leading_entries(addressing: Addressing) -> int:
+    """How many leading axes take nothing but their own entry coordinate; the first may be cut."""
+    count = 0
+    for axis, extent in zip(addressing.axes, addressing.entries, strict=False):
+        alone = axis.column is None and axis.window is None
+        fits = extent == axis.size or (count == 0 and extent < axis.size)
+        if not alone or axis.entry != count or not fits:
+            break
+        count += 1
+    return count
+
+
+def _is_column(axis: Axis) -> bool:
+    return (
+        axis.column is not None and axis.entry is None and (axis.window is None or axis.span == 1)
+    )
+
+
+def _is_full_window(axis: Axis, window: tuple[int, ...]) -> bool:
+    alone = axis.column is None and axis.entry is None and axis.window is not None
+    return alone and window[_window_axis(axis)] == axis.size
+
+
+def _window_axis(axis: Axis) -> int:
+    assert axis.window is not None
+    return axis.window
+
+
+def _column_steps(addressing: Addressing, unit: int) -> tuple[int, ...]:
+    """For each column the stride of its axis, in units of `unit` cells."""
+    strides = row_major(axis.size for axis in addressing.axes)
+    steps = {
+        axis.column: stride // max(unit, 1)
+        for axis, stride in zip(addressing.axes, strides, strict=True)
+        if axis.column is not None
+    }
+    return tuple(steps[column] for column in range(len(addressing.columns)))
+
+
+def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Strides of a row-major array of these sizes, in elements.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    steps, step = [], 1
+    for size in reversed(tuple(sizes)):
+        steps.append(step)
+        step *= size
+    return tuple(reversed(steps))

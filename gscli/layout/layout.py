@@ -1,0 +1,297 @@
+"""Layouts: which cell each index entry addresses, as far as shapes and attributes tell.
+
+Ints only, frozen, hashable, no numpy. A layout is the only judge of shapes and is always built
+before any value is looked at. The question it answers for every operator of the family: the
+coordinate of a touched cell on each axis of data is the sum of up to three terms, a number from an
+index **column**, the position in the **entry** grid, and the position inside the **window** (the
+slice that one entry moves).
+
+    Gather on axis 1 of (2, 5, 3)      axis 0: window · axis 1: column · axis 2: window
+    GatherElements on axis 1           axis 0: entry  · axis 1: column · axis 2: entry
+    StableHLO gather, slice_sizes > 1  axis 1: column + window
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+from typing import Literal, NamedTuple, TypeAlias
+
+from gscli.base.cached import cached_property
+from gscli.layout.forms import Form, recognized, row_major
+
+Shape: TypeAlias = tuple[int, ...]
+Number: TypeAlias = bool | int | float | complex | str
+Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
+
+
+class Beyond(Enum):
+    """What happens to an index outside its axis. "drop" and "fill" are SKIP seen from two sides."""
+
+    RAISE = "raise"
+    WRAP = "wrap"
+    CLIP = "clip"
+    SKIP = "skip"
+
+
+class Negative(Enum):
+    """What an index below zero means before `Beyond` is asked."""
+
+    FROM_END = "counts from the end, once"
+    OUTSIDE = "is out of range"
+    SKIP = "skips its entry"
+
+
+class Narrow(Enum):
+    """When an index is cut to its low 32 bits, as JAX does: 2**32 + 1 then names row 1."""
+
+    NEVER = "never"
+    FIRST = "before a negative index is looked at"
+    LAST = "after a negative index was counted from the end"
+
+
+class Policy(NamedTuple):
+    """How index numbers become coordinates, per coordinate and never on a folded address.
+
+    `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
+    alone (the StableHLO text). `note` is appended to a refusal, e.g. that the framework itself
+    would not have checked. `cut`: a fractional index (MXNet) loses its fraction before it is
+    judged; otherwise it is judged as written and cut then.
+    """
+
+    negative: Negative = Negative.FROM_END
+    beyond: Beyond = Beyond.RAISE
+    whole: bool = True
+    note: str = ""
+    cut: bool = False
+    narrow: Narrow = Narrow.NEVER
+
+
+class Tensor(NamedTuple):
+    """What a layout may know of an input: argument name, shape, dtype name.
+
+    `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
+    """
+
+    name: str
+    shape: Shape
+    dtype: str
+    values: tuple[int, ...] | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+
+class Axis(NamedTuple):
+    """One axis of data and the terms of its coordinate; `span` is the window's extent on it."""
+
+    size: int
+    column: int | None = None
+    entry: int | None = None
+    window: int | None = None
+    span: int = 1
+
+
+class Column(NamedTuple):
+    """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
+
+    With `slot` None every number of the input is a vector of one. What remains of the input's
+    shape broadcasts to the entry grid.
+    """
+
+    source: str
+    slot: int | None = None
+    vector_dim: int | None = None
+
+
+class Fit(Enum):
+    """How updates meet the cells they go to; everything but EXACT is one framework's own rule."""
+
+    EXACT = "exact"
+    BROADCAST = "broadcast"
+    CROP = "crop"
+    CYCLE = "cycle"
+    RESHAPE = "reshape"
+
+
+class Updates(NamedTuple):
+    """The values to write: an input, or one `value` for every touched cell (`name` None).
+
+    `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
+    that both promote to and only its result is cast (NumPy's ufunc.at). `nan_wins`: NaN replaces
+    any number under max and min; otherwise an update must compare beyond what is there, so that
+    NaN changes nothing (TensorFlow).
+    """
+
+    name: str | None
+    fit: Fit = Fit.EXACT
+    value: Number | None = None
+    scale: Number | None = None
+    cast: bool = True
+    nan_wins: bool = True
+
+
+class Addressing(NamedTuple):
+    """The shape part of a layout, as the families build it, shared by gather and scatter.
+
+    `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.
+    `order`: the axes of the result (gather's output, scatter's updates) as positions in
+    `entries ++ window`.
+    """
+
+    axes: tuple[Axis, ...]
+    entries: Shape
+    window: Shape
+    order: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates.
+
+        >>> Addressing((Axis(5, column=0), Axis(3, window=0, span=3)), (2,), (3,), (0, 1),
+        ...            (Column("indices"),)).result_shape
+        (2, 3)
+        """
+        both = self.entries + self.window
+        return tuple(both[position] for position in self.order)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything about one call but its values. See `gather_layout` and `scatter_layout`."""
+
+    kind: Literal["gather", "scatter"]
+    addressing: Addressing
+    policy: Policy
+    data: str | None
+    data_shape: Shape
+    dtype: str
+    output_shape: Shape
+    updates: Updates | None = None
+    reduction: Reduction = "none"
+    include_self: bool = True
+    accumulate: str | None = None
+    fill: Number = 0
+    open_order: str = ""
+    attributes: tuple[tuple[str, object], ...] = field(default=(), compare=False)
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the view of data that is addressed (flattened data has one)."""
+        return self.addressing.axes
+
+    @cached_property
+    def view_shape(self) -> Shape:
+        """Sizes of `axes`; as many cells as `data_shape`."""
+        return tuple(axis.size for axis in self.axes)
+
+    @cached_property
+    def strides(self) -> Shape:
+        """Row-major strides of the view, in elements."""
+        return row_major(self.view_shape)
+
+    @cached_property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return prod(self.addressing.entries)
+
+    @cached_property
+    def window_size(self) -> int:
+        """Number of cells that one entry moves."""
+        return prod(self.addressing.window)
+
+    @cached_property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates."""
+        return self.addressing.result_shape
+
+    @cached_property
+    def keeps_order(self) -> bool:
+        """Whether the axes of the result are those of `entries ++ window` in that order."""
+        return self.addressing.order == tuple(range(len(self.addressing.order)))
+
+    @cached_property
+    def output_size(self) -> int:
+        """Number of cells of the output."""
+        return prod(self.output_shape)
+
+    @cached_property
+    def made_shapes(self) -> tuple[tuple[Shape, int], ...]:
+        """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
+        shapes = self.output_shape, self.addressing.entries + self.addressing.window
+        return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
+
+    @cached_property
+    def refuses_rows(self) -> bool:
+        """Whether each index names one row, as it stands or from the end, or is refused."""
+        return (
+            self.policy.beyond is Beyond.RAISE
+            and self.policy.negative is not Negative.SKIP
+            and self.policy.narrow is Narrow.NEVER
+            and all(self.axes[axis].window is None for axis in self.column_axes)
+        )
+
+    @cached_property
+    def column_axes(self) -> tuple[int, ...]:
+        """For each index column, the axis of the view that it addresses."""
+        found = {axis.column: number for number, axis in enumerate(self.axes)}
+        return tuple(found[column] for column in range(len(self.addressing.columns)))
+
+    @cached_property
+    def form(self) -> Form:
+        """The canonical form, in which addresses take the least work."""
+        return recognized(self.addressing)
+
+    @cached_property
+    def index_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that hold indices, in order, each once."""
+        return tuple(dict.fromkeys(column.source for column in self.addressing.columns))
+
+
+def gather_layout(
+    data: Tensor,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    fill: Number = 0,
+    output_shape: Shape | None = None,
+) -> Layout:
+    """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
+    shape = addressing.result_shape if output_shape is None else output_shape
+    return Layout(
+        "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
+        fill="" if data.dtype == "str" and fill == 0 else fill,
+    )  # fmt: skip
+
+
+def scatter_layout(
+    data: Tensor | None,
+    updates: Updates,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    dtype: str = "",
+    reduction: Reduction = "none",
+    include_self: bool = True,
+    accumulate: str | None = None,
+    fill: Number = 0,
+    open_order: str = "",
+) -> Layout:
+    """Output = copy of data (or `fill` everywhere when data is None), then written entry by entry.
+
+    `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
+    False: a touched cell starts from the identity of the reduction. `open_order` says why the
+    order of duplicate writers is not promised; then a warning names them.
+    """
+    shape = data.shape if data else tuple(axis.size for axis in addressing.axes)
+    element = data.dtype if data else dtype
+    return Layout(
+        "scatter", addressing, policy, data.name if data else None, shape, element, shape,
+        updates, reduction, include_self, accumulate,
+        "" if element == "str" and fill == 0 else fill,
+        open_order if reduction == "none" else "",
+    )  # fmt: skip

@@ -1,0 +1,181 @@
+"""Refusals that several frameworks share: element types, vectors, and the shape of updates.
+
+Each function returns when its input is legal and raises ShapeRefused or DtypeRefused otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from gscli.base import dtypes
+from gscli.base.errors import (
+    DtypeRefused,
+    ExactShapeRefused,
+    IndexTypeRefused,
+    ShapeRefused,
+    UpdatesTypeRefused,
+)
+from gscli.layout.families import described, show_shape
+from gscli.layout.layout import Fit, Reduction, Shape, Tensor, Updates
+
+
+def allow(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
+    """The element type must be one of `allowed`.
+
+    >>> allow(Tensor("data", (2,), "int8"), ("float32", "int8"))
+    """
+    if tensor.dtype not in allowed:
+        raise DtypeRefused(
+            f"{tensor.name} cannot be {tensor.dtype}",
+            where=described(tensor),
+            details=(why,) if why else (),
+            valid=" ".join(allowed),
+            hint=hint,
+        )
+
+
+def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) -> None:
+    """Indices must be of the integer types that the operator lists."""
+    if indices.dtype not in allowed:
+        problem = (
+            f"{indices.name} cannot be {indices.dtype}"
+            if indices.dtype in dtypes.INTEGERS
+            else f"{indices.name} must be integers, got {indices.dtype}"
+        )
+        raise IndexTypeRefused(
+            problem, name=indices.name, allowed=tuple(allowed), where=described(indices)
+        )
+
+
+def same_type(data: Tensor, updates: Tensor) -> None:
+    """Updates are never cast in silence."""
+    if data.dtype != updates.dtype:
+        raise UpdatesTypeRefused(
+            f"{updates.name} must have {data.name}'s element type",
+            name=updates.name,
+            wanted=data.dtype,
+            where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
+        )
+
+
+def at_least_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:
+    """The input needs `rank` axes or more.
+
+    >>> at_least_rank(Tensor("data", (2,), "int8"))
+    """
+    if tensor.rank < rank:
+        raise ShapeRefused(
+            f"rank {tensor.rank} is not allowed",
+            where=described(tensor),
+            valid=f"rank {rank} or more",
+            hint=hint,
+        )
+
+
+def exact_shape(updates: Tensor, wanted: Shape, parts: str = "", hint: str = "") -> None:
+    """Updates must have exactly the shape `wanted`; `parts` explains where it comes from."""
+    if updates.shape == wanted:
+        return
+    got, asked = show_shape(updates.shape), show_shape(wanted)
+    width = max(len(got), len(asked))
+    raise ExactShapeRefused(
+        f"{updates.name} has the wrong shape",
+        name=updates.name,
+        wanted=wanted,
+        where=f"{updates.name} {got}",
+        details=(
+            f"{got:<{width}}   got",
+            f"{asked:<{width}}   wanted" + (f" = {parts}" if parts else ""),
+        ),
+        valid=asked,
+        hint=hint,
+    )
+
+
+def vector_updates(
+    updates: Tensor, data: Tensor, indices: Tensor, wanted: Shape, hint: str = ""
+) -> None:
+    """Updates must have the shape of ScatterND, where vectors lie along the last axis of indices.
+
+    >>> vector_updates(Tensor("updates", (7, 3), "int8"), Tensor("data", (2, 3), "int8"),
+    ...                Tensor("indices", (7, 1), "int64"), (7, 3))
+    """
+    length = indices.shape[-1]
+    parts = (
+        f"{indices.name}.shape[:-1] {show_shape(indices.shape[:-1])} + "
+        f"{data.name}.shape[{length}:] {show_shape(data.shape[length:])}"
+    )
+    exact_shape(updates, wanted, parts, hint)
+
+
+def stretched_updates(values: Tensor, wanted: Shape, parts: str, *, cast: bool = True) -> Updates:
+    """Updates that stretch to `wanted`, which they may not enlarge; `parts` says where it is from.
+
+    >>> stretched_updates(Tensor("b", (3,), "int8"), (2, 3), "entries").fit
+    <Fit.BROADCAST: 'broadcast'>
+    """
+    aligned = values.shape[::-1], wanted[::-1]
+    if values.rank > len(wanted) or any(
+        size not in (1, extent) for size, extent in zip(*aligned, strict=False)
+    ):
+        raise ShapeRefused(
+            f"{values.name} does not stretch to the cells it is for",
+            where=f"{values.name} {show_shape(values.shape)}",
+            details=(f"wanted {show_shape(wanted)} = {parts}",),
+            valid="sizes equal or 1, aligned at the last axis",
+        )
+    return Updates(values.name, Fit.BROADCAST, cast=cast)
+
+
+def batch_dims_within(batch_dims: int, low: int, high: int, *tensors: Tensor) -> None:
+    """The number of batch axes must be `low` … `high`; `tensors` are named in the refusal.
+
+    >>> batch_dims_within(1, 0, 1, Tensor("data", (2, 3), "int8"))
+    """
+    if not low <= batch_dims <= high:
+        raise ShapeRefused(
+            "batch_dims is out of range",
+            where=f"batch_dims = {batch_dims}",
+            details=tuple(map(described, tensors)),
+            valid=f"{low} … {high}",
+        )
+
+
+def no_empty_vectors(indices: Tensor, longest: int, hint: str = "") -> None:
+    """Vectors along the last axis need a number at least; they may have `longest`.
+
+    >>> no_empty_vectors(Tensor("indices", (7, 2), "int64"), 3)
+    """
+    if indices.shape[-1] == 0:
+        raise ShapeRefused(
+            "index vectors are empty",
+            where=f"{described(indices)}: last axis 0 is the vector length",
+            valid=f"vector length 1 … {longest}",
+            hint=hint,
+        )
+
+
+_NO_MEANING: dict[str, tuple[str, ...]] = {
+    "bool": ("max", "min", "mean"),
+    "str": ("sub", "mul", "max", "min", "mean"),
+    "complex": ("max", "min"),
+}
+
+
+def reduction_has_meaning(
+    data: Tensor, reduction: Reduction, why: str, allowed: Collection[str] = ()
+) -> None:
+    """Refuse reductions that no text gives a meaning for this element type.
+
+    `allowed` lifts the refusal where a framework does define it (NumPy's complex maximum).
+    """
+    kind = "complex" if data.dtype in dtypes.COMPLEX else data.dtype
+    if reduction in _NO_MEANING.get(kind, ()) and reduction not in allowed:
+        undefined = _NO_MEANING[kind]
+        known = [r for r in ("none", "add", "mul", "max", "min") if r not in undefined]
+        raise DtypeRefused(
+            f"{reduction} has no meaning for {data.dtype}",
+            where=f"reduction = {reduction}, {described(data)}",
+            details=(why,),
+            valid=" ".join(known),
+        )

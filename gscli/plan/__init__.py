@@ -1,0 +1,1 @@
+"""Index values become addresses, every one of them judged."""

@@ -1,0 +1,187 @@
+"""Element types of untyped inputs: what an operator takes is asked from its layout.
+
+JSON and CSV carry no types. A refusal that names the wanted type (`IndexTypeRefused`,
+`UpdatesTypeRefused`) is answered by bringing untyped numbers to that type, without loss, and asking
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import DtypeRefused, GscliError, IndexTypeRefused, Notice, UpdatesTypeRefused
+from gscli.files.element_types import cast_exactly, dtype_named
+from gscli.files.files import STANDARD_INPUT
+from gscli.frameworks.execute import layout_of
+from gscli.frameworks.operator import Operator
+from gscli.layout.families import show_shape
+
+Array = NDArray[Any]
+
+
+@dataclass
+class Inputs:
+    """The inputs of a call: arrays by argument name, where each came from, what was changed."""
+
+    arrays: dict[str, Array]
+    origins: dict[str, str]
+    typed: dict[str, bool]
+    notices: list[Notice] = field(default_factory=list)
+
+
+def settle_types(
+    operator: Operator,
+    inputs: Inputs,
+    attrs: Mapping[str, object],
+    *,
+    strict: bool,
+    dtype: str | None = None,
+) -> None:
+    """Give untyped inputs the type the operator wants; widen typed indices with a warning.
+
+    Data and updates become `dtype` first, where one is asked for; indices never do.
+    """
+    if dtype is not None:
+        wanted = dtype_named(dtype)
+        for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
+            inputs.arrays[name] = _without_loss(inputs, name, wanted)
+            inputs.typed[name] = True
+    for _ in range(2 * len(inputs.arrays)):
+        try:
+            layout_of(operator, inputs.arrays, attrs)
+        except IndexTypeRefused as refusal:
+            _settle_indices(inputs, refusal, strict=strict)
+        except UpdatesTypeRefused as refusal:
+            _settle_updates(inputs, refusal)
+        else:
+            return
+
+
+def _names_to_convert(
+    operator: Operator,
+    inputs: Inputs,
+    attrs: Mapping[str, object],
+    wanted: np.dtype[Any],
+    *,
+    strict: bool,
+) -> set[str]:
+    """Data, updates, and indices that are whole numbers written as floats.
+
+    Only a layout tells which inputs are indices, and it judges types first. So on trial everything
+    is converted that can be; an operator that refuses indices of that type names them.
+    """
+    trial = replace(inputs, arrays=dict(inputs.arrays), notices=[])
+    tensors = {item.name for item in operator.inputs if item.kind == "tensor"}
+    for name in tensors & inputs.arrays.keys():
+        with suppress(DtypeRefused):
+            trial.arrays[name] = _without_loss(inputs, name, wanted)
+    for _ in range(3 * len(inputs.arrays)):
+        try:
+            layout = layout_of(operator, trial.arrays, attrs)
+        except IndexTypeRefused as refusal:
+            if trial.arrays[refusal.name] is inputs.arrays[refusal.name]:
+                _settle_indices(trial, refusal, strict=strict)
+            else:
+                trial.arrays[refusal.name] = inputs.arrays[refusal.name]
+        except UpdatesTypeRefused as refusal:
+            _settle_updates(trial, refusal)
+        else:
+            updates = None if layout.updates is None else layout.updates.name
+            unfit = {name for name in layout.index_inputs if inputs.arrays[name].dtype.kind == "f"}
+            return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
+    return set()
+
+
+def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
+    """An input in the wanted type; numbers of a text without types are rounded to a float."""
+    array, origin = inputs.arrays[name], inputs.origins[name]
+    if not inputs.typed[name]:
+        cast = untyped_as(array, wanted)
+        if cast is not None:
+            return cast
+    return cast_exactly(array, wanted, name if origin == "inline" else origin)
+
+
+def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
+    name = refusal.name
+    array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
+    if array.dtype.kind == "f" and not inputs.typed[name]:
+        raise _not_whole(name, array, refusal)
+    if array.dtype.kind not in "iu" or strict:
+        raise _with_way_on(refusal, inputs)
+    widened = array.astype(wanted)
+    if (array.size and (widened.astype(array.dtype) != array).any()) or _changed_sign(
+        array, widened
+    ):
+        raise _with_way_on(refusal, inputs)
+    if inputs.typed[name]:
+        inputs.notices.append(
+            Notice(
+                f"{name} is {array.dtype}, widened to {wanted}",
+                where=f"the specification takes {' or '.join(refusal.allowed)} only",
+                hint="--strict refuses",
+            )
+        )
+    inputs.arrays[name] = widened
+
+
+def _changed_sign(array: Array, widened: Array) -> bool:
+    return array.dtype.kind == "u" and bool((widened < 0).any())
+
+
+def _not_whole(name: str, array: Array, refusal: DtypeRefused) -> GscliError:
+    places = np.argwhere(~(array == np.floor(array)))
+    if places.size == 0:
+        return refusal
+    place = tuple(int(at) for at in places[0])
+    return DtypeRefused(
+        f"{name} must be integers",
+        where=f"{name}{show_shape(place)} = {array[place]}",
+        details=("not a whole number",),
+        valid=refusal.valid,
+    )
+
+
+def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
+    name = refusal.name
+    cast = None
+    if not inputs.typed[name]:
+        cast = untyped_as(inputs.arrays[name], dtype_named(refusal.wanted))
+    if cast is None:
+        raise _with_way_on(refusal, inputs)
+    inputs.arrays[name] = cast
+
+
+def _with_way_on(
+    refusal: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs
+) -> IndexTypeRefused | UpdatesTypeRefused:
+    """The refusal with a hint for where the input came from: a file is converted, a text is not."""
+    origin, array = inputs.origins[refusal.name], inputs.arrays[refusal.name]
+    refusal.hint = ""
+    if not inputs.typed[refusal.name]:
+        if isinstance(refusal, UpdatesTypeRefused) and array.dtype.kind == "f":
+            refusal.hint = f"--dtype {array.dtype} converts data and {refusal.name}"
+    elif origin == "inline":
+        refusal.hint = f'write "dtype": "{refusal.wanted}" there'
+    else:
+        import shlex  # noqa: PLC0415  only when something is wrong
+
+        name = "-" if origin == STANDARD_INPUT else shlex.quote(origin)
+        refusal.hint = f"convert it: gscli convert {name} OUT --dtype {refusal.wanted}"
+    return refusal
+
+
+def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:
+    """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
+    if array.dtype.kind == "U" or wanted.kind == "U":
+        return None
+    with np.errstate(all="ignore"):
+        cast = array.astype(wanted)
+    exact = wanted.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
+    return cast if exact and not _changed_sign(array, cast) else None

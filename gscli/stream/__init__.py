@@ -1,0 +1,10 @@
+"""Files larger than memory: the same plans and kernels, block by block from file to file.
+
+Indices are judged before the output appears. Data are read by position and never mapped, indices
+and updates are looked at in blocks and let go again, so that memory stays flat whatever the sizes.
+"""
+
+from gscli.stream.patching import patch_in_place
+from gscli.stream.running import run_to_file, worth_streaming
+
+__all__ = ["patch_in_place", "run_to_file", "worth_streaming"]

@@ -1,0 +1,47 @@
+"""Gather from a file: the result in pieces, in the order in which it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gscli.files import mapped
+from gscli.kernel.routes import in_sequence
+from gscli.plan.plan import Array, Plan
+from gscli.stream.rowfile import HeldRows, RowFile
+
+PIECE = 36 << 20
+"""Bytes of result that are gathered at a time: the file is passed over once for each piece."""
+
+PICKS = 1 << 20
+"""Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
+
+
+def gathered(
+    plan: Plan, source: RowFile | HeldRows, dtype: np.dtype[np.generic]
+) -> Iterator[Array]:
+    """Pieces of the canonical result, as (rows, run), one after the other.
+
+    `source` has the data as rows of the form's run. A piece is overwritten by the next one.
+    """
+    run, fill = plan.layout.form.run, plan.layout.fill
+    most = max(min(PIECE // source.width, PICKS), 1)
+    held: Array | None = None
+    for step in in_sequence(plan, most):
+        size = step.addresses.size
+        if held is None or len(held) < size:
+            held = np.empty((size, run), dtype)
+        piece = held[:size]
+        rows = step.all_addresses + (step.base.start or 0)
+        target = piece.view(np.uint8).reshape(size, source.width)
+        if step.live is None:
+            source.take(rows, target)
+        else:
+            live = step.live.reshape(-1)
+            chosen = np.empty((int(live.sum()), source.width), np.uint8)
+            source.take(rows[live], chosen)
+            target[live] = chosen
+            piece[~live] = fill
+        yield piece
+        mapped.release(*plan.inputs.values())

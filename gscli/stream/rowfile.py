@@ -1,0 +1,144 @@
+"""Rows of a file that is too large to hold: read by position, never mapped.
+
+Mapped pages would stay in the process, and a file that becomes shorter would end it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base.errors import CannotRead
+from gscli.base.text import safe
+from gscli.files import mapped
+from gscli.kernel.items import LARGEST_ITEM
+from gscli.kernel.rows import stable_order
+from gscli.plan.plan import Array, Indices
+
+Bytes = NDArray[np.uint8]
+
+WINDOW = 1 << 20
+"""Bytes read at once where many rows of a window are wanted."""
+
+SPARSE = 128
+"""Rows in a window up to which each is read alone: so many calls cost as much as the window."""
+
+CALLS = 1 << 11
+"""Rows read alone whose bytes are put together at a time."""
+
+
+class RowFile:
+    """Part of a file as rows of `width` bytes, from byte `offset` on."""
+
+    def __init__(self, path: str, offset: int, width: int, count: int) -> None:
+        self.name, self.offset, self.width, self.count = safe(path), offset, width, count
+        with _reading(self.name):
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def close(self) -> None:
+        """Close the file; what was read is read, so that a failure changes nothing."""
+        with suppress(OSError):
+            os.close(self._descriptor)
+
+    def read(self, first: int, into: Bytes) -> None:
+        """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
+        with _reading(self.name):
+            self._fill(into.reshape(-1).data, self.offset + first * self.width)
+
+    def take(self, rows: Indices, into: Bytes) -> None:
+        """The rows numbered `rows`, in that order, to `into` (rows, width).
+
+        The file is read forwards, whatever their order. Numbers must be legal.
+        """
+        order = stable_order(rows, self.count)
+        ordered = rows[order]
+        windows = ordered // max(WINDOW // self.width, 1)
+        starts = np.flatnonzero(windows[1:] != windows[:-1]) + 1
+        starts = np.concatenate(([0], starts)) if rows.size else starts
+        counts = np.diff(starts, append=rows.size)
+        alone = np.repeat(counts <= SPARSE, counts)
+        with _reading(self.name):
+            self._take_each(ordered[alone], order[alone], into)
+            crowded = starts[counts > SPARSE].tolist(), (starts + counts)[counts > SPARSE].tolist()
+            window = np.empty(max(WINDOW, self.width) if crowded[0] else 0, np.uint8)
+            for begin, end in zip(*crowded, strict=True):
+                self._take_near(window, ordered[begin:end], order[begin:end], into)
+
+    def _take_each(self, ordered: Indices, places: Indices, into: Bytes) -> None:
+        """Rows with few neighbours: one call for each, without a loop in Python."""
+        if self.width > LARGEST_ITEM:
+            for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
+                self._fill(into[place].data, self.offset + row * self.width)
+            return
+        item = f"V{self.width}"
+        for first in range(0, ordered.size, CALLS):
+            positions = (ordered[first : first + CALLS] * self.width + self.offset).tolist()
+            reads = map(os.pread, repeat(self._descriptor), repeat(self.width), positions)
+            content = b"".join(reads)
+            if len(content) != len(positions) * self.width:
+                raise self._shorter()
+            into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
+
+    def _take_near(self, buffer: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
+        """Rows of one window: read from the first to the last of them, then picked."""
+        first, last = int(ordered[0]), int(ordered[-1])
+        window = buffer[: (last - first + 1) * self.width].reshape(-1, self.width)
+        self._fill(window.reshape(-1).data, self.offset + first * self.width)
+        if self.width <= LARGEST_ITEM:
+            item = f"V{self.width}"
+            into.view(item)[places, 0] = window.view(item)[:, 0].take(ordered - first, mode="wrap")
+        else:
+            into[places] = window[ordered - first]
+
+    def _fill(self, view: memoryview, position: int) -> None:
+        while view.nbytes:
+            done = os.preadv(self._descriptor, [view], position)
+            if not done:
+                raise self._shorter()
+            view, position = view[done:], position + done
+
+    def _shorter(self) -> CannotRead:
+        return CannotRead(f"cannot read {self.name}", where=f"{self.name}: became shorter")
+
+
+class HeldRows:
+    """Rows of an array in memory, with the methods of `RowFile`."""
+
+    def __init__(self, array: Array, width: int) -> None:
+        flat = np.ascontiguousarray(array).reshape(-1)
+        self.width = width
+        self._rows = flat.view(np.uint8).reshape(-1, width)
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def read(self, first: int, into: Bytes) -> None:
+        """As `RowFile.read`."""
+        into[...] = self._rows[first : first + len(into)]
+
+    def take(self, rows: Indices, into: Bytes) -> None:
+        """As `RowFile.take`."""
+        self._rows.take(rows, axis=0, out=into, mode="wrap")
+
+
+def rows_of(array: Array, width: int) -> RowFile | HeldRows:
+    """An array as rows of `width` bytes: from the file it is mapped from, else from memory."""
+    place = mapped.file_of(array)
+    if place is None:
+        return HeldRows(array, width)
+    return RowFile(*place, width, array.nbytes // width)
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CannotRead(
+            f"cannot read {name}", where=f"{name}: {error.strerror or error}"
+        ) from error

@@ -1,0 +1,200 @@
+"""Run one operator from files to a .npy file, in memory that does not grow with them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from math import prod
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from gscli.base.arrays import dtype_named
+from gscli.base.errors import CannotWrite
+from gscli.base.text import safe
+from gscli.files import mapped
+from gscli.files.atomic import AtomicFile, open_atomic
+from gscli.files.npy import blocks, npy_header
+from gscli.frameworks.execute import Run, planned
+from gscli.frameworks.operator import Operator
+from gscli.kernel.updates import Updates, prepared
+from gscli.layout.layout import Fit, Layout
+from gscli.plan.plan import Array, Indices, Plan
+from gscli.stream.reading import gathered
+from gscli.stream.rowfile import HeldRows, RowFile, rows_of
+from gscli.stream.writeback import written_through
+from gscli.stream.writing import BLOCK, Scattering, records_of
+
+Progress = Callable[[int, int], None]
+
+LARGE = 64 << 20
+"""Bytes of a mapped input from which a result is streamed rather than made in memory."""
+
+
+def worth_streaming(inputs: Mapping[str, Array]) -> bool:
+    """Whether any input is a mapped file so large that the result should not be held in memory."""
+    return any(
+        array.nbytes >= LARGE and mapped.file_of(array) is not None for array in inputs.values()
+    )
+
+
+def run_to_file(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    path: str,
+    *,
+    max_bytes: int | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Write the result to the .npy file `path`, which appears complete or not at all.
+
+    All shapes and indices are judged first. `progress` is called with the bytes of the result
+    written so far and in all. The run's output is the new file, mapped. Raises GscliError alone.
+    """
+    arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+    plan.judge()
+    mapped.release(*arrays.values())
+    dtype = output_dtype(plan.layout, arrays)
+    header = npy_header(dtype, plan.layout.output_shape)
+    total = prod(plan.layout.output_shape) * dtype.itemsize
+    folder = _folder_for_temporary_files(path)
+    with ExitStack() as stack, _refusing_temporary(folder):
+        pieces = _pieces(plan, dtype, folder, stack)
+        file = stack.enter_context(open_atomic(path, size=len(header) + total))
+        with written_through(file, len(header) + total) as write:
+            write(header)
+            done = 0
+            for piece in pieces:
+                # As bytes, because bfloat16 and its like have no buffer of their own.
+                done += write(piece.reshape(-1).view(np.uint8).data)
+                if progress is not None:
+                    progress(done, total)
+        output = _mapped_output(file, dtype, plan.layout, len(header))
+    return Run(operator, arrays, plan, output)
+
+
+@contextmanager
+def _refusing_temporary(folder: str | None) -> Iterator[None]:
+    """What is left to fail with the system's own errors are temporary files."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = f"{safe(folder or tempfile.tempdir or 'no folder')}: {error.strerror or error}"
+        raise CannotWrite("cannot write temporary files", where=where) from error
+
+
+def _folder_for_temporary_files(path: str) -> str | None:
+    """Beside the result, where there is room for it; never beside a device or a pipe.
+
+    None for Python's choice. A name that no file can have is left to the writer to refuse.
+    """
+    with suppress(OSError, ValueError):
+        target = Path(os.path.realpath(path))
+        if (target.is_file() or not target.exists()) and target.parent.is_dir():
+            return str(target.parent)
+    return None
+
+
+def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
+    """The element type of the result."""
+    return arrays[layout.data].dtype if layout.data is not None else dtype_named(layout.dtype)
+
+
+def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:
+    """The new content, mapped while the old one can still stay."""
+    if 0 in layout.output_shape or not file.seekable():
+        return np.empty(layout.output_shape, dtype)
+    try:
+        return np.memmap(file, dtype, "r", offset, layout.output_shape)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotWrite(f"cannot write {file.name}", where=f"{file.name}: {reason}") from error
+
+
+def _pieces(
+    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+) -> Iterator[Array]:
+    layout = plan.layout
+    if 0 in layout.output_shape:
+        return iter(())
+    if layout.kind == "scatter":
+        return _scattered(plan, dtype, folder, stack)
+    source = data_rows(plan, dtype, stack)
+    pieces = gathered(plan, source, dtype)
+    if layout.form.order == layout.addressing.order:
+        return pieces
+    return _transposed(
+        layout, pieces, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
+    )
+
+
+def _transposed(
+    layout: Layout, pieces: Iterator[Array], dtype: np.dtype[Any], file: IO[bytes]
+) -> Iterator[Array]:
+    """The canonical result by way of a temporary file, with its axes in the operator's order."""
+    for piece in pieces:
+        file.write(piece.reshape(-1).view(np.uint8).data)
+    file.flush()
+    order, wanted = layout.form.order, layout.addressing.order
+    both = layout.addressing.entries + layout.addressing.window
+    full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
+    for block in blocks(np.asarray(full).transpose([order.index(axis) for axis in wanted])):
+        yield np.frombuffer(block, np.uint8)
+        mapped.release(full)
+
+
+def _scattered(
+    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+) -> Iterator[Array]:
+    layout, run = plan.layout, plan.layout.form.run
+    rows = prod(layout.output_shape) // run
+    width = run * dtype.itemsize
+    per_block = max(BLOCK // width, 1)
+    source = data_rows(plan, dtype, stack) if layout.data is not None else None
+    held = np.empty((min(per_block, rows), run), dtype)
+
+    def block(first: int, last: int) -> Array:
+        part = held[: last - first]
+        if source is None:
+            part[...] = layout.fill
+        else:
+            source.read(first, part.view(np.uint8).reshape(last - first, width))
+        return part
+
+    scattering = Scattering(layout, updates_at(plan, dtype, stack), block, per_block, folder)
+    return scattering.written(records_of(plan), 0, rows)
+
+
+def data_rows(plan: Plan, dtype: np.dtype[Any], stack: ExitStack) -> RowFile | HeldRows:
+    """The data as rows of the form's run."""
+    assert plan.layout.data is not None
+    source = rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
+    stack.callback(source.close)
+    return source
+
+
+def updates_at(plan: Plan, dtype: np.dtype[Any], stack: ExitStack) -> Callable[[Indices], Array]:
+    """A function from places in the canonical order to updates, as (places, run), ready to use."""
+    layout, run = plan.layout, plan.layout.form.run
+    working = dtype if layout.accumulate is None else dtype_named(layout.accumulate)
+    assert layout.updates is not None
+    name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
+    if name is None or not plain or layout.form.order != layout.addressing.order:
+        held = Updates(plan, working)
+        return lambda places: held.values((places,))
+    array = plan.inputs[name]
+    source = rows_of(array, run * array.itemsize)
+    stack.callback(source.close)
+
+    def updates(places: Indices) -> Array:
+        found = np.empty((places.size, run), array.dtype)
+        source.take(places, found.view(np.uint8).reshape(places.size, source.width))
+        return prepared(layout, found, working)
+
+    return updates

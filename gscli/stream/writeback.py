@@ -1,0 +1,187 @@
+"""Large results go past the system's cache, from threads, while the next part is being made.
+
+In the cache each 4 KiB of a result would need a page of its own, which takes longer to find than
+to fill, push out what others keep there, and wait for the last sync.
+"""
+
+from __future__ import annotations
+
+import _thread
+import errno
+import mmap
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from queue import SimpleQueue
+from types import TracebackType
+from typing import TypeAlias
+
+from gscli.base.errors import CannotWrite
+from gscli.files.atomic import AtomicFile
+
+Write: TypeAlias = Callable[[bytes | memoryview], int]
+Job: TypeAlias = tuple[mmap.mmap, int]
+"""A full buffer and the position in the file where it belongs."""
+
+UNCACHED_FROM = 128 << 20
+"""Bytes of a result from which it goes past the cache."""
+
+STRIDE = 3 << 20
+"""Bytes in a buffer: a multiple of any device's blocks."""
+
+BUFFERS = 3
+"""One to fill and two on their way, so that the device has always something to do."""
+
+
+def written_through(file: AtomicFile, size: int) -> AbstractContextManager[Write]:
+    """What writes the `size` bytes of a file from its beginning, in turn; all is told at the end.
+
+    Files that are small, no regular files, or on systems that know no other way are written as
+    usual. Raises CannotWrite.
+    """
+    large = size >= UNCACHED_FROM and file.seekable() and file.tell() == 0
+    stream = _stream(file) if large else None
+    return nullcontext(file.write) if stream is None else stream
+
+
+def _stream(file: AtomicFile) -> _Stream | None:
+    try:
+        return _Stream(file) if _set_direct(file, on=True) else None
+    except OSError:  # no memory for its buffers
+        _set_direct(file, on=False)
+        return None
+
+
+def _set_direct(file: AtomicFile, *, on: bool) -> bool:
+    """Whether the system can be told to write a file past its cache, and has been."""
+    flag = getattr(os, "O_DIRECT", 0)
+    if not flag:
+        return False
+    import fcntl  # noqa: PLC0415  not on every system
+
+    flags = fcntl.fcntl(file.fileno(), fcntl.F_GETFL)
+    try:
+        fcntl.fcntl(file.fileno(), fcntl.F_SETFL, flags | flag if on else flags & ~flag)
+    except OSError:
+        return False
+    return True
+
+
+class _Stream:
+    """Buffers of whole pages: while one is filled, the others leave by way of two threads.
+
+    The threads are plain ones that go through a queue. A Thread ends in a weak reference's
+    callback, where the exception of a signal that arrives just then would be dropped; and a queue
+    knows what was given to it, whenever a signal comes.
+    """
+
+    def __init__(self, file: AtomicFile) -> None:
+        self._file, self._size = file, STRIDE
+        self._free, self._full = SimpleQueue[mmap.mmap](), SimpleQueue[Job | None]()
+        for _ in range(BUFFERS):
+            self._free.put(mmap.mmap(-1, STRIDE))
+        self._filling = self._free.get()
+        self._filled = self._position = 0
+        self._error: OSError | CannotWrite | None = None
+        self._threads: list[_thread.LockType] = []
+        with suppress(RuntimeError):  # no more threads
+            for _ in range(BUFFERS - 1):
+                self._threads.append(self._started())
+
+    def _started(self) -> _thread.LockType:
+        """A thread; what it returns can be locked when the thread has ended."""
+        ended = _thread.allocate_lock()
+        ended.acquire()
+        _thread.start_new_thread(self._leave_in_turn, (ended,))
+        return ended
+
+    # No generator: a signal that arrives while it is entered would leave it to end later, when the
+    # file is closed.
+    def __enter__(self) -> Write:
+        return self.write
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is None:
+                self.finish()
+        finally:
+            self.stop()
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Take a copy of some bytes, and send each buffer that is full."""
+        with memoryview(data) as view:
+            done = 0
+            while done < view.nbytes:
+                count = min(self._size - self._filled, view.nbytes - done)
+                self._filling[self._filled : self._filled + count] = view[done : done + count]
+                self._filled, done = self._filled + count, done + count
+                if self._filled == self._size:
+                    self._send()
+            return done
+
+    def finish(self) -> None:
+        """Write what is left, which need not be whole blocks, as usual."""
+        self.stop()
+        self._tell()
+        self._file.seek(self._position)
+        with memoryview(self._filling) as view:
+            self._file.write(view[: self._filled])
+
+    def stop(self) -> None:
+        """Wait for the threads, for nobody may close the file before; leave the file as it was."""
+        for _ in self._threads:
+            self._full.put(None)
+        while self._threads:
+            with self._threads[-1]:
+                pass
+            del self._threads[-1]
+        _set_direct(self._file, on=False)
+
+    def _send(self) -> None:
+        job = self._filling, self._position
+        self._position, self._filled = self._position + self._size, 0
+        if self._threads:
+            self._full.put(job)
+        else:
+            self._leave(*job)
+        self._filling = self._free.get()
+        self._tell()
+
+    def _leave_in_turn(self, ended: _thread.LockType) -> None:
+        try:
+            while (job := self._full.get()) is not None:
+                self._leave(*job)
+        finally:
+            ended.release()
+
+    def _leave(self, buffer: mmap.mmap, position: int) -> None:
+        try:
+            with memoryview(buffer) as view:
+                self._put(view, position)
+        except (OSError, CannotWrite) as error:
+            self._error = error
+        finally:
+            self._free.put(buffer)
+
+    def _put(self, view: memoryview, position: int) -> None:
+        done, direct = 0, True
+        while done < view.nbytes:
+            try:
+                done += os.pwrite(self._file.fileno(), view[done:], position + done)
+            except OSError as error:
+                # Neither blocks nor addresses that this device takes, or what a full one left.
+                if error.errno != errno.EINVAL or not direct:
+                    raise
+                direct = False
+                _set_direct(self._file, on=False)
+
+    def _tell(self) -> None:
+        if self._error is not None:
+            name, error = self._file.name, self._error
+            reason = error.strerror if isinstance(error, OSError) else ""
+            raise CannotWrite(f"cannot write {name}", where=f"{name}: {reason or error}") from error

@@ -1,0 +1,120 @@
+"""Which entries of a scatter write the same cells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gscli import kernel
+from gscli.layout.layout import Layout
+from gscli.plan.plan import BLOCK, Indices, Plan
+
+JUDGED = 1 << 22
+"""Addresses that are looked at: one for each entry, or one for each cell of windows."""
+
+FEW = 256
+"""Addresses that a set compares in less time than sorting takes."""
+
+
+class Duplicates(NamedTuple):
+    """Entries that write cells together.
+
+    `groups`: the first of them, earliest entry first; `total`: how many there are. `cells`: how
+    many cells are written more than once. `judged`: entries that were looked at.
+    """
+
+    groups: list[tuple[int, ...]]
+    total: int
+    cells: int
+    judged: int
+
+
+def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
+    """Groups of entries that write the same cells, the first `limit` described.
+
+    Slices are the same or have no cell in common. Windows may overlap, so that each of their cells
+    is looked at; groups of many entries that begin and end alike are one group there.
+
+    >>> import gscli
+    >>> inputs = {"data": [0, 0, 0], "indices": [[1], [2], [1]], "updates": [7, 8, 9]}
+    >>> duplicate_writers(gscli.trace("scatter_nd", inputs).run.plan, 3)
+    Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3)
+    """
+    layout = plan.layout
+    windows = windows_overlap(layout)
+    judged = judged_entries(layout)
+    if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
+        return Duplicates([], 0, 0, judged)
+    cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
+    if cells.size <= FEW and len(set(cells.tolist())) == cells.size:
+        return Duplicates([], 0, 0, judged)
+    order = np.argsort(cells, kind="stable")
+    cells, writers = cells[order], writers[order]
+    again = cells[1:] == cells[:-1]
+    if not again.any():
+        return Duplicates([], 0, 0, judged)
+    starts = np.flatnonzero(np.concatenate(([True], ~again)))
+    lengths = np.diff(starts, append=cells.size)
+    repeated = np.flatnonzero(lengths > 1)
+    starts, lengths = starts[repeated], lengths[repeated]
+    alone = _groups(writers, starts, lengths) if windows else np.arange(starts.size)
+    earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
+    groups = [tuple(writers[starts[g] : starts[g] + lengths[g]].tolist()) for g in earliest]
+    size = 1 if windows else layout.window_size
+    return Duplicates(groups, int(alone.size), int(repeated.size) * size, judged)
+
+
+def judged_entries(layout: Layout) -> int:
+    """How many entries are looked at: all, but for very many."""
+    addresses = max(layout.window_size, 1) if windows_overlap(layout) else 1
+    return min(layout.entry_count, JUDGED // addresses)
+
+
+def windows_overlap(layout: Layout) -> bool:
+    """Whether two entries may share some of their cells but not all: windows begin anywhere."""
+    return any(
+        axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
+        for axis in layout.axes
+    )
+
+
+def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
+    """One repeated cell for each group: cells with the same first and last of as many writers."""
+    ends = np.stack([writers[starts], writers[starts + lengths - 1], lengths])
+    found: Indices = np.unique(ends, axis=1, return_index=True)[1]
+    return found
+
+
+def _every_cell(plan: Plan, count: int) -> tuple[Indices, Indices]:
+    """Flat address and entry of each cell that windows write."""
+    addresses, inside = kernel.addresses_of(plan, 0, count)
+    writers = np.repeat(np.arange(count), addresses.shape[1])
+    flat = addresses.reshape(-1)
+    return (
+        (flat, writers)
+        if inside is None
+        else (flat[inside.reshape(-1)], writers[inside.reshape(-1)])
+    )
+
+
+def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
+    """A number that tells the first cell of each live entry apart, and the entry."""
+    found = np.full(count, -1, np.int64)
+    layout = plan.layout
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        if layout.form.is_flat:
+            rows, live = plan.rows(first, last, layout.form.steps)
+            found[first:last] = rows if live is None else np.where(live, rows, -1)
+            continue
+        block, grid = plan.block(first, last), plan.grid(first, last)
+        total = np.zeros(last - first, np.int64)
+        for axis, stride in zip(layout.axes, layout.strides, strict=True):
+            if axis.column is not None:
+                total += block.coordinates[axis.column] * stride
+            if axis.entry is not None:
+                total += grid[axis.entry] * stride
+        found[first:last] = total if block.live is None else np.where(block.live, total, -1)
+    there = np.flatnonzero(found >= 0)
+    return found[there], there

@@ -1,0 +1,117 @@
+"""Replaying a scatter entry by entry: what each touched cell held before and after each entry.
+
+Works on a compact copy of the touched cells only, with the kernel's own reduction table.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gscli import kernel
+from gscli.base.arrays import dtype_named
+from gscli.frameworks.execute import Run
+from gscli.plan.plan import Array, Flags, Indices
+
+REPLAYED_CELLS = 1 << 20
+"""Cells replayed at most; entries beyond have no change."""
+
+
+class Change(NamedTuple):
+    """What one entry did: values before, the updates as applied, values after (window, flat).
+
+    `again`: number of the first entry that wrote one of the cells before, or None. `fresh`: the
+    reduction started from its identity here (include_self off). `terms`: values in each cell so
+    far, for mean, whose `new` is the running sum.
+    """
+
+    old: Array
+    update: Array
+    new: Array
+    again: int | None
+    fresh: bool
+    terms: int
+
+
+class Replay:
+    """The first `count` entries of a scatter, replayed in order on first use."""
+
+    def __init__(self, run: Run, count: int) -> None:
+        window = max(run.layout.window_size, 1)
+        self._run = run
+        self._count = min(count, REPLAYED_CELLS // window)
+        self._changes: dict[int, Change] | None = None
+
+    def change(self, number: int) -> Change | None:
+        """What entry `number` did, or None beyond the replayed entries."""
+        if self._changes is None:
+            self._changes = self._replayed() if self._count else {}
+        return self._changes.get(number)
+
+    def _replayed(self) -> dict[int, Change]:
+        layout = self._run.layout
+        addresses, inside = self._addresses()
+        if inside is not None:
+            addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
+        cells, compact = np.unique(addresses, return_inverse=True)
+        compact = compact.reshape(addresses.shape)
+        values, updates = self._start(cells), self._updates()
+        writers = np.full(cells.shape, -1, np.int64)
+        terms = np.full(cells.shape, int(layout.include_self), np.int64)
+        changes: dict[int, Change] = {}
+        for number in range(self._count):
+            keep = slice(None) if inside is None else inside[number]
+            where, update = compact[number][keep], updates[number][keep]
+            if where.size == 0:
+                continue
+            fresh = not layout.include_self and bool((terms[where] == 0).any())
+            if fresh:
+                unset = where[terms[where] == 0]
+                values[unset] = np.asarray(self._identity(values.dtype)).astype(values.dtype)
+            old = values[where]
+            new = self._combined(old, update)
+            values[where] = new
+            terms[where] += 1
+            earlier = writers[where]
+            again = int(earlier[earlier >= 0].min()) if (earlier >= 0).any() else None
+            writers[where[writers[where] < 0]] = number
+            changes[number] = Change(old, update, new, again, fresh, int(terms[where].max()))
+        return changes
+
+    def _addresses(self) -> tuple[Indices, Flags | None]:
+        return kernel.addresses_of(self._run.plan, 0, self._count)
+
+    def _start(self, cells: Indices) -> Array:
+        layout = self._run.layout
+        if layout.data is None:
+            return np.full(cells.shape, layout.fill, self._working_dtype())
+        flat = self._run.inputs[layout.data].reshape(-1)
+        return flat[cells].astype(self._working_dtype())
+
+    def _working_dtype(self) -> np.dtype[Any]:
+        layout = self._run.layout
+        if layout.dtype == "str":
+            return np.dtype(object)
+        return dtype_named(layout.accumulate or layout.dtype)
+
+    def _updates(self) -> Array:
+        rows = kernel.updates_of(self._run.plan, 0, self._count)
+        updates = self._run.layout.updates
+        if updates is not None and not updates.cast:
+            return rows
+        return rows.astype(self._working_dtype(), copy=False)
+
+    def _identity(self, dtype: np.dtype[Any]) -> object:
+        return kernel.REDUCTIONS[self._run.layout.reduction].identity(dtype)
+
+    def _combined(self, old: Array, update: Array) -> Array:
+        reduction = self._run.layout.reduction
+        if reduction == "none":
+            return update
+        rule = kernel.REDUCTIONS[reduction]
+        ufunc = rule.for_types(old.dtype, update.dtype)
+        with np.errstate(all="ignore"):
+            taken = kernel.comparable(self._run.layout, update)
+            combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
+        return combined

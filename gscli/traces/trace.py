@@ -1,0 +1,211 @@
+"""Traces: what a plan did, as facts for people. All pictures, explanations and JSON read one.
+
+Built lazily: a trace of a call with a million entries costs nothing until entries are asked for,
+and then only for those. Nothing here decides a rule; coordinates come from the plan, arithmetic
+from the kernel's reduction table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from gscli.base.arrays import dtype_name, plain
+from gscli.base.errors import Notice
+from gscli.base.text import counted
+from gscli.files.jsonarray import dump_json
+from gscli.frameworks.execute import Run, execute, named
+from gscli.frameworks.operator import Operator
+from gscli.layout.layout import Layout, Shape
+from gscli.plan.plan import Array
+from gscli.traces.duplicates import Duplicates, duplicate_writers
+from gscli.traces.entries import Adjustment, Entry, How, label_of
+from gscli.traces.notices import duplicate_notice
+from gscli.traces.resolving import resolved_entries
+
+__all__ = [
+    "SCHEMA",
+    "Adjustment",
+    "Entry",
+    "How",
+    "Role",
+    "Trace",
+    "TracedTensor",
+    "label_of",
+    "trace",
+]
+
+SCHEMA = "gscli/1"
+"""Names the JSON form of a run."""
+
+Role: TypeAlias = Literal["data", "indices", "updates", "output"]
+
+LISTED_ENTRIES = 10_000
+"""Entries that `to_dict` lists before it only counts them."""
+
+LISTED_CELLS = 10_000
+"""Cells of an input that `to_dict` lists."""
+
+
+@dataclass(frozen=True)
+class TracedTensor:
+    """A tensor of the picture: argument name, role, values."""
+
+    name: str
+    role: Role
+    array: Array = field(repr=False)
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the array."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> str:
+        """Element type by name."""
+        return dtype_name(self.array.dtype)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The facts of one run.
+
+    `source_names`: how the user named each input (files), for messages. `notices`: warnings from
+    before the run, about its inputs.
+    """
+
+    run: Run
+    source_names: Mapping[str, str] = field(default_factory=dict)
+    notices: tuple[Notice, ...] = ()
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.run.output.shape))
+        entries = counted(self.entry_count, "entry", "entries")
+        return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
+
+    @property
+    def operator(self) -> Operator:
+        """The declared operator."""
+        return self.run.operator
+
+    @property
+    def layout(self) -> Layout:
+        """The layout that was executed."""
+        return self.run.plan.layout
+
+    @property
+    def kind(self) -> Literal["gather", "scatter"]:
+        """Whether cells were read or written."""
+        return self.layout.kind
+
+    @property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return self.layout.entry_count
+
+    @property
+    def reduction(self) -> str:
+        """How updates met the value already there ("none" for gathers)."""
+        return self.layout.reduction
+
+    @cached_property
+    def attributes(self) -> dict[str, object]:
+        """Attributes of the call, defaults included."""
+        return dict(self.layout.attributes)
+
+    @cached_property
+    def shown_attributes(self) -> dict[str, object]:
+        """Attributes that differ from their defaults."""
+        defaults = {item.name: item.default for item in self.operator.attributes}
+        return {
+            name: value
+            for name, value in self.attributes.items()
+            if value != defaults[name] and name != "opset"
+        }
+
+    @cached_property
+    def tensors(self) -> tuple[TracedTensor, ...]:
+        """Data, indices, updates, output: those the call has, in drawing order."""
+        layout, inputs = self.layout, self.run.inputs
+        found = [TracedTensor(layout.data, "data", inputs[layout.data])] if layout.data else []
+        found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
+        if layout.updates is not None and layout.updates.name is not None:
+            name = layout.updates.name
+            found.append(TracedTensor(name, "updates", inputs[name]))
+        return (*found, TracedTensor("output", "output", self.run.output))
+
+    def tensor(self, role: Role) -> TracedTensor | None:
+        """The first tensor with this role."""
+        return next((tensor for tensor in self.tensors if tensor.role == role), None)
+
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """The first `limit` entries (default all), with old and new values for scatters."""
+        count = self.entry_count if limit is None else min(limit, self.entry_count)
+        return list(resolved_entries(self.run, count))
+
+    def duplicates(self, limit: int = 3) -> Duplicates:
+        """Entries that write the same cells; the first `limit` groups are described."""
+        return duplicate_writers(self.run.plan, limit)
+
+    @cached_property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What the rules allow and may still surprise: inputs changed, an open order of writers."""
+        return (*self.notices, *duplicate_notice(self.run))
+
+    def __rich__(self) -> object:
+        from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for
+
+        return shown(self).__rich__()
+
+    def _repr_html_(self) -> str:
+        """The picture in a notebook."""
+        from gscli.views.notebook import shown  # noqa: PLC0415
+
+        return shown(self)._repr_html_()
+
+    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+        """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
+
+        Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
+        document of a small run says all that is needed to run it again.
+        """
+        attributes = dict(self.attributes)
+        opset = attributes.pop("opset", None)
+        document: dict[str, object] = {
+            "schema": SCHEMA,
+            "op": self.operator.name,
+            "framework": self.operator.framework.name,
+        }
+        if opset is not None:
+            document["opset"] = opset
+        document["attrs"] = {key: plain(value) for key, value in attributes.items()}
+        document["inputs"] = {name: _tensor_dict(array) for name, array in self.run.inputs.items()}
+        document["output"] = dump_json(self.run.output)
+        document["entry_count"] = self.entry_count
+        listed = limit is not None or self.entry_count <= LISTED_ENTRIES
+        told = self.entries(limit) if listed else []
+        gathered = self.kind == "gather"
+        document["entries"] = [entry.to_dict(gathered=gathered) for entry in told]
+        document["warnings"] = [notice.to_dict() for notice in self.warnings]
+        return document
+
+
+def _tensor_dict(array: Array) -> dict[str, object]:
+    """An input, without its cells where there are many."""
+    if array.size <= LISTED_CELLS:
+        return dump_json(array)
+    return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
+
+
+def trace(
+    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
+) -> Trace:
+    """Run `framework.operator` and return its trace.
+
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
+    [('a', (-1,), ((2, 3),), 'wrap')]
+    """
+    return Trace(execute(named(name, inputs, attrs), inputs, attrs or {}))

@@ -1,0 +1,1 @@
+"""Lessons as one HTML file."""

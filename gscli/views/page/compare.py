@@ -1,0 +1,226 @@
+"""A comparison as a page: every answer in one table, and each distinct one as an example below it.
+
+What it says comes from `Answers`, as on the screen; signs are put into words for speech.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+import numpy as np
+
+from gscli.base.text import counted, safe
+from gscli.declare.comparisons import CONCEPTS
+from gscli.lab.answers import Comparing, Group
+from gscli.traces.trace import Entry, Trace, label_of
+from gscli.views.options import ViewOptions
+from gscli.views.page.document import STYLE, document
+from gscli.views.page.section import Section
+from gscli.views.page.sheets import Scene
+from gscli.views.page.table import chip_class
+from gscli.views.page.words import moved_words, spoken_sign
+from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
+from gscli.views.words.statements import passed_over
+
+LISTED_CELLS = 16
+TOLD = 8
+"""Unusual entries that one row tells."""
+
+NOUN = "answer"
+
+
+def compare_page(
+    comparing: Comparing, *, title: str | None = None, options: ViewOptions | None = None
+) -> str:
+    """One HTML document: the table of all answers, and a section per distinct result.
+
+    `options` as in `page`. Raises LimitRefused where `full` would show too many cells.
+
+    >>> from gscli.lab.compare import compare
+    >>> found = compare("gather", {"data": [10, 20], "indices": [-1]}, only=["onnx", "tf"])
+    >>> "negative index, legal 0 … 1" in compare_page(found)
+    True
+    """
+    options = options or ViewOptions()
+    sections: dict[str, AnswerSection] = {}
+    for group in comparing.groups:
+        if group.first.trace is not None:
+            scene = Scene(group.first.trace, options)
+            sections[group.first.label] = AnswerSection(scene, len(sections), group)
+    heading = safe(title or f"compare {comparing.concept}")
+    links = {label: section.name for label, section in sections.items()}
+    parts = [
+        f"<h1>{escape(heading)}</h1>",
+        Overview(comparing, options, links).html(),
+        *(section.html(heading="h2") for section in sections.values()),
+    ]
+    return document(heading, parts, styles=(STYLE, "compare.css"))
+
+
+class AnswerSection(Section):
+    """The run of a group's first rule set, under its label."""
+
+    def __init__(self, scene: Scene, number: int, group: Group) -> None:
+        super().__init__(scene, number, noun=NOUN)
+        self._labels = group.labels
+
+    @property
+    def title(self) -> str:
+        """The rule set."""
+        return self._labels[0]
+
+    @property
+    def note(self) -> str:
+        """Who answers alike, and the way back to the table."""
+        others = ", ".join(self._labels[1:])
+        alike = f"The same answer: {escape(others)}. " if others else ""
+        return f'<p class="lead">{alike}<a href="#answers">All answers</a></p>'
+
+
+class Overview:
+    """The table of all answers under the call and the summary."""
+
+    def __init__(self, comparing: Comparing, options: ViewOptions, links: dict[str, str]) -> None:
+        self._comparing = comparing
+        self._answers = Answers(comparing, options)
+        self._links = links
+
+    def html(self) -> str:
+        """Call, summary and table."""
+        concept = self._comparing.concept
+        call = self._answers.call.replace("  ", ", ")
+        lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
+        summary = self._answers.summary(listed=not self._answers.columns)
+        return (
+            f'<div id="answers"><p class="lead">{escape(lead)}</p>'
+            f'<dl class="inputs">{"".join(self._inputs())}</dl>'
+            f'<p class="summary">{escape(summary)}</p>'
+            f'<div class="wide">{self._table()}</div></div>'
+        )
+
+    def _inputs(self) -> Iterator[str]:
+        for name, kind, values in self._answers.inputs():
+            told = f"<dt>{name}</dt><dd><small>{kind}</small>"
+            flat = self._comparing.inputs[name].ndim <= 1  # others stand in the examples
+            yield f"{told}{f' <code>{escape(values)}</code>' * flat}</dd>"
+
+    def _table(self) -> str:
+        columns = self._answers.columns
+        heads = "".join(self._heads()) if columns else '<th scope="col">cells that differ</th>'
+        what = "entry" if self._answers.per_entry else "cell of output"
+        caption = f"One row per answer, one column per {what}" if columns else "One row per answer"
+        rows = "".join(map(self._row, self._comparing.groups))
+        return (
+            f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
+            f'<thead><tr><th scope="col">rule sets</th>{heads}'
+            f'<th scope="col">what happens</th></tr></thead><tbody>{rows}</tbody></table>'
+        )
+
+    def _heads(self) -> Iterator[str]:
+        drawn = self._answers.drawn
+        if not self._answers.per_entry or drawn is None or drawn.trace is None:
+            yield from (f'<th scope="col">[{n}]</th>' for n in range(self._answers.columns))
+            return
+        for entry in drawn.trace.entries(self._answers.columns):
+            chip = _chip(entry.number)
+            yield f'<th scope="col">{chip} <code>{escape(_vector(entry))}</code></th>'
+
+    def _row(self, group: Group) -> str:
+        first, *others = group.labels
+        also = f"<span>, {escape(', '.join(others))}</span>" if others else ""
+        link = self._links.get(first)
+        steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
+        middle = self._cells(group) if self._answers.columns else self._differences(group)
+        return (
+            f'<tr><th scope="row"><b>{escape(first)}</b>{also}{f" {steps}" * bool(link)}</th>'
+            f'{middle}<td class="why">{self._why(group)}</td></tr>'
+        )
+
+    def _cells(self, group: Group) -> str:
+        if group.first.output is None and (
+            group.first.entry is None or not self._answers.per_entry
+        ):
+            return f'<td class="error" colspan="{self._answers.columns}"><b>{self._error}</b></td>'
+        return "".join(self._cell(answer) for answer in self._answers.row(group))
+
+    @property
+    def _error(self) -> str:
+        return '<span aria-hidden="true">✗ </span>error'
+
+    def _cell(self, answer: Answer) -> str:
+        text = escape(answer.text)
+        if answer.kind == "error":
+            text = self._error
+        elif answer.kind == "none":
+            text = '<span aria-hidden="true">·</span><span class="v">no value</span>'
+        elif answer.kind == "differs":
+            text = f'<span aria-hidden="true">≠ </span>{text}{self._differs}'
+        return f'<td class="{answer.kind}"><b>{text}</b></td>'
+
+    @property
+    def _differs(self) -> str:
+        return f'<span class="v"> differs from {escape(self._comparing.base.label)}</span>'
+
+    def _differences(self, group: Group) -> str:
+        drawn = self._answers.drawn
+        if group.first.output is None or drawn is None:
+            return f'<td class="error"><b>{self._error}</b></td>'
+        if group.first is drawn:
+            return '<td class="word">the others are compared with it</td>'
+        found = self._answers.differences(group, LISTED_CELLS)
+        if isinstance(found, str):
+            return f'<td class="word">{escape(found)}</td>'
+        if not found.listed:
+            return '<td class="word">none</td>'
+        return f'<td class="cells"><ul>{"".join(_listed(found, drawn.label))}</ul></td>'
+
+    def _why(self, group: Group) -> str:
+        """Why it refuses, or what became of unusual entries."""
+        row = group.first
+        if row.trace is None:
+            return _told(row.entry, self._answers.refusal(row))
+        unusual = list(self._answers.unusual(row.trace))
+        told = [_told(entry.number, self._meaning(row.trace, entry)) for entry in unusual[:TOLD]]
+        if len(unusual) > TOLD:
+            told.append(_told(None, f"and {len(unusual) - TOLD:,} more"))
+        if not told and row.trace.entry_count <= LISTED_ENTRIES:
+            return _told(None, "every index is used as written")
+        return "".join(told)
+
+    def _meaning(self, trace: Trace, entry: Entry) -> str:
+        vector = _vector(entry)
+        if entry.live:
+            return f"{vector}{moved_words(entry)}"
+        why = "below zero" if passed_over(trace, entry) else spoken_sign("skipped")
+        if trace.kind == "scatter":
+            return f"{vector} is {why}: dropped"
+        fill = np.asarray(trace.layout.fill).astype(trace.run.output.dtype)
+        value = self._answers.numbers.text(fill, self._answers.signs)
+        return f"{vector} is {why}: filled with {value}"
+
+
+def _listed(found: Differences, base: str) -> Iterator[str]:
+    than = f'<span class="v"> differs from {escape(base)}: </span>'
+    for place, mine, other in found.listed:
+        yield (
+            f"<li><code>{place}</code> <b>{escape(mine)}</b>"
+            f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}</li>'
+        )
+    if found.more:
+        yield f"<li>and {counted(found.more, 'more cell')}</li>"
+
+
+def _told(entry: int | None, text: str) -> str:
+    chip = "" if entry is None else f"{_chip(entry)} "
+    return f"<p>{chip}<span>{escape(text)}</span></p>"
+
+
+def _chip(number: int) -> str:
+    colour = chip_class(number, live=True)
+    return f'<i class="{colour}"><span class="v">entry </span>{label_of(number)}</i>'
+
+
+def _vector(entry: Entry) -> str:
+    numbers = ", ".join(map(str, entry.vector))
+    return numbers if len(entry.vector) == 1 else f"({numbers})"

@@ -1,0 +1,172 @@
+"""The tensors of a trace as the page lays them out: shown cells, their texts, their entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from gscli.base.errors import LimitRefused
+from gscli.layout.boxes import Box
+from gscli.plan.plan import Array
+from gscli.traces.trace import Entry, How, Trace
+from gscli.views.numbers import NumberFormat, number_format
+from gscli.views.options import ViewOptions
+from gscli.views.signs import signs_of
+from gscli.views.terminal.subject import Subject, subjects
+from gscli.views.terminal.window import Limits, Window, parse_slice, window
+
+Cell: TypeAlias = tuple[int, ...]
+
+ENTRIES = 60
+"""Entries that are told one by one unless the options say otherwise."""
+
+ROWS, COLUMNS, PLANES = 12, 12, 6
+"""What is shown of a large tensor."""
+
+FULL_LIMIT = 20_000
+"""Cells of one tensor that a browser still lays out at once."""
+
+SIGNS = signs_of(ViewOptions())
+_SAMPLED = 4096
+_MATRIX = 2
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One tensor: what of it is shown, the text of each shown cell, the entries that touch it.
+
+    `texts` and `entries` know shown cells only.
+    """
+
+    subject: Subject
+    window: Window
+    texts: dict[Cell, str]
+    entries: dict[Cell, list[int]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the whole tensor."""
+        return tuple(self.subject.array.shape)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Shown cells, plane by plane, row by row."""
+        return list(self.texts)
+
+    def cell(self, lead: Cell, row: int, column: int) -> Cell:
+        """Where a cell of a plane lies in the tensor: numbers and vectors are drawn as one row."""
+        rank = len(self.shape)
+        return (*lead, row, column)[-rank:] if rank else ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything the page shows of one trace."""
+
+    trace: Trace
+    options: ViewOptions
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """The entries that are told."""
+        return self.trace.entries(self.options.limit or ENTRIES)
+
+    @cached_property
+    def sheets(self) -> list[Sheet]:
+        """The tensors that the options show, in drawing order; the output always."""
+        return [self._sheet(subject, seen) for subject, seen in self._seen]
+
+    @property
+    def output(self) -> Sheet:
+        """The sheet of the result."""
+        return self.sheets[-1]
+
+    @cached_property
+    def numbers(self) -> NumberFormat:
+        """One format for data, updates, output and what the cells held in between."""
+        samples = [
+            values_at(subject.array, list(cells_of(seen, subject.array.ndim)))
+            for subject, seen in self._seen
+            if subject.role != "indices"
+        ]
+        changes = [entry.change for entry in self.entries if entry.change is not None]
+        samples += [part.reshape(-1)[:_SAMPLED] for c in changes for part in (c.old, c.new)]
+        return number_format(samples, self.options.precision)
+
+    @cached_property
+    def _seen(self) -> list[tuple[Subject, Window]]:
+        show = None if self.options.show is None else (*self.options.show, "output")
+        return [
+            (subject, self._window(subject)) for subject in subjects(self.trace, self.entries, show)
+        ]
+
+    def _window(self, subject: Subject) -> Window:
+        options, shape = self.options, tuple(subject.array.shape)
+        if options.full and prod(shape) > FULL_LIMIT:
+            raise LimitRefused(
+                "too many cells to show them all",
+                where=f"{subject.name} has {prod(shape):,} cells",
+                valid=f"at most {FULL_LIMIT:,} cells",
+                hint="without --full the page shows windows around the touched cells",
+            )
+        allowed = None
+        if options.slice is not None and subject.role in ("data", "output"):
+            allowed = parse_slice(options.slice, shape)
+        limits = Limits(
+            rows=options.rows or ROWS,
+            columns=COLUMNS,
+            planes=PLANES,
+            edge=options.edge,
+            full=options.full,
+        )
+        boxes = [mark.box for mark in subject.marks]
+        return window(allowed or tuple(map(range, shape)), boxes, limits)
+
+    def _sheet(self, subject: Subject, seen: Window) -> Sheet:
+        cells = list(cells_of(seen, subject.array.ndim))
+        values = values_at(subject.array, cells)
+        own = subject.role == "indices"
+        numbers = number_format([values], self.options.precision) if own else self.numbers
+        texts = dict(zip(cells, numbers.texts(values, SIGNS), strict=True))
+        found: dict[Cell, list[int]] = {}
+        used: set[Cell] = set()
+        for mark in subject.marks:
+            for cell in cells_of(seen, subject.array.ndim, mark.box):
+                found.setdefault(cell, []).append(mark.number)
+                if not mark.alarm:
+                    used.add(cell)
+        if subject.role == "updates":
+            signs: dict[Cell, How] = dict.fromkeys(found.keys() - used, "skipped")
+            subject = replace(subject, signs=signs)
+        return Sheet(subject, seen, texts, found)
+
+
+def cells_of(seen: Window, rank: int, box: Box | None = None) -> Iterator[Cell]:
+    """Coordinates of the shown cells, those in `box` only if one is given."""
+    padded = ((0, 1),) * (_MATRIX - rank) + box if box is not None else seen_all(seen)
+    *lead, rows, columns = padded
+    within = [column for column in seen.columns if columns[0] <= column < columns[1]]
+    for plane in seen.planes:
+        if all(start <= at < stop for at, (start, stop) in zip(plane, lead, strict=True)):
+            for row in seen.rows:
+                if rows[0] <= row < rows[1]:
+                    for column in within:
+                        yield (*plane, row, column)[-rank:] if rank else ()
+
+
+def seen_all(seen: Window) -> Box:
+    """The box of all that may be seen."""
+    return tuple((one[0], one[-1] + 1) if one else (0, 0) for one in seen.allowed)
+
+
+def values_at(array: Array, cells: Sequence[Cell]) -> Array:
+    """The values of some cells as a one-dimensional array."""
+    if not cells or not array.ndim:
+        return array.reshape(-1)[: len(cells)]
+    places = tuple(np.array(axis) for axis in zip(*cells, strict=True))
+    return np.asarray(array[places])

@@ -1,0 +1,187 @@
+"""One row of cells: letters left, numbers right, a chip per entry, a bar per slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from gscli.traces.trace import How
+from gscli.views.lines import Line, Run
+from gscli.views.palette import Palette
+from gscli.views.signs import Signs, cells, left, right
+from gscli.views.style import PLAIN, Style
+from gscli.views.terminal.subject import Mark
+
+MOST_LETTERS = 4
+GAP = 2
+
+
+class Column(NamedTuple):
+    """A shown column: coordinate, width of letters and number, width of the sign behind.
+
+    `skips`: columns before it are left out.
+    """
+
+    coordinate: int
+    width: int
+    sign: int
+    skips: bool = False
+
+
+class Ruling(NamedTuple):
+    """Columns of one table with a pattern for the gap and cell of each."""
+
+    columns: tuple[Column, ...]
+    gaps: tuple[str, ...]
+    patterns: tuple[str, ...]
+
+
+class Pen(NamedTuple):
+    """Draws rows in one palette and character set.
+
+    `lefthand`: strings stand at the left. `wide`: some texts hold wide characters.
+    """
+
+    palette: Palette
+    signs: Signs
+    last_wins: bool = False
+    lefthand: bool = False
+    dim_rest: bool = True
+    wide: bool = False
+
+    def gap(self, column: Column, first: bool) -> int:
+        """Cells before a column."""
+        if column.skips:
+            return cells(self.signs.across) + GAP * (1 if first else 2)
+        return 0 if first else GAP
+
+    def width(self, columns: Sequence[Column]) -> int:
+        """Width of a row of these columns."""
+        gaps = sum(self.gap(column, number == 0) for number, column in enumerate(columns))
+        return gaps + sum(column.width + column.sign for column in columns)
+
+    def header(self, columns: Sequence[Column]) -> Line:
+        """The coordinates above the numbers."""
+        parts: list[str] = []
+        for number, column in enumerate(columns):
+            parts.append(self._gap_text(column, number == 0))
+            name = str(column.coordinate)
+            place = left(name, column.width) if self.lefthand else right(name, column.width)
+            parts.append(place + " " * column.sign)
+        return [("".join(parts), self.palette.dim)]
+
+    def dots(self, columns: Sequence[Column]) -> Line:
+        """The row that stands for rows left out."""
+        parts: list[str] = []
+        for number, column in enumerate(columns):
+            parts.append(" " * self.gap(column, number == 0))
+            parts.append(right(self.signs.down, column.width) + " " * column.sign)
+        return [("".join(parts), self.palette.dim)]
+
+    def ruling(self, columns: Sequence[Column]) -> Ruling:
+        """What every row of a table of these columns has in common."""
+        gaps = [self._gap_text(column, number == 0) for number, column in enumerate(columns)]
+        hand = "-" if self.lefthand else ""
+        return Ruling(
+            tuple(columns),
+            tuple(gaps),
+            tuple(
+                f"{gap}%{hand}{column.width}s{' ' * column.sign}"
+                for gap, column in zip(gaps, columns, strict=True)
+            ),
+        )
+
+    def row(
+        self,
+        texts: Sequence[str],
+        ruling: Ruling,
+        marked: Mapping[int, Sequence[Mark]],
+        how: Mapping[int, How],
+    ) -> Line:
+        """Cells of one row; neighbours of one entry alone join into a bar.
+
+        `marked` and `how` are by place in the row; stretches without marks are one run each.
+        """
+        line: Line = []
+        start, before = 0, None
+        for place in sorted(marked):
+            marks = marked[place]
+            line.append(self._stretch(texts, ruling, start, place))
+            alone = marks[0] if len(marks) == 1 else None
+            joined = self.palette.bars and alone is not None and alone is before and start == place
+            line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
+            column = ruling.columns[place]
+            line += self._marked(texts[place], marks, how.get(place), column, joined=joined)
+            start, before = place + 1, alone
+        line.append(self._stretch(texts, ruling, start, len(texts)))
+        return line
+
+    @property
+    def _rest(self) -> Style:
+        return self.palette.dim if self.dim_rest else PLAIN
+
+    def _stretch(self, texts: Sequence[str], ruling: Ruling, start: int, stop: int) -> Run:
+        """Cells that no entry touches."""
+        if not self.wide:
+            pattern = "".join(ruling.patterns[start:stop])
+            return pattern % tuple(texts[start:stop]), self._rest
+        parts = [
+            gap + self._placed(text, column.width) + " " * column.sign
+            for text, gap, column in zip(
+                texts[start:stop], ruling.gaps[start:stop], ruling.columns[start:stop], strict=True
+            )
+        ]
+        return "".join(parts), self._rest
+
+    def label(self, marks: Sequence[Mark]) -> str:
+        """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
+
+        >>> from gscli.views.options import ViewOptions
+        >>> from gscli.views.palette import palette_of
+        >>> from gscli.views.signs import signs_of
+        >>> pen = Pen(palette_of(ViewOptions()), signs_of(ViewOptions()))
+        >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
+        'ac:'
+        """
+        if len(marks) == 1:
+            return marks[0].label + ":"
+        return "".join(text for text, _ in self._letters(marks)) + ":"
+
+    def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
+        if len(marks) > MOST_LETTERS:
+            return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
+        comma = any(len(mark.label) > 1 for mark in marks)
+        found: list[tuple[str, Mark | None]] = []
+        for number, mark in enumerate(marks):
+            if comma and number:
+                found.append((",", None))
+            found.append((mark.label, mark))
+        return found
+
+    def _marked(
+        self, text: str, marks: Sequence[Mark], how: How | None, column: Column, *, joined: bool
+    ) -> Line:
+        sign = left(self.signs.of(how) if how else "", column.sign)
+        label = "" if joined else self.label(marks)
+        number = self._placed(text, column.width - cells(label))
+        if len(marks) == 1:
+            return [(label, self._chip(marks[0])), (number + sign, self._value(marks[0]))]
+        value = self._value(marks[-1]) if self.last_wins else self.palette.several
+        line: Line = [
+            (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
+        ]
+        return [*line, (":" + number + sign, value)]
+
+    def _chip(self, mark: Mark) -> Style:
+        return self.palette.alarm if mark.alarm else self.palette.chip(mark.number)
+
+    def _value(self, mark: Mark) -> Style:
+        return self.palette.alarm if mark.alarm else self.palette.value(mark.number)
+
+    def _placed(self, text: str, width: int) -> str:
+        return left(text, width) if self.lefthand else right(text, width)
+
+    def _gap_text(self, column: Column, first: bool) -> str:
+        if not column.skips:
+            return "" if first else " " * GAP
+        return (" " * GAP if not first else "") + self.signs.across + " " * GAP

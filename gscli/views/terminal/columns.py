@@ -1,0 +1,74 @@
+"""Which columns fit a width, and how wide each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gscli.views.terminal.cells import Column, Pen
+from gscli.views.terminal.window import Window
+
+Chunk: TypeAlias = list[tuple[int, Column]]
+"""Columns of one table with their place among the candidates."""
+
+
+@dataclass
+class Measures:
+    """Per candidate column: width of letters and number, width of the sign behind."""
+
+    widths: list[int]
+    signs: list[int]
+
+    def joined(self, other: Measures) -> Measures:
+        """Wide enough for two tensors that shall have the same columns."""
+        return Measures(
+            list(map(max, self.widths, other.widths)), list(map(max, self.signs, other.signs))
+        )
+
+    def alike(self) -> Measures:
+        """Every column as wide as the widest."""
+        count = len(self.widths)
+        return Measures([max(self.widths)] * count, [max(self.signs)] * count)
+
+
+def fitting(window: Window, measures: Measures, pen: Pen, room: int, lines: int) -> list[Chunk]:
+    """All columns where they fit `lines` of width `room`; else the least important go."""
+    count = len(window.columns)
+    if not count:
+        return []
+    place_of = {one: place for place, one in enumerate(window.columns)}
+    order = [place_of[one] for one in window.by_importance]
+    chunks = _split(window, range(count), measures.alike(), pen, room)
+    if len(chunks) <= lines and window.all_columns:
+        return chunks
+    fits, low, high = chunks, 1, count
+    while low <= high:
+        kept = (low + high) // 2
+        chunks = _split(window, sorted(order[:kept]), measures, pen, room)
+        if len(chunks) <= lines or kept == 1:
+            fits, low = chunks, kept + 1
+        else:
+            high = kept - 1
+    return fits
+
+
+def _split(
+    window: Window, places: Sequence[int], measures: Measures, pen: Pen, room: int
+) -> list[Chunk]:
+    step = window.allowed[-1].step
+    before = window.allowed[-1].start - step
+    chunks: list[Chunk] = []
+    used = 0
+    for place in places:
+        at = window.columns[place]
+        column = Column(at, measures.widths[place], measures.signs[place], at - before != step)
+        size = column.width + column.sign
+        if chunks and used + pen.gap(column, first=False) + size <= room:
+            used += pen.gap(column, first=False) + size
+        else:
+            chunks.append([])
+            used = pen.gap(column, first=True) + size
+        chunks[-1].append((place, column))
+        before = at
+    return chunks

@@ -1,0 +1,192 @@
+"""Answers side by side: a row per rule set, a column per entry, or a list of differing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from gscli.base.text import counted
+from gscli.lab.answers import Comparing, Group, Row
+from gscli.traces.trace import Trace, label_of
+from gscli.views.lines import Drawn, Line
+from gscli.views.options import ViewOptions
+from gscli.views.palette import Palette, palette_of
+from gscli.views.signs import cells, left
+from gscli.views.style import PLAIN, Style
+from gscli.views.terminal.picture import picture
+from gscli.views.words.answers import Answer, Answers, lettered
+
+LABEL_SHARE = 0.4
+"""Part of the width that labels may take before they wrap."""
+
+NARROWEST_LABEL = 22
+NARROWEST_REASON = 14
+REASON_GAP = 3
+
+LISTED_CELLS = 8
+
+
+def comparison(comparing: Comparing, options: ViewOptions) -> ComparisonView:
+    """The comparison as a rich renderable."""
+    return ComparisonView(comparing, options)
+
+
+class ComparisonView(Drawn):
+    """A table where every entry has one cell; otherwise the base's picture and the differences."""
+
+    def __init__(self, comparing: Comparing, options: ViewOptions) -> None:
+        super().__init__(options)
+        self.comparing = comparing
+        self.answers = Answers(comparing, options)
+        self.signs = self.answers.signs
+        self.palette: Palette = palette_of(options)
+
+    def draw(self, width: int) -> list[Line]:
+        """Heading, rows, summary."""
+        columns = self._has_columns(width)
+        body = self._table(width) if columns else self._differences(width)
+        summary = self.answers.summary(listed=not columns)
+        return [
+            *self._heading(width), [], *body, [], *self._wrapped(summary, width, self.palette.bold),
+        ]  # fmt: skip
+
+    def _heading(self, width: int) -> list[Line]:
+        title, told = f"compare {self.comparing.concept}", self.answers.call
+        lines: list[Line] = [[(title, self.palette.bold), ("   " + told, self.palette.dim)]]
+        for name, kind, values in self.answers.inputs():
+            head = f"{name}  {kind}  "
+            room = width - cells(head)
+            lines.append([(head, self.palette.dim), (self.signs.fit(values, room), PLAIN)])
+        return lines
+
+    # --- one column per entry -------------------------------------------------------------
+
+    def _has_columns(self, width: int) -> bool:
+        if not self.answers.columns:
+            return False
+        return NARROWEST_LABEL + sum(self._widths()) + REASON_GAP + NARROWEST_REASON <= width
+
+    def _text(self, answer: Answer) -> str:
+        return f"{self.answers.unequal} {answer.text}" if answer.kind == "differs" else answer.text
+
+    def _widths(self) -> list[int]:
+        rows = [map(self._text, self.answers.row(group)) for group in self.comparing.groups]
+        columns = zip(self._column_heads(), *rows, strict=True)
+        return [max(map(cells, column)) + 2 for column in columns]
+
+    def _column_heads(self) -> list[str]:
+        numbers = range(self.answers.columns)
+        if self.answers.per_entry:
+            return [f" {label_of(number)} " for number in numbers]
+        return [f"[{number}]" for number in numbers]
+
+    def _label_width(self, width: int, columns: int) -> int:
+        longest = max(cells(label) for g in self.comparing.groups for label in g.labels)
+        room = width - columns - REASON_GAP - NARROWEST_REASON
+        return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
+
+    def _table(self, width: int) -> list[Line]:
+        widths = self._widths()
+        room = self._label_width(width, sum(widths))
+        header: Line = [(" " * room, PLAIN)]
+        for number, head in enumerate(self._column_heads()):
+            style = self.palette.value(number) if self.answers.per_entry else self.palette.dim
+            header += [(" " * (widths[number] - cells(head)), PLAIN), (head, style)]
+        header.append((" " * REASON_GAP + "what happens", self.palette.dim))
+        lines = [header]
+        for group in self.comparing.groups:
+            lines += self._row(group, widths, room, width)
+        return lines
+
+    def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
+        style = self.palette.bold if group is self.comparing.groups[0] else PLAIN
+        labels = _filled(group.labels, room - 2)
+        used = room + sum(widths)
+        reasons = self._reasons(group.first, width - used - REASON_GAP)
+        line: Line = [(left(self.signs.fit(labels[0], room - 1), room), style)]
+        for answer, column in zip(self.answers.row(group), widths, strict=True):
+            text = self._text(answer)
+            line += [(" " * (column - cells(text)), PLAIN), (text, self._value_style(answer))]
+        line.append((" " * REASON_GAP + (reasons[0] if reasons else ""), self.palette.dim))
+        lines = [line]
+        for number in range(1, max(len(labels), len(reasons))):
+            label = labels[number] if number < len(labels) else ""
+            reason = reasons[number] if number < len(reasons) else ""
+            lines.append([
+                (left(self.signs.fit(label, room - 1), used + REASON_GAP), style),
+                (reason, self.palette.dim),
+            ])  # fmt: skip
+        return lines
+
+    def _value_style(self, answer: Answer) -> Style:
+        palette = self.palette
+        styles = {"error": palette.alarm, "none": palette.dim, "differs": palette.several}
+        return styles.get(answer.kind, PLAIN)
+
+    # --- differences only -----------------------------------------------------------------
+
+    def _differences(self, width: int) -> list[Line]:
+        lines: list[Line] = []
+        drawn = self.answers.drawn
+        if drawn is not None and drawn.trace is not None:
+            lines += [[(drawn.label, self.palette.bold)], []]
+            lines += [list(line) for line in picture(drawn.trace, self.options).lines(width)]
+        for group in self.comparing.groups:
+            lines += [[], *self._wrapped(", ".join(group.labels), width, self.palette.bold)]
+            for text in self._listed(group):
+                lines += self._wrapped("  " + text, width, PLAIN)
+        return lines
+
+    def _listed(self, group: Group) -> list[str]:
+        row = group.first
+        if row.trace is None:
+            return [self.signs.text(lettered(row, self.answers.refusal(row)))]
+        found = self.answers.differences(group, LISTED_CELLS)
+        if isinstance(found, str):
+            return [found]
+        told = [
+            f"{place}: {mine} {self.answers.unequal} {base}" for place, mine, base in found.listed
+        ]
+        if found.more:
+            told.append(f"and {counted(found.more, 'more cell')}")
+        return told or ["as drawn above"]
+
+    # --- reasons --------------------------------------------------------------
+
+    def _reasons(self, row: Row, width: int) -> list[str]:
+        """The last column: why it refuses, or what became of unusual entries."""
+        if row.trace is None:
+            refusal = self.signs.text(lettered(row, self.answers.refusal(row)))
+            return wrap(refusal, width, break_on_hyphens=False)
+        return _filled(self._unusual(row.trace), width, "  ")
+
+    def _unusual(self, trace: Trace) -> list[str]:
+        told: list[str] = []
+        for entry in self.answers.unusual(trace):
+            for one in entry.adjustments:
+                meant = "" if one.coordinate is None else f" {one.coordinate}"
+                if one.how == "skipped":
+                    meant = " filled" if trace.kind == "gather" else " dropped"
+                told.append(f"{entry.label}: {one.written} {self.signs.of(one.how)}{meant}")
+        return told
+
+    def _wrapped(self, text: str, width: int, style: Style) -> list[Line]:
+        lines = wrap(text, width, break_on_hyphens=False, subsequent_indent="  ")
+        return [[(line, style)] for line in lines]
+
+
+def _filled(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
+    """Labels side by side while they fit, broken between them rather than inside.
+
+    >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
+    ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
+    """
+    lines: list[str] = []
+    for label in labels:
+        if lines and cells(lines[-1]) + cells(separator + label) <= width:
+            lines[-1] += separator + label
+            continue
+        if lines:
+            lines[-1] += separator.rstrip()
+        lines += wrap(label, width, break_on_hyphens=False, subsequent_indent="  ")
+    return lines

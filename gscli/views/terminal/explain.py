@@ -1,0 +1,160 @@
+"""explain: the operator's formula with the real numbers, a line per entry, then the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gscli.base.text import counted, safe
+from gscli.traces.trace import Entry, Trace
+from gscli.views.lines import Drawn, Line, line_width, wrapped
+from gscli.views.numbers import NumberFormat, number_format
+from gscli.views.options import ViewOptions
+from gscli.views.palette import palette_of
+from gscli.views.signs import LONGEST_LINE, Signs, signs_of
+from gscli.views.style import PLAIN
+from gscli.views.terminal.legend import legend
+from gscli.views.terminal.picture import title_lines
+from gscli.views.words.counts import COUNTED_CELLS, Counts, counts
+from gscli.views.words.formula import Formula
+from gscli.views.words.sentences import sentence
+from gscli.views.words.statements import Teller, shape_text
+
+EXPLAINED_ENTRIES = 100
+"""Entries told, unless a limit says otherwise."""
+
+
+def explain(
+    trace: Trace, options: ViewOptions, *, plain: bool, limit: int | None = None
+) -> Explanation | str:
+    """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
+
+    >>> from gscli.traces.trace import trace
+    >>> from gscli.views.lines import render
+    >>> options = ViewOptions(color="none")
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> print(render(explain(found, options, plain=False), options), end="")
+    gather   data int64 [3]   indices int64 [1]   output int64 [1]
+    <BLANKLINE>
+    output[i] = data[indices[i]]   for i = 0
+    Legal: -3 … 2 on axis 0; below zero counts from the end, anything else is
+      refused.
+    <BLANKLINE>
+    a: indices[0] = -1 ↺  → data[2]  → output[0] = 30
+       (-1 on axis 0 of size 3 is 2)
+    <BLANKLINE>
+    1 of 3 cells read
+    """
+    limit = options.limit if limit is None else limit
+    shown = trace.entries(EXPLAINED_ENTRIES if limit is None else limit)
+    if plain:
+        return _plain(trace, options, shown)
+    return Explanation(trace, options, shown)
+
+
+class Explanation(Drawn):
+    """The explanation as a renderable."""
+
+    def __init__(self, trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> None:
+        super().__init__(options)
+        self.trace = trace
+        self.shown = shown
+
+    def draw(self, width: int) -> list[Line]:
+        """Facts, formula, entries, counts."""
+        palette, signs = palette_of(self.options), signs_of(self.options)
+        formula, *meaning = _formula(self.trace, signs)
+        lines = [*self._head(width, signs), []]
+        lines += [[(part, palette.bold)] for part in wrapped(formula, width, "  ")]
+        lines += [[(part, PLAIN)] for text in meaning for part in wrapped(text, width, "  ")]
+        teller = Teller(self.trace, _numbers(self.shown, self.options), signs)
+        told = [teller.statement(entry, reasons=True) for entry in self.shown]
+        lines += [[], *legend(told, width, palette, signs)] if told else []
+        lines.append([])
+        for text in _summary(self.trace, len(self.shown)):
+            lines += [[(part, PLAIN)] for part in wrapped(text, width, "  ")]
+        return lines
+
+    def _head(self, width: int, signs: Signs) -> list[Line]:
+        """Operator and tensors, as many on a line as fit."""
+        palette = palette_of(self.options)
+        lines = title_lines(self.trace, self.options, width)
+        for tensor in self.trace.tensors:
+            facts = f" {tensor.dtype} {shape_text(tensor.shape)}"
+            run: Line = [(signs.text(tensor.name), palette.bold), (facts, palette.dim)]
+            if line_width(lines[-1]) + 3 + line_width(run) > width:
+                lines.append([("  ", PLAIN), *run])
+            else:
+                lines[-1] = [*lines[-1], ("   ", PLAIN), *run]
+        return lines
+
+
+def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
+    """One statement a line, ASCII, no line ever broken."""
+    signs = signs_of(ViewOptions(utf8=False))
+    attributes = [f"{key} is {safe(str(value))}" for key, value in trace.shown_attributes.items()]
+    lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
+    lines += [", ".join(attributes) + "."] if attributes else []
+    lines += [
+        f"{tensor.name} is {tensor.dtype} with shape {shape_text(tensor.shape)}."
+        for tensor in trace.tensors
+    ]
+    formula, *meaning = _formula(trace, signs)
+    lines += [formula + ".", *meaning]
+    teller = Teller(trace, _numbers(shown, options), signs)
+    lines += [sentence(teller, entry) for entry in shown]
+    lines += [text + "." for text in _summary(trace, len(shown))]
+    return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
+
+
+def _formula(trace: Trace, signs: Signs) -> list[str]:
+    formula = Formula(trace)
+    equation = formula.equation + (f"   for {formula.ranges}" if formula.ranges else "")
+    told = [equation, *formula.meaning]
+    if trace.layout.open_order:
+        told.append(f"{trace.layout.open_order}; here the last entry wins.")
+    return [signs.text(text, LONGEST_LINE) for text in told]
+
+
+def _numbers(shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
+    changes = [entry.change for entry in shown if entry.change is not None]
+    return number_format(
+        [
+            values
+            for change in changes
+            for values in (change.old, change.update, change.new)
+            if values.size == 1
+        ],
+        options.precision,
+    )
+
+
+def _summary(trace: Trace, shown: int) -> list[str]:
+    found = counts(trace)
+    lines = [f"more than {COUNTED_CELLS:,} cells touched" if found is None else
+             _counted(trace, found)]  # fmt: skip
+    rest = trace.entry_count - shown
+    if rest > 0:
+        lines.append(f"{counted(rest, 'more entry', 'more entries')}: --limit N")
+    return lines
+
+
+def _counted(trace: Trace, found: Counts) -> str:
+    cells = 1
+    for size in trace.layout.data_shape:
+        cells *= size
+    gathered = trace.kind == "gather"
+    number = found.touched if gathered or found.changed is None else found.changed
+    parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
+    if found.skipped:
+        what = "read the fill value" if gathered else "dropped"
+        parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
+    if found.lost:
+        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
+    if found.twice:
+        parts.append(
+            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
+        )
+    told = ", ".join(parts)
+    if found.entries < trace.entry_count:
+        told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
+    return told

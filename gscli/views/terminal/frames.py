@@ -1,0 +1,81 @@
+"""The frames of a run: after each of its entries, that entry alone lit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from gscli.traces.trace import Entry, Trace
+from gscli.views.lines import Drawn, Line, wrapped
+from gscli.views.options import ViewOptions
+from gscli.views.palette import palette_of
+from gscli.views.signs import LONGEST_LINE, signs_of
+from gscli.views.style import PLAIN
+from gscli.views.terminal.flow import flow
+from gscli.views.terminal.group import draw_group
+from gscli.views.terminal.legend import legend
+from gscli.views.terminal.picture import GAP, title_lines
+from gscli.views.terminal.progress import subjects_after
+from gscli.views.words.reasons import why
+from gscli.views.words.statements import Teller
+
+FIRST_ENTRIES = 100
+"""Entries that are traced before more are asked for."""
+
+
+class Frame(Drawn):
+    """The run after one of its entries."""
+
+    def __init__(self, frames: Frames, number: int) -> None:
+        super().__init__(frames.options)
+        self._frames = frames
+        self._number = number
+
+    def draw(self, width: int) -> list[Line]:
+        """Title, tensors with one entry lit, its line, and why."""
+        frames, options = self._frames, self.options
+        trace, entries = frames.trace, frames.entries(self._number + 1)
+        palette, signs = palette_of(options), signs_of(options)
+        entry = entries[self._number]
+        found = subjects_after(trace, entries, self._number, options.show)
+        group = draw_group(found, options, width)
+        step = f"step {self._number + 1} of {trace.entry_count}"
+        lines = [*title_lines(trace, options, width, step), []]
+        lines += [*flow(group.blocks, width, GAP), []]
+        teller = Teller(trace, group.numbers, signs)
+        lines += [*legend([teller.statement(entry)], width, palette, signs), []]
+        head = "why  "
+        for number, text in enumerate(why(teller, entry)):
+            for part in wrapped(signs.text(text, LONGEST_LINE), width - len(head)):
+                lines.append([(head, palette.bold), (part, palette.dim if number else PLAIN)])
+                head = " " * len(head)
+        return lines
+
+
+class Frames(Sequence[Frame]):
+    """The frames of a trace, made when they are asked for."""
+
+    def __init__(self, trace: Trace, options: ViewOptions) -> None:
+        self.trace = trace
+        self.options = options
+        self._entries = trace.entries(FIRST_ENTRIES)
+
+    def entries(self, count: int) -> Sequence[Entry]:
+        """The first entries, at least `count` of them."""
+        if count > len(self._entries):
+            self._entries = self.trace.entries(max(count, 2 * len(self._entries)))
+        return self._entries
+
+    def __len__(self) -> int:
+        return self.trace.entry_count
+
+    @overload
+    def __getitem__(self, number: int) -> Frame: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Frame]: ...
+    def __getitem__(self, number: int | slice) -> Frame | list[Frame]:
+        if isinstance(number, slice):
+            return [Frame(self, one) for one in range(*number.indices(len(self)))]
+        if not -len(self) <= number < len(self):
+            raise IndexError(number)
+        return Frame(self, number % len(self))

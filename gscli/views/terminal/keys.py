@@ -1,0 +1,129 @@
+"""The keys of --step: n, p, g, a, ? and q, one frame printed after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from gscli.views.lines import Drawn, Line, Lines, render, wrapped
+from gscli.views.palette import palette_of
+from gscli.views.signs import LONGEST_LINE, signs_of
+from gscli.views.style import PLAIN
+from gscli.views.terminal.frames import Frames
+from gscli.views.terminal.picture import picture
+from gscli.views.words.formula import Formula
+from gscli.views.words.reasons import source
+
+_KEYS = (
+    ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
+)  # fmt: skip
+_NEXT = ("n", "N", " ", "\r", "\n", "\x1b[C", "\x1b[B")
+_BACK = ("p", "P", "\x7f", "\b", "\x1b[D", "\x1b[A")
+_QUIT = ("q", "Q", "", "\x04", "\x1b")
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LONGEST = 12
+_KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
+
+
+def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
+    """Show frames as the keys ask until q or the end of input."""
+    number = 0
+    pressed = _one_by_one(keys)
+    _show(frames, number, screen)
+    while (key := next(pressed)) not in _QUIT:
+        wanted = number
+        if key in _NEXT:
+            wanted = number + 1
+        elif key in _BACK:
+            wanted = number - 1
+        elif key in ("g", "G"):
+            asked = _asked(frames, screen, pressed)
+            wanted = number if asked is None else asked
+        elif key in ("a", "A"):
+            _print(picture(frames.trace, frames.options), screen)
+            _print_bar(frames, number, screen)
+        elif key == "?":
+            _explain(frames, screen)
+            _print_bar(frames, number, screen)
+        if wanted in range(len(frames)) and wanted != number:
+            number = wanted
+            _show(frames, number, screen)
+
+
+def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
+    """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
+    while True:
+        try:
+            read = keys()
+        except EOFError:
+            read = ""
+        yield from _KEY.findall(read) or [""]
+
+
+def _show(frames: Frames, number: int, screen: IO[str]) -> None:
+    _print(frames[number], screen)
+    _print_bar(frames, number, screen)
+
+
+def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
+    palette = palette_of(frames.options)
+    line: Line = []
+    for key, word in _KEYS:
+        line += [(f" {key} ", palette.several), (f" {word}  ", PLAIN)]
+    line.append((f"  {number + 1} of {len(frames)}", palette.dim))
+    _print(Lines([[], line, []], frames.options), screen)
+
+
+def _print(drawn: Drawn, screen: IO[str]) -> None:
+    _write(render(drawn, drawn.options), screen)
+
+
+def _write(text: str, screen: IO[str]) -> None:
+    screen.write(text)
+    screen.flush()  # also what has no end of line yet
+
+
+def _asked(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
+    """The entry that is typed as a letter or a number, or None."""
+    _write(f"entry (a letter, or 1 to {len(frames)}): ", screen)
+    typed = ""
+    while (key := next(pressed)) not in _ENTER:
+        if key in _ERASE:
+            typed = typed[:-1]
+        elif key in ("", "\x1b", "\x04") or len(typed) >= _LONGEST:
+            break
+        elif key.isalnum() and key.isascii():
+            typed += key
+            _write(key, screen)
+    _write("\n", screen)
+    return number_of(typed)
+
+
+def number_of(typed: str) -> int | None:
+    """The entry that a letter or a number from 1 means.
+
+    >>> number_of("c"), number_of("3"), number_of("aa"), number_of("?")
+    (2, 2, 52, None)
+    """
+    if typed.isdecimal():
+        return int(typed) - 1
+    if not typed or not typed.isascii() or not typed.isalpha():
+        return None
+    number = 0
+    for letter in typed:
+        number = number * len(_ALPHABET) + _ALPHABET.index(letter) + 1
+    return number - 1
+
+
+def _explain(frames: Frames, screen: IO[str]) -> None:
+    """The rule at length: formula, legal indices, the operator's own help, the source."""
+    options, formula = frames.options, Formula(frames.trace)
+    palette, signs = palette_of(options), signs_of(options)
+    doc = frames.trace.operator.doc.splitlines()
+    lines: list[Line] = [[], [(formula.equation, palette.bold)]]
+    for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
+        told = wrapped(signs.text(text, LONGEST_LINE), options.width)
+        lines += [[(part, PLAIN)] for part in told]
+    _print(Lines(lines, options), screen)

@@ -1,0 +1,236 @@
+"""A sheet as lines: title, planes side by side, axis numbers at the edge, rows of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import groupby
+from typing import TypeVar
+
+from gscli.base.arrays import dtype_name
+from gscli.base.text import counted
+from gscli.traces.trace import How
+from gscli.views.lines import Line
+from gscli.views.numbers import NumberFormat
+from gscli.views.palette import Palette
+from gscli.views.signs import Signs, cells, right
+from gscli.views.terminal.cells import Pen
+from gscli.views.terminal.columns import Chunk, Measures, fitting
+from gscli.views.terminal.flow import Block, block, flow
+from gscli.views.terminal.sheet import Place, Sheet
+from gscli.views.terminal.subject import Mark
+
+PLANE_GAP = 4
+_MATRIX = 2
+_GRID_RANK = 4
+_BAR = 3
+
+Value = TypeVar("Value")
+
+
+class Painter:
+    """Draws one sheet. `measures` may be widened before, to keep two tensors alike."""
+
+    def __init__(self, sheet: Sheet, numbers: NumberFormat, palette: Palette, signs: Signs) -> None:
+        self.sheet = sheet
+        self.palette, self.signs = palette, signs
+        subject = sheet.subject
+        self.marked = sheet.marked(subject.marks)
+        self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
+        self._numbers = numbers
+        self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
+        self.pen = Pen(
+            palette,
+            signs,
+            last_wins=subject.last_wins,
+            lefthand=subject.array.dtype.kind in "UTO",
+            dim_rest=subject.dim_rest,
+            wide=not all(map(_narrow, self.texts)),
+        )
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Width of letters and number, and of the sign, per candidate column."""
+        window, unlit = self.sheet.window, self.sheet.subject.unlit
+        count = len(window.columns)
+        names = [cells(str(one)) if self.sheet.rank else 0 for one in window.columns]
+        found = Measures(names, [0] * count)
+        self._measure_texts(found, self.texts)
+        self._measure_marks(found, self.texts, self.marked)
+        self._measure_signs(found, self.how)
+        if unlit is not None:
+            texts = [self._numbers.texts(one, self.signs) for one in self.sheet.reserved]
+            self._measure_texts(found, texts)
+            for mark in unlit.marks:
+                # In a step a cell carries one letter at a time.
+                self._measure_marks(found, texts, self.sheet.marked([mark]))
+            dropped = self._dropped(self.sheet.marked(unlit.marks))
+            self._measure_signs(found, {**self.sheet.how(unlit.signs), **dropped})
+        return found
+
+    def _dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, How]:
+        """Updates that no entry writes anywhere."""
+        if self.sheet.subject.role != "updates":
+            return {}
+        return {
+            place: "skipped" for place, marks in marked.items() if all(mark.alarm for mark in marks)
+        }
+
+    @staticmethod
+    def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
+        count = len(found.widths)
+        for one in texts:
+            sizes = list(map(len, one)) if _narrow(one) else list(map(cells, one))
+            for column in range(count):
+                found.widths[column] = max(found.widths[column], *sizes[column::count])
+
+    def _measure_marks(
+        self,
+        found: Measures,
+        texts: Sequence[Sequence[str]],
+        marked: Mapping[Place, Sequence[Mark]],
+    ) -> None:
+        count = len(found.widths)
+        for (plane, row, column), marks in marked.items():
+            size = cells(self.pen.label(marks)) + cells(texts[plane][row * count + column])
+            found.widths[column] = max(found.widths[column], size)
+
+    def _measure_signs(self, found: Measures, how: Mapping[Place, How]) -> None:
+        for (_, _, column), sign in how.items():
+            found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
+
+    def chunks(self, width: int) -> list[Chunk]:
+        """The columns that fit, in one table or several below each other."""
+        room = width - (cells(self._heads[0]) if self._heads else 0)
+        return fitting(self.sheet.window, self.measures, self.pen, room, self.sheet.lines)
+
+    def draw(self, width: int, chunks: Sequence[Chunk]) -> Block:
+        """Title, planes, and how many planes are left out."""
+        lines = [self._title]
+        if self.sheet.empty:
+            return block([*lines, [("(empty)", self.palette.dim)]])
+        for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
+            planes = [block(list(self._plane(number, chunks))) for number in group]
+            lines += flow(planes, width, PLANE_GAP, between=0)
+        return block([*lines, *self._left_out()])
+
+    def hidden(self, chunks: Sequence[Chunk]) -> int:
+        """How many entries no shown cell carries, of those that are to be seen at all."""
+        shown = {place for chunk in chunks for place, _ in chunk}
+        visible = {
+            mark.number
+            for (_, _, column), marks in self.marked.items()
+            if column in shown
+            for mark in marks
+        }
+        marks = self.sheet.subject.marks
+        return len({mark.number for mark in marks if self.sheet.asked_for(mark)} - visible)
+
+    @property
+    def _title(self) -> Line:
+        array, name = self.sheet.subject.array, self.sheet.subject.name
+        facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
+        return [(self.signs.text(name, 60), self.palette.bold), (facts, self.palette.dim)]
+
+    def _left_out(self) -> list[Line]:
+        window = self.sheet.window
+        rest = window.plane_count - len(window.planes)
+        if not rest:
+            return []
+        untouched = self.sheet.subject.dim_rest and not self.sheet.hides_planes()
+        fate = "untouched" if untouched else "not shown"
+        words = f"{self.signs.across} {counted(rest, 'plane')} {fate}"
+        return [[(words, self.palette.dim)]]
+
+    def _texts(self, number: int) -> list[str]:
+        texts = self._numbers.texts(self.sheet.blocks[number], self.signs)
+        if not self.sheet.subject.blank:
+            return texts
+        known = self.sheet.known[number].reshape(-1).tolist()
+        return [text if sure else self.signs.open for text, sure in zip(texts, known, strict=True)]
+
+    @cached_property
+    def _heads(self) -> list[str]:
+        """What stands before each row; nothing for rank 0 and 1."""
+        if self.sheet.rank < _MATRIX or self.sheet.empty:
+            return []
+        rows = self.sheet.window.rows
+        wide = max(len(str(row)) for row in rows)
+        word = "batch " if self.sheet.subject.batch > self.sheet.rank - _MATRIX else ""
+        return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
+
+    def _plane(self, number: int, chunks: Sequence[Chunk]) -> Iterator[Line]:
+        plane = self.sheet.window.planes[number]
+        if plane:
+            lit = any(place[0] == number for place in self.marked)
+            yield [(self._plane_name(plane), self.palette.bold if lit else self.palette.dim)]
+        for place, chunk in enumerate(chunks):
+            if place:
+                yield []
+            yield from self._table(number, chunk)
+
+    def _plane_name(self, plane: tuple[int, ...]) -> str:
+        name = f"[{','.join(map(str, plane))},:,:]"
+        batch = ",".join(map(str, plane[: self.sheet.subject.batch]))
+        return f"batch {batch}  {name}" if batch else name
+
+    def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
+        dim, window = self.palette.dim, self.sheet.window
+        columns = [column for _, column in chunk]
+        if self.sheet.rank:
+            margin = cells(self._heads[0]) if self._heads else 0
+            yield [(" " * margin, dim), *self.pen.header(columns)]
+        before, count = window.rows[0], len(window.columns)
+        ruling = self.pen.ruling(columns)
+        every = [place for place, _ in chunk] == list(range(count))
+        for row, at in enumerate(window.rows):
+            if at - before > window.allowed[-2].step:
+                head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
+                yield [(head, dim), *self.pen.dots(columns)]
+            texts = self.texts[plane][row * count : (row + 1) * count]
+            marked = self._marked_rows.get((plane, row), {})
+            how = self._how_rows.get((plane, row), {})
+            if not every:
+                texts = [texts[place] for place, _ in chunk]
+                marked, how = _chosen(marked, chunk), _chosen(how, chunk)
+            line = self.pen.row(texts, ruling, marked, how)
+            yield [(self._heads[row], dim), *line] if self._heads else line
+            before = at
+
+    @cached_property
+    def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:
+        return _by_row(self.marked)
+
+    @cached_property
+    def _how_rows(self) -> dict[tuple[int, int], dict[int, How]]:
+        return _by_row(self.how)
+
+
+def _narrow(texts: Sequence[str]) -> bool:
+    """Whether every character takes one cell."""
+    joined = "".join(texts)
+    return len(joined) == cells(joined)
+
+
+def _by_row(places: Mapping[Place, Value]) -> dict[tuple[int, int], dict[int, Value]]:
+    rows: dict[tuple[int, int], dict[int, Value]] = {}
+    for (plane, row, column), value in places.items():
+        rows.setdefault((plane, row), {})[column] = value
+    return rows
+
+
+def _chosen(row: Mapping[int, Value], chunk: Chunk) -> dict[int, Value]:
+    """What is in the columns of a chunk, by place in the chunk."""
+    return {number: row[place] for number, (place, _) in enumerate(chunk) if place in row}
+
+
+def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:
+    """Planes that may stand side by side: axis 0 of a four-dimensional tensor goes down.
+
+    >>> plane_rows([(0, 0), (0, 1), (1, 0)], 4), plane_rows([(0,), (1,)], 3)
+    ([[0, 1], [2]], [[0, 1]])
+    """
+    numbered = list(enumerate(planes))
+    if rank != _GRID_RANK:
+        return [[number for number, _ in numbered]]
+    return [[number for number, _ in row] for _, row in groupby(numbered, lambda one: one[1][0])]

@@ -1,0 +1,79 @@
+"""The tensors as they stand after some entries: done cells hold their new value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gscli.layout.boxes import box_size
+from gscli.plan.plan import Array
+from gscli.traces.trace import Entry, Trace
+from gscli.views.terminal.subject import Patch, Subject, subjects
+from gscli.views.words.statements import mean_so_far
+
+
+def subjects_after(
+    trace: Trace, entries: Sequence[Entry], number: int, show: Sequence[str] | None = None
+) -> list[Subject]:
+    """Tensors after `entries[number]`, which alone is marked.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
+    >>> subjects_after(found, found.entries(), 0)[-1].patches[0].values
+    array([8])
+    """
+    lit = subjects(trace, [entries[number]], show)
+    every = subjects(trace, entries, show)
+    done = entries[: number + 1]
+    return [
+        replace(
+            _unfinished(trace, one, done) if one.role == "output" else one,
+            unlit=whole,
+            dim_rest=True,
+        )
+        for one, whole in zip(lit, every, strict=True)
+    ]
+
+
+def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject:
+    if trace.kind == "gather":
+        return replace(output, blank=True, patches=tuple(_read(trace, done)))
+    return replace(output, array=_start(trace), patches=tuple(_written(trace, done)))
+
+
+def _start(trace: Trace) -> Array:
+    """Data, or the fill, in the shape of output and without a copy."""
+    output, data = trace.run.output, trace.tensor("data")
+    if data is not None:
+        return data.array.reshape(output.shape)
+    dtype = object if output.dtype.kind == "U" else output.dtype
+    return np.broadcast_to(np.asarray(trace.layout.fill).astype(dtype), output.shape)
+
+
+def _read(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+    for entry in done:
+        if entry.result is not None:
+            yield Patch(entry.result, _part(trace.run.output, entry.result))
+
+
+def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+    dtype = trace.run.output.dtype
+    for entry in done:
+        change, box = entry.change, entry.target
+        if box is None:
+            continue
+        if change is None or change.new.size != box_size(box):
+            # Slices too large to replay show what they hold in the end.
+            yield Patch(box, _part(trace.run.output, box))
+            continue
+        values = mean_so_far(change) if trace.reduction == "mean" else change.new
+        if dtype.kind != "U":
+            with np.errstate(all="ignore"):
+                values = values.astype(dtype)
+        yield Patch(box, values)
+
+
+def _part(array: Array, box: tuple[tuple[int, int], ...]) -> Array:
+    return array[tuple(slice(start, stop) for start, stop in box)]

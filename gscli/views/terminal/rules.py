@@ -1,0 +1,67 @@
+"""The table of rules, in columns where the width allows, else an operator per paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from gscli.lab.rules import COLUMNS, Rule
+from gscli.views.lines import Drawn, Line
+from gscli.views.options import ViewOptions
+from gscli.views.palette import palette_of
+from gscli.views.signs import cells, left
+from gscli.views.style import PLAIN
+
+GAP = 2
+WIDEST_LABEL = 44
+
+
+class RulesView(Drawn):
+    """Rules as a table."""
+
+    def __init__(self, rules: Sequence[Rule], options: ViewOptions) -> None:
+        super().__init__(options)
+        self.rules = rules
+        self.palette = palette_of(options)
+
+    def draw(self, width: int) -> list[Line]:
+        """A heading and a row per rule."""
+        heads = ["operator", *(column.replace("_", " ") for column in COLUMNS)]
+        rows = [[rule.label, *map(self._ascii, rule.answers)] for rule in self.rules]
+        widths = [
+            max(cells(row[number]) for row in [heads, *rows]) + GAP for number in range(len(heads))
+        ]
+        widths[0] = min(widths[0], WIDEST_LABEL)
+        if sum(widths) - GAP > width:
+            return self._paragraphs(heads, rows, width)
+        lines = self._row(heads, widths, bold=True)
+        for row in rows:
+            lines += self._row(row, widths, bold=False)
+        return lines
+
+    def _ascii(self, text: str) -> str:
+        return text if self.options.utf8 else text.replace("–", "-")
+
+    def _row(self, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> list[Line]:
+        style = self.palette.bold if bold else PLAIN
+        labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
+        first: Line = [(left(labels[0], widths[0]), style)]
+        first += [
+            (left(text, width), style) for text, width in zip(row[1:], widths[1:], strict=True)
+        ]
+        return [first, *([(label, style)] for label in labels[1:])]
+
+    def _paragraphs(
+        self, heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
+    ) -> list[Line]:
+        lines: list[Line] = []
+        for row in rows:
+            lines += [[(part, self.palette.bold)] for part in wrap(row[0], width)]
+            told = "; ".join(
+                f"{head}: {text}" for head, text in zip(heads[1:], row[1:], strict=True)
+            )
+            lines += [
+                [(part, PLAIN)]
+                for part in wrap(told, width, initial_indent="  ", subsequent_indent="  ")
+            ]
+        return lines

@@ -1,0 +1,132 @@
+"""A tensor and what of it is shown: the chosen planes, rows and columns, values and marks.
+
+Made before anything is drawn, because one number format fits all tensors of a group.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from gscli.layout.boxes import Box
+from gscli.plan.plan import Array, Flags
+from gscli.traces.trace import How
+from gscli.views.terminal.subject import Mark, Patch, Subject
+from gscli.views.terminal.window import Limits, Window, overlap, window
+
+Place: TypeAlias = tuple[int, int, int]
+"""Numbers of the shown plane, row and column."""
+
+_MATRIX = 2
+
+
+class Sheet:
+    """The shown part of a subject. Reads no more of the array than it shows."""
+
+    def __init__(
+        self, subject: Subject, limits: Limits, allowed: tuple[range, ...] | None = None
+    ) -> None:
+        shape = subject.array.shape
+        self.subject = subject
+        self.rank = len(shape)
+        self.lines = 1 << 30 if limits.full else limits.lines
+        axes = allowed if allowed is not None else tuple(map(range, shape))
+        self.empty = any(len(one) == 0 for one in axes)
+        unlit = subject.unlit.marks if subject.unlit is not None else ()
+        boxes = [mark.box for mark in (*subject.marks, *unlit)]
+        self.window: Window = window(axes, boxes, limits)
+        self.blocks: list[Array] = []
+        self.known: list[Flags] = []
+        self.reserved: list[Array] = []
+        if not self.empty:
+            self._read()
+
+    def samples(self) -> list[Array]:
+        """The values that will be shown, for the choice of a number format."""
+        values = [block[known] for block, known in zip(self.blocks, self.known, strict=True)]
+        return values + self.reserved
+
+    def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
+        """The marks on each shown cell."""
+        found: dict[Place, list[Mark]] = {}
+        for mark in marks:
+            for place in product(*self._places(mark.box)):
+                found.setdefault(place, []).append(mark)
+        return found
+
+    def how(self, signs: Mapping[tuple[int, ...], How]) -> Mapping[Place, How]:
+        """What became of the index numbers, where it is worth a sign."""
+        found: dict[Place, How] = {}
+        for at, how in signs.items():
+            for place in product(*self._places(tuple((one, one + 1) for one in at))):
+                found[place] = how
+        return found
+
+    def asked_for(self, mark: Mark) -> bool:
+        """Whether some cell of the mark lies in the part of the tensor that is looked at."""
+        box = _with_rows(mark.box)
+        return all(map(overlap, self.window.allowed, box))
+
+    def hides_planes(self) -> bool:
+        """Whether some mark lies, in part at least, on a plane that is not shown."""
+        lead = self.window.allowed[:-2]
+        for mark in self.subject.marks:
+            spans = [len(overlap(one, span)) for one, span in zip(lead, mark.box, strict=False)]
+            if prod(spans) > len(self._places(mark.box)[0]):
+                return True
+        return False
+
+    def _read(self) -> None:
+        array = self.subject.array
+        self.blocks = self._shown(array)
+        if self.subject.unlit is not None:
+            self.reserved = self._shown(self.subject.unlit.array)
+        self.known = [np.full(one.shape, not self.subject.blank) for one in self.blocks]
+        if array.dtype.kind == "U" and self.subject.patches:
+            self.blocks = [values.astype(object) for values in self.blocks]
+        for patch in self.subject.patches:
+            self._patch(patch)
+
+    def _shown(self, array: Array) -> list[Array]:
+        array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
+        shown = np.ix_(self.window.rows, self.window.columns)
+        return [np.array(array[plane][shown]) for plane in self.window.planes]
+
+    def _patch(self, patch: Patch) -> None:
+        box = _with_rows(patch.box)
+        values = patch.values.reshape([stop - start for start, stop in box])
+        planes, rows, columns = self._places(patch.box)
+        source = np.ix_(
+            [self.window.rows[place] - box[-2][0] for place in rows],
+            [self.window.columns[place] - box[-1][0] for place in columns],
+        )
+        target = np.ix_(rows, columns)
+        for number in planes:
+            lead = zip(self.window.planes[number], box, strict=False)
+            self.blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][
+                source
+            ]
+            self.known[number][target] = True
+
+    def _places(self, box: Box) -> tuple[list[int], range, range]:
+        """Where a box lies among the shown planes, rows and columns."""
+        box = _with_rows(box)
+        planes = [
+            number
+            for number, plane in enumerate(self.window.planes)
+            if all(start <= at < stop for at, (start, stop) in zip(plane, box, strict=False))
+        ]
+        return planes, _between(self.window.rows, box[-2]), _between(self.window.columns, box[-1])
+
+
+def _with_rows(box: Box) -> Box:
+    return ((0, 1),) * max(_MATRIX - len(box), 0) + box
+
+
+def _between(shown: tuple[int, ...], span: tuple[int, int]) -> range:
+    return range(bisect_left(shown, span[0]), bisect_left(shown, span[1]))

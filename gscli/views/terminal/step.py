@@ -1,0 +1,77 @@
+"""One entry at a time: only it is lit, cells that are done keep their new value.
+
+No full-screen mode, so that scrollback stays; without a terminal the frames follow each other.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import IO
+
+from gscli.base.errors import UsageError
+from gscli.base.text import counted
+from gscli.traces.trace import Trace
+from gscli.views.lines import render
+from gscli.views.options import ViewOptions
+from gscli.views.terminal.frames import Frame, Frames
+from gscli.views.terminal.group import check_requests
+from gscli.views.terminal.keys import interact
+
+STEPPED_ENTRIES = 100
+"""Frames that are printed in a row, unless a limit says otherwise."""
+
+
+def frames(trace: Trace, options: ViewOptions) -> Frames:
+    """One renderable per entry.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
+    >>> len(frames(found, ViewOptions()))
+    2
+    """
+    check_requests(trace, options)
+    return Frames(trace, options)
+
+
+def show_steps(trace: Trace, options: ViewOptions, wanted: int | None = None) -> None:
+    """Frame number `wanted`; else by keys on a terminal, and one after the other elsewhere."""
+    found = frames(trace, options)
+    if wanted is not None:
+        sys.stdout.write(render(frame_number(found, wanted), options))
+    elif found and sys.stdin.isatty() and sys.stdout.isatty():
+        from typer import getchar  # noqa: PLC0415  only where there are keys
+
+        interactive(trace, options, sys.stdout, getchar)
+    else:
+        for text in _in_a_row(found, options):
+            sys.stdout.write(text)
+
+
+def interactive(
+    trace: Trace, options: ViewOptions, screen: IO[str], keys: Callable[[], str]
+) -> None:
+    """Frames by single keys: `keys` returns the next one pressed. Ends with q or end of input."""
+    found = frames(trace, options)
+    if found:
+        interact(found, screen, keys)
+
+
+def frame_number(found: Frames, wanted: int) -> Frame:
+    """The frame that people call number `wanted`, from 1; UsageError beyond."""
+    if not 1 <= wanted <= len(found):
+        raise UsageError(
+            f"there is no step {wanted}",
+            where=counted(len(found), "entry", "entries"),
+            valid=f"1 … {len(found)}" if found else "none",
+        )
+    return found[wanted - 1]
+
+
+def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:
+    limit = STEPPED_ENTRIES if options.limit is None else options.limit
+    for number in range(min(limit, len(found))):
+        yield ("\n" if number else "") + render(found[number], options)
+    rest = len(found) - limit
+    if rest > 0:
+        yield f"\n{rest:,} more steps: --limit N, --step N\n"

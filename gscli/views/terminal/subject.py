@@ -1,0 +1,132 @@
+"""What is drawn: each tensor of a trace with the boxes that its entries touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gscli.layout.boxes import Box, box_size, reshaped
+from gscli.plan.plan import Array
+from gscli.traces.trace import Entry, How, Role, Trace, TracedTensor
+
+
+class Mark(NamedTuple):
+    """The cells of one tensor that one entry touches. `alarm`: it was skipped, or they are."""
+
+    number: int
+    label: str
+    box: Box
+    alarm: bool = False
+
+
+class Patch(NamedTuple):
+    """Values that stand in a box instead of the array's own (a step not yet reached)."""
+
+    box: Box
+    values: Array
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One tensor with its marks.
+
+    `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
+    last decides. `batch`: leading axes that own their entries. `dim_rest`: cells without a mark
+    are known to be untouched. In a step, `unlit` is the whole run, for which room is kept so that
+    nothing moves from frame to frame; `blank`: nothing is known yet outside `patches`.
+    """
+
+    name: str
+    array: Array = field(repr=False)
+    role: Role | None = None
+    marks: tuple[Mark, ...] = ()
+    signs: Mapping[tuple[int, ...], How] = field(default_factory=dict)
+    last_wins: bool = False
+    batch: int = 0
+    dim_rest: bool = False
+    unlit: Subject | None = None
+    patches: tuple[Patch, ...] = ()
+    blank: bool = False
+
+
+def subjects(
+    trace: Trace, entries: Sequence[Entry], show: Sequence[str] | None = None
+) -> list[Subject]:
+    """The tensors of `trace` in drawing order, marked by `entries`; `show` picks by role or name.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(one.name, [mark.box for mark in one.marks]) for one in subjects(found, found.entries())]
+    [('data', [((2, 3),)]), ('indices', [((0, 1),)]), ('output', [((0, 1),)])]
+    """
+    return [
+        _subject(trace, tensor, entries)
+        for tensor in trace.tensors
+        if show is None or tensor.role in show or tensor.name in show
+    ]
+
+
+def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Subject:
+    marks = tuple(
+        Mark(entry.number, entry.label, box, not entry.live and trace.layout.window_size > 0)
+        for entry in entries
+        if (box := box_in(trace, tensor, entry)) is not None and box_size(box)
+    )
+    if tensor.role == "updates":
+        marks += tuple(
+            Mark(entry.number, entry.label, box, alarm=True)
+            for entry in entries
+            for box in entry.dropped
+        )
+    writes_once = trace.kind == "scatter" and trace.reduction == "none"
+    return Subject(
+        tensor.name,
+        tensor.array,
+        tensor.role,
+        marks,
+        _signs(trace, tensor.name, entries) if tensor.role == "indices" else {},
+        last_wins=writes_once and tensor.role == "output",
+        batch=_batch(trace, tensor),
+        dim_rest=len(entries) == trace.entry_count,
+    )
+
+
+def box_in(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
+    """The box of `entry` in one tensor, or None where it touches nothing."""
+    if tensor.role == "indices":
+        return dict(entry.indices).get(tensor.name)
+    if tensor.role == "updates" or (tensor.role == "output" and trace.kind == "gather"):
+        return entry.result
+    if entry.target is None:
+        return None
+    return reshaped(entry.target, trace.layout.data_shape, tensor.shape)
+
+
+def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int, ...], How]:
+    columns = trace.layout.addressing.columns
+    found: dict[tuple[int, ...], How] = {}
+    for entry in entries:
+        for adjustment in entry.adjustments:
+            column = columns[adjustment.slot]
+            if column.source != name:
+                continue
+            place = [start for start, _ in dict(entry.indices)[name]]
+            if column.vector_dim is not None and column.slot is not None:
+                place[column.vector_dim] = column.slot
+            found[tuple(place)] = adjustment.how
+    return found
+
+
+def _batch(trace: Trace, tensor: TracedTensor) -> int:
+    """Leading batch axes of the tensor, where the operator has batch_dims."""
+    batch = trace.attributes.get("batch_dims", 0)
+    if not isinstance(batch, int):
+        return 0
+    if batch < 0:
+        batch += len(trace.run.inputs[trace.layout.index_inputs[0]].shape)
+    layout = trace.layout
+    flattened = layout.kind == "gather" and layout.output_shape != layout.addressing.result_shape
+    if tensor.role == "output" and flattened:
+        return 0
+    return min(batch, len(tensor.shape))

@@ -1,0 +1,189 @@
+"""What of a large tensor is shown: touched cells first, then borders, then neighbours of touched.
+
+Costs as much as what is shown, never as much as the tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, product
+from math import prod
+from typing import NamedTuple
+
+from gscli.base.errors import UsageError
+from gscli.layout.boxes import Box
+from gscli.layout.layout import Shape
+
+PLANES = 12
+ROWS = 20
+FLAT_LINES = 4
+"""Lines that a one-dimensional tensor may take before columns are left out."""
+_GRID_RANK = 2
+"""Leading axes that still make a grid of planes: down and across."""
+
+
+class Limits(NamedTuple):
+    """How much may be shown.
+
+    `lines`: tables below each other that the columns of one row may take. `full`: everything.
+    `fill`: use the room even where nothing is touched.
+    """
+
+    rows: int
+    columns: int
+    lines: int = 1
+    planes: int = PLANES
+    edge: int = 2
+    full: bool = False
+    fill: bool = False
+
+
+class Window(NamedTuple):
+    """The planes, rows and candidate columns to show, the columns by falling importance too."""
+
+    allowed: tuple[range, ...]
+    planes: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    by_importance: tuple[int, ...]
+
+    @property
+    def all_columns(self) -> bool:
+        """Whether every column is a candidate."""
+        return len(self.columns) == len(self.allowed[-1])
+
+    @property
+    def plane_count(self) -> int:
+        """Planes there are, shown or not."""
+        return prod(len(one) for one in self.allowed[:-2])
+
+
+def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Window:
+    """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
+    flat = ((0, 1),) * max(2 - len(allowed), 0)
+    axes = (range(1),) * len(flat) + allowed
+    full_boxes = [flat + box for box in boxes]
+    lead, (rows, columns) = axes[:-2], axes[-2:]
+    shown_rows = important(rows, (box[-2] for box in full_boxes), limits.rows, limits)
+    order = important(columns, (box[-1] for box in full_boxes), limits.columns, limits)
+    return Window(
+        axes,
+        tuple(_planes(lead, full_boxes, limits)),
+        tuple(_without_single_gaps(sorted(shown_rows), rows)),
+        tuple(sorted(order)),
+        tuple(order),
+    )
+
+
+def important(
+    allowed: range, spans: Iterable[tuple[int, int]], budget: int, limits: Limits
+) -> list[int]:
+    """At most `budget` coordinates by falling importance.
+
+    >>> important(range(1000), [(412, 413)], 20, Limits(20, 20, edge=1))
+    [412, 0, 999, 411, 413]
+    """
+    count = len(allowed)
+    if limits.full or count <= budget:
+        return list(allowed)
+    chosen: dict[int, None] = {}
+    for span in spans:
+        inside = overlap(allowed, span)
+        if len(inside) < count:
+            chosen.update(dict.fromkeys(inside[:budget]))
+        if len(chosen) >= budget:
+            break
+    near = [place + step for place in chosen for step in (-1, 1) if 0 <= place + step < count]
+    edge = limits.edge if chosen else max(limits.edge, 3)
+    if limits.fill and not chosen:
+        edge = (budget + 1) // 2
+    chosen.update(dict.fromkeys((0, count - 1) if edge else ()))
+    chosen.update(dict.fromkeys(near))
+    for offset in range(1, edge):
+        chosen.update({offset: None, count - 1 - offset: None})
+    return [allowed[place] for place in islice(chosen, budget)]
+
+
+def overlap(allowed: range, span: tuple[int, int]) -> range:
+    """The places in `allowed` whose coordinates lie in the half-open `span`.
+
+    >>> overlap(range(0, 100, 10), (15, 41))
+    range(2, 5)
+    """
+    first, stop = (-(-(end - allowed.start) // allowed.step) for end in span)
+    return range(max(first, 0), max(min(stop, len(allowed)), 0))
+
+
+def touched(allowed: Sequence[range], box: Box) -> Iterator[tuple[int, ...]]:
+    """Coordinates on the leading axes where the box lies."""
+    spans = [
+        [one[place] for place in overlap(one, span)]
+        for one, span in zip(allowed, box, strict=False)
+    ]
+    return product(*spans)
+
+
+def _planes(lead: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> list[tuple[int, ...]]:
+    total = prod(len(one) for one in lead)
+    if limits.full or (total <= limits.planes and (len(lead) <= _GRID_RANK or not boxes)):
+        return list(product(*lead))
+    chosen: dict[tuple[int, ...], None] = {}
+    for box in boxes:
+        chosen.update(dict.fromkeys(islice(touched(lead, box), limits.planes)))
+        if len(chosen) >= limits.planes:
+            break
+    edges = 1 if chosen else limits.planes // 2
+    for offset in range(min(edges, total)):
+        chosen.update({_numbered(lead, offset): None, _numbered(lead, total - 1 - offset): None})
+    return sorted(islice(chosen, limits.planes))
+
+
+def _numbered(lead: Sequence[range], number: int) -> tuple[int, ...]:
+    found: list[int] = []
+    for one in reversed(lead):
+        number, rest = divmod(number, len(one))
+        found.append(one[rest])
+    return tuple(reversed(found))
+
+
+def _without_single_gaps(shown: list[int], allowed: range) -> list[int]:
+    """A row costs no more than the mark that says it is missing."""
+    filled: list[int] = []
+    for one in shown:
+        if filled and one - filled[-1] == 2 * allowed.step:
+            filled.append(one - allowed.step)
+        filled.append(one)
+    return filled
+
+
+def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
+    """`0,:,::2` as the coordinates to see on each axis; None where it has another rank.
+
+    >>> parse_slice("0,:,::2", (3, 4, 5))
+    (range(0, 1), range(0, 4), range(0, 5, 2))
+    """
+    parts = [part.strip() for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
+    if len(parts) != len(shape):
+        return None
+    return tuple(_range(part, size, text) for part, size in zip(parts, shape, strict=True))
+
+
+def _range(part: str, size: int, text: str) -> range:
+    refused = UsageError(
+        "slice is not understood",
+        where=f"--slice {text}"[:200],
+        details=(f"{part!r} on an axis of size {size}"[:200],),
+        valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
+    )
+    try:
+        numbers = [int(one) if one else None for one in part.split(":")]
+    except ValueError:
+        raise refused from None
+    if len(numbers) == 1 and numbers[0] is not None:
+        if not -size <= numbers[0] < size:
+            raise refused
+        return range(numbers[0] % size, numbers[0] % size + 1)
+    step = numbers[2] if len(numbers) > 2 else None  # noqa: PLR2004  start, stop, step
+    if not 1 < len(numbers) < 4 or (step is not None and step < 1):  # noqa: PLR2004  same
+        raise refused
+    return range(*slice(*numbers).indices(size))

@@ -1,0 +1,1 @@
+"""Sentences and formulas about what a run did."""

@@ -1,0 +1,171 @@
+"""What a comparison says of its answers, on the screen and on the page: cells, reasons, summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from gscli.base.text import counted
+from gscli.lab.answers import Comparing, Group, Row, different
+from gscli.traces.trace import Entry, Trace, label_of
+from gscli.views.numbers import number_format
+from gscli.views.options import ViewOptions
+from gscli.views.signs import signs_of
+
+MOST_COLUMNS = 24
+SHORT_TENSOR = 64
+"""Inputs of up to so many cells are written out."""
+
+LISTED_ENTRIES = 200
+"""Entries that are looked through for unusual ones."""
+
+Kind: TypeAlias = Literal["same", "differs", "error", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
+
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Cells that differ, as (place, value here, value there), and how many more there are."""
+
+    listed: tuple[tuple[str, str, str], ...]
+    more: int
+
+
+class Answers:
+    """Texts about one comparison."""
+
+    def __init__(self, comparing: Comparing, options: ViewOptions) -> None:
+        self.comparing = comparing
+        self.signs = signs_of(options)
+        outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
+        self.numbers = number_format(outputs, options.precision)
+
+    @property
+    def unequal(self) -> str:
+        """The sign of a differing value."""
+        return "≠" if self.signs.utf8 else "!="
+
+    @cached_property
+    def drawn(self) -> Row | None:
+        """The first row that answers: its picture is drawn, and cells are listed against it."""
+        return next((g.first for g in self.comparing.groups if g.first.trace is not None), None)
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns when every answer has one row of cells, of one size; otherwise 0."""
+        outputs = [g.first.output for g in self.comparing.groups if g.first.output is not None]
+        sizes = {output.size for output in outputs}
+        if len(sizes) != 1 or max(output.ndim for output in outputs) > 1:
+            return 0
+        size = sizes.pop()
+        return size if size <= MOST_COLUMNS else 0
+
+    @cached_property
+    def per_entry(self) -> bool:
+        """Whether each column is what one entry reads, rather than a cell of output."""
+        trace = None if self.drawn is None else self.drawn.trace
+        return trace is not None and trace.kind == "gather" and trace.entry_count == self.columns
+
+    @property
+    def call(self) -> str:
+        """Arguments other than the usual ones: `axis=1  reduction=add`."""
+        call = self.comparing.call
+        shown = {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction}
+        usual = {"axis": None, "batch_dims": 0, "reduction": "none"}
+        return "  ".join(f"{name}={value}" for name, value in shown.items() if value != usual[name])
+
+    def inputs(self) -> Iterator[tuple[str, str, str]]:
+        """Name, type and shape, and values of each input; no values where there are many."""
+        for name, array in self.comparing.inputs.items():
+            shape = self.signs.times.join(map(str, array.shape))
+            short = array.size <= SHORT_TENSOR
+            values = "  ".join(self.numbers.texts(array, self.signs)) if short else ""
+            yield name, f"{array.dtype.name} [{shape}]", values
+
+    def row(self, group: Group) -> list[Answer]:
+        """A cell per column."""
+        output = group.first.output
+        if output is None:
+            marked = group.first.entry if self.per_entry else None
+            error = Answer(f"{self.signs.skipped} error", "error")
+            nothing = Answer("·" if self.signs.utf8 else ".", "none")
+            return [error if number == marked else nothing for number in range(self.columns)]
+        flags = self.comparing.differs(group)
+        texts = self.numbers.texts(output.reshape(-1), self.signs)
+        return [
+            Answer(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
+            for number, text in enumerate(texts)
+        ]
+
+    def differences(self, group: Group, limit: int) -> Differences | str:
+        """The cells that differ from the drawn row's, or a word on why none are listed."""
+        output = group.first.output
+        base = None if self.drawn is None else self.drawn.output
+        assert output is not None
+        assert base is not None
+        if output.shape != base.shape:
+            return f"another shape: [{','.join(map(str, output.shape))}]"
+        places = np.argwhere(different(output, base))
+        listed = tuple(
+            (
+                f"output[{','.join(map(str, place))}]",
+                self.numbers.text(output[tuple(place)], self.signs),
+                self.numbers.text(base[tuple(place)], self.signs),
+            )
+            for place in places[:limit].tolist()
+        )
+        return Differences(listed, len(places) - len(listed))
+
+    @staticmethod
+    def refusal(row: Row) -> str:
+        """Why a row refuses, without the letter of its entry."""
+        error = row.error
+        assert error is not None
+        where = f"{error.where}: " if error.where else ""
+        if row.entry is not None:
+            where = f"{error.where.rsplit(' = ', 1)[-1]} "
+        legal = f", legal {error.valid}" if error.valid else ""
+        return f"{where}{error.problem}{legal}"
+
+    @staticmethod
+    def unusual(trace: Trace) -> Iterator[Entry]:
+        """Entries with a number that is not its own coordinate."""
+        return (entry for entry in trace.entries(LISTED_ENTRIES) if entry.adjustments)
+
+    def summary(self, *, listed: bool) -> str:
+        """How many results and refusals there are, and what `≠` compares with.
+
+        `listed`: differing cells are listed against the drawn row, rather than in columns.
+        """
+        comparing = self.comparing
+        if comparing.agree:
+            verb = "refuse" if self.drawn is None else "agree"
+            return f"All {len(comparing.groups[0].rows)} rule sets {verb}."
+        results = counted(comparing.results, "different result")
+        refusals = counted(comparing.refusals, "refusal")
+        base = self.drawn if listed else comparing.base
+        if base is None or (comparing.results == 1 and base.trace is not None):
+            return f"{results}, {refusals}."
+        return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
+
+
+def lettered(row: Row, refusal: str) -> str:
+    """A refusal behind the letter of the entry it is about.
+
+    >>> from gscli.lab.compare import compare
+    >>> found = compare("gather", {"data": [1], "indices": [4]}, only=["onnx"]).base
+    >>> lettered(found, Answers.refusal(found))
+    'a: 4 index out of range, legal -1 … 0'
+    """
+    return refusal if row.entry is None else f"{label_of(row.entry)}: {refusal}"

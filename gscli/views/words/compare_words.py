@@ -1,0 +1,143 @@
+"""A comparison in full sentences of ASCII, one statement a line: for screen readers and grep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gscli.base.arrays import dtype_name
+from gscli.base.text import counted
+from gscli.lab.answers import Comparing, Group, Row
+from gscli.plan.plan import Array
+from gscli.traces.trace import Trace, label_of
+from gscli.views.options import ViewOptions
+from gscli.views.signs import LONGEST_LINE, signs_of
+from gscli.views.words.answers import SHORT_TENSOR, Answers
+from gscli.views.words.sentences import reason
+from gscli.views.words.statements import passed_over, shape_text
+
+LISTED_CELLS = 8
+
+TOLD_ENTRIES = 12
+"""Unusual entries of one answer that are told."""
+
+
+def comparison_words(comparing: Comparing, options: ViewOptions) -> str:
+    """The comparison as sentences.
+
+    >>> from gscli.lab.compare import compare
+    >>> found = compare("gather", {"data": [10, 20], "indices": [1, 5]}, only=["onnx", "jax"])
+    >>> print(comparison_words(found, ViewOptions()).splitlines()[3])
+    ONNX Gather-13 refuses: entry b is 5, index out of range, legal: -2 to 1.
+    """
+    plain = replace(options, utf8=False)
+    signs = signs_of(plain)
+    lines = _Words(comparing, Answers(comparing, plain)).lines()
+    return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
+
+
+class _Words:
+    def __init__(self, comparing: Comparing, answers: Answers) -> None:
+        self.comparing = comparing
+        self.answers = answers
+
+    def lines(self) -> Iterator[str]:
+        """What is compared, each answer, and how many there are."""
+        call = ", ".join(self.answers.call.replace("=", " is ").split("  "))
+        yield f"compare {self.comparing.concept}" + (f", {call}." if call else ".")
+        for name, array in self.comparing.inputs.items():
+            yield self._tensor(name, array) + "."
+        for group in self.comparing.groups:
+            yield self._group(group)
+            yield from self._unusual(group.first)
+        yield self._summary()
+
+    def _group(self, group: Group) -> str:
+        names = _joined(group.labels)
+        alone = "s" if len(group.labels) == 1 else ""
+        if group.first.trace is None:
+            return f"{names} refuse{alone}: {self._refusal(group.first)}."
+        return f"{names} answer{alone}: {self._answer(group)}."
+
+    def _refusal(self, row: Row) -> str:
+        error = row.error
+        assert error is not None
+        if row.entry is None:
+            where = f"{error.where}, " if error.where else ""
+        else:
+            written = error.where.rsplit(" = ", 1)[-1]
+            where = f"entry {label_of(row.entry)} is {written}, "
+        legal = f", legal: {error.valid.replace(' … ', ' to ')}" if error.valid else ""
+        return f"{where}{error.problem}{legal}"
+
+    def _answer(self, group: Group) -> str:
+        if self.answers.columns:
+            return "; ".join(
+                f"{self._place(number)} {answer.text}"
+                + (", which differs" if answer.kind == "differs" else "")
+                for number, answer in enumerate(self.answers.row(group))
+            )
+        found = self.answers.differences(group, LISTED_CELLS)
+        if isinstance(found, str):
+            return found
+        told = [f"{place} is {mine}, not {base}" for place, mine, base in found.listed]
+        if found.more:
+            told.append(f"and {counted(found.more, 'more cell differs', 'more cells differ')}")
+        return "; ".join(told) if told else self._whole(group)
+
+    def _place(self, number: int) -> str:
+        if self.answers.per_entry:
+            return f"entry {label_of(number)} reads"
+        return f"output[{number}] is"
+
+    def _whole(self, group: Group) -> str:
+        """The output that the others are compared with."""
+        output = group.first.output
+        assert output is not None
+        return self._tensor("output", output)
+
+    def _tensor(self, name: str, array: Array) -> str:
+        """Type, shape and, where they are few, values."""
+        told = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
+        if array.size > SHORT_TENSOR or not array.ndim or not array.size:
+            return told
+        texts = self.answers.numbers.texts(array, self.answers.signs)
+        are = "its value is" if array.size == 1 else "its values are"
+        return f"{told}, {are} {', '.join(text.strip() for text in texts)}"
+
+    def _unusual(self, row: Row) -> Iterator[str]:
+        """What became of numbers that are not their own coordinates."""
+        if row.trace is None:
+            return
+        found = list(self.answers.unusual(row.trace))
+        for entry in found[:TOLD_ENTRIES]:
+            over = passed_over(row.trace, entry)
+            reasons = [reason(one, over=over) for one in entry.adjustments]
+            yield "; ".join([f"  entry {entry.label}: {reasons[0]}", *reasons[1:]]) + (
+                "." if entry.live else f"; {_skipped(row.trace)}."
+            )
+        if len(found) > TOLD_ENTRIES:
+            more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
+            yield f"  and {more} with such numbers."
+
+    def _summary(self) -> str:
+        listed = not self.answers.columns
+        counts, _, _ = self.answers.summary(listed=listed).partition(". ")
+        base = self.answers.drawn if listed else self.comparing.base
+        if self.comparing.agree or listed or base is None:
+            return counts.rstrip(".") + "."
+        return f"{counts.rstrip('.')}. To differ is to have a value other than {base.label}'s."
+
+
+def _skipped(trace: Trace) -> str:
+    return "the fill value is read" if trace.kind == "gather" else "the entry is dropped"
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> _joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,243 @@
+"""The operator as one equation with the real ranks and numbers, read off the layout.
+
+    output[i,j,k] = data[i, indices[j], k]
+    output[indices[i,0], indices[i,1]] += updates[i]
+
+Works for every declared operator: the coordinate on each axis of data is a number from an index
+column, a position in the entry grid, a position in the window, or a sum of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+
+from gscli.base.text import counted, safe
+from gscli.layout.layout import Axis, Beyond, Column, Fit, Layout, Negative, Shape
+from gscli.plan.policy import legal_range
+from gscli.traces.trace import Entry, Trace
+
+_LETTERS = "ijklmnopqrstuvwxyz"
+_FUNCTIONS = ("max", "min")
+
+
+class Formula:
+    """The equation of one call and what its letters and numbers may be.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
+    >>> Formula(found).equation
+    'output[i,j] = data[i, indices[j]]'
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._layout: Layout = trace.layout
+        self._addressing = trace.layout.addressing
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The letter of each axis of `entries ++ window`, named in the order of the result."""
+        names = [_letter(number) for number in range(len(self._addressing.order))]
+        by_position = dict(zip(self._addressing.order, names, strict=True))
+        return tuple(by_position[position] for position in range(len(names)))
+
+    @property
+    def equation(self) -> str:
+        """What is assigned to what."""
+        layout = self._layout
+        if layout.kind == "gather":
+            name = layout.data or "data"
+            return f"{self._result('output')} = {self._addressed(name)}"
+        target, update = self._addressed("output"), self._update()
+        reduction = layout.reduction
+        if reduction == "none":
+            return f"{target} = {update}"
+        if reduction in _FUNCTIONS:
+            return f"{target} = {reduction}({target}, {update})"
+        if reduction == "mean":
+            own = f"{target} and " if layout.include_self else ""
+            return f"{target} = mean of {own}every {update}"
+        sign = {"add": "+", "sub": "-", "mul": "*"}[reduction]
+        return f"{target} {sign}= {update}"
+
+    @property
+    def ranges(self) -> str:
+        """What the letters run over.
+
+        >>> from gscli.traces.trace import trace
+        >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
+        >>> Formula(found).ranges
+        'i = 0 … 1, j = 0'
+        """
+        sizes = self._addressing.result_shape
+        return ", ".join(f"{_letter(number)} = {_span(size)}" for number, size in enumerate(sizes))
+
+    def at(self, entry: Entry) -> str:
+        """The letters that belong to one entry, with their values.
+
+        >>> from gscli.traces.trace import trace
+        >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
+        >>> Formula(found).at(found.entries()[0])
+        'j = 0'
+        """
+        own = sorted(zip(self.letters, entry.at, strict=False))
+        return ", ".join(f"{letter} = {place}" for letter, place in own)
+
+    @property
+    def meaning(self) -> list[str]:
+        """How index numbers become coordinates, one sentence each."""
+        return [*self._start(), *self._vectors(), *self._legal_indices()]
+
+    def _start(self) -> list[str]:
+        """What output holds before the first entry writes."""
+        layout = self._layout
+        if layout.kind == "gather":
+            return []
+        if layout.data is None:
+            return [f"output starts as {safe(repr(layout.fill))} everywhere."]
+        forgets = not layout.include_self and layout.reduction != "none"
+        kept = "; a cell that is hit forgets its old value" if forgets else ""
+        return [f"output starts as a copy of {layout.data}{kept}."]
+
+    def _legal_indices(self) -> list[str]:
+        layout, policy = self._layout, self._layout.policy
+        if not layout.column_axes:
+            return []
+        legal = ", ".join(map(self._legal, layout.column_axes))
+        rest = outside(layout, policy.beyond)
+        if not policy.whole and policy.beyond is Beyond.SKIP:
+            rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
+        return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
+
+    def _vectors(self) -> list[str]:
+        """What one vector names, where indices hold vectors."""
+        columns, window = self._addressing.columns, self._addressing.window
+        if not columns or columns[0].vector_dim is None:
+            return []
+        numbers = counted(len(columns), "number")
+        named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
+        return [f"Each vector of {numbers} names {named}."]
+
+    def _legal(self, number: int) -> str:
+        axis = self._layout.axes[number]
+        low, high = legal_range(axis, self._layout.policy)
+        name = "the flat data" if self._flat else f"axis {number}"
+        if high < 0:
+            return f"none, {name} is empty"
+        return f"{low if low == high else f'{low} … {high}'} on {name}"
+
+    @property
+    def _flat(self) -> bool:
+        return self._layout.view_shape != self._layout.data_shape
+
+    def _result(self, name: str) -> str:
+        layout = self._layout
+        letters = [self.letters[position] for position in self._addressing.order]
+        if layout.kind == "gather" and layout.output_shape != self._addressing.result_shape:
+            name = f"{name}.reshape({_numbers(self._addressing.result_shape)})"
+        return _indexed(name, letters, ",")
+
+    def _addressed(self, name: str) -> str:
+        if self._flat:
+            one = len(self._layout.axes) == 1
+            name = f"{name}.flat" if one else f"{name}.reshape({_numbers(self._layout.view_shape)})"
+        return _indexed(name, [self._term(axis) for axis in self._layout.axes], ", ")
+
+    def _term(self, axis: Axis) -> str:
+        terms: list[str] = []
+        if axis.column is not None:
+            terms.append(self._number(self._addressing.columns[axis.column]))
+        if axis.entry is not None:
+            terms.append(self.letters[axis.entry])
+        if axis.window is not None:
+            terms.append(self.letters[len(self._addressing.entries) + axis.window])
+        return " + ".join(terms) or "0"
+
+    def _number(self, column: Column) -> str:
+        """The index number for the entry, as an element of its input."""
+        shape = list(self._trace.run.inputs[column.source].shape)
+        if column.vector_dim is not None:
+            del shape[column.vector_dim]
+        place = self._broadcast(shape, self._addressing.entries, self.letters)
+        if column.vector_dim is not None and column.slot is not None:
+            place.insert(column.vector_dim, str(column.slot))
+        return _indexed(column.source, place, ",")
+
+    @staticmethod
+    def _broadcast(shape: Sequence[int], grid: Shape, letters: Sequence[str]) -> list[str]:
+        """The letters of the last axes of the grid; a size-1 axis that stretches stays at 0."""
+        first = len(grid) - len(shape)
+        return [
+            "0" if size == 1 and grid[first + dim] != 1 else letters[first + dim]
+            for dim, size in enumerate(shape)
+        ]
+
+    def _update(self) -> str:
+        updates = self._layout.updates
+        assert updates is not None
+        scale = "" if updates.scale is None else f"{updates.scale} * "
+        if updates.name is None:
+            return f"{scale}{safe(str(updates.value))}"
+        shape = self._trace.run.inputs[updates.name].shape
+        wanted = self._addressing.result_shape
+        letters = [self.letters[position] for position in self._addressing.order]
+        if updates.fit is Fit.BROADCAST:
+            return scale + _indexed(updates.name, self._broadcast(shape, wanted, letters), ",")
+        if updates.fit is Fit.CYCLE:
+            number = _flat_number(letters, wanted)
+            number = f"({number})" if "+" in number else number
+            return f"{scale}{updates.name}.flat[{number} % {prod(shape)}]"
+        if shape != wanted and updates.fit is Fit.RESHAPE:
+            return scale + _indexed(f"{updates.name}.reshape({_numbers(wanted)})", letters, ",")
+        return scale + _indexed(updates.name, letters[: len(shape)], ",")
+
+
+_NEGATIVE = {
+    Negative.FROM_END: "below zero counts from the end, ",
+    Negative.OUTSIDE: "",
+    Negative.SKIP: "below zero skips its entry, ",
+}
+_BEYOND = {
+    Beyond.RAISE: "is refused",
+    Beyond.WRAP: "is taken modulo the size",
+    Beyond.CLIP: "moves to the nearest end",
+}
+
+
+def outside(layout: Layout, beyond: Beyond) -> str:
+    """What an index outside its range does, as the end of a sentence.
+
+    >>> from gscli.traces.trace import trace
+    >>> outside(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, Beyond.SKIP)
+    'reads nothing and gives 0'
+    """
+    if beyond is Beyond.SKIP:
+        given = f"reads nothing and gives {safe(repr(layout.fill))}"
+        return given if layout.kind == "gather" else "writes nothing"
+    return _BEYOND[beyond]
+
+
+def _letter(number: int) -> str:
+    return _LETTERS[number] if number < len(_LETTERS) else f"i{number}"
+
+
+def _indexed(name: str, parts: Sequence[str], comma: str) -> str:
+    return f"{name}[{comma.join(parts)}]" if parts else name
+
+
+def _span(size: int) -> str:
+    return "none" if size == 0 else "0" if size == 1 else f"0 … {size - 1}"
+
+
+def _numbers(shape: Shape) -> str:
+    return ", ".join(map(str, shape))
+
+
+def _flat_number(letters: Sequence[str], shape: Shape) -> str:
+    terms = [
+        letter if prod(shape[dim + 1 :]) == 1 else f"{prod(shape[dim + 1 :])}*{letter}"
+        for dim, letter in enumerate(letters)
+    ]
+    return " + ".join(terms) or "0"

@@ -1,0 +1,91 @@
+"""Full sentences in ASCII, one statement a line: for screen readers, logs and grep."""
+
+from __future__ import annotations
+
+from gscli.layout.boxes import box_size
+from gscli.traces.trace import Adjustment, Entry, Trace, label_of
+from gscli.views.words.statements import Teller, at, mean_so_far, passed_over
+
+_PAST = {"add": "is added", "sub": "is subtracted", "mul": "is multiplied in"}
+
+
+def sentence(teller: Teller, entry: Entry) -> str:
+    """What one entry did, in words.
+
+    >>> from gscli.traces.trace import trace
+    >>> from gscli.views.numbers import NumberFormat
+    >>> from gscli.views.options import ViewOptions
+    >>> from gscli.views.signs import signs_of
+    >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[-1]], "updates": [9]})
+    >>> teller = Teller(found, NumberFormat(), signs_of(ViewOptions(utf8=False)))
+    >>> sentence(teller, found.entries()[0])
+    'entry a: indices[0] is (-1); -1 counts from the end and means 1; output[1] was 2, becomes 9.'
+    """
+    place, vector = teller.source(entry)
+    parts = [f"entry {entry.label}: {place} is {vector}"]
+    parts += [reason(one, over=passed_over(teller.trace, entry)) for one in entry.adjustments]
+    if teller.moves_nothing:
+        return "; ".join([*parts, "its slice is empty"]) + "."
+    told = _gathered if teller.trace.kind == "gather" else _scattered
+    return "; ".join([*parts, *told(teller, entry)]) + "."
+
+
+def reason(one: Adjustment, *, over: bool) -> str:
+    """What became of a number that is not its own coordinate; `over`: it skips its entry."""
+    if one.how == "skipped" and over:
+        return f"{one.written} is below zero, which skips the entry"
+    if one.how == "skipped":
+        return f"{one.written} is out of range on axis {one.axis} of size {one.size}"
+    if one.how == "clipped":
+        return f"{one.written} is clipped to {one.coordinate}"
+    if one.coordinate is not None and one.written + one.size == one.coordinate:
+        return f"{one.written} counts from the end and means {one.coordinate}"
+    return f"{one.written} wraps to {one.coordinate}"
+
+
+def _gathered(teller: Teller, entry: Entry) -> list[str]:
+    result = teller.result_cell(entry)
+    if entry.target is None:
+        return [f"nothing is read, {result} gets the fill value {_fill(teller)}"]
+    told = f"{teller.target_cell(entry)} is read into {result}"
+    if entry.result is not None and box_size(entry.target) == box_size(entry.result) == 1:
+        return [f"{told}, the value is {teller.value(at(teller.trace.run.output, entry.result))}"]
+    return [f"{told}, {teller.slice_size(entry.target)}"]
+
+
+def _fill(teller: Teller) -> str:
+    output = teller.trace.run.output
+    return teller.value(output.dtype.type(teller.trace.layout.fill))
+
+
+def _scattered(teller: Teller, entry: Entry) -> list[str]:
+    update = teller.result_cell(entry)
+    if entry.target is None:
+        return [f"the entry is dropped and {update} is not used"]
+    target, change = teller.target_cell(entry), entry.change
+    if change is None or change.old.size != 1:
+        told = [_slice(teller.trace, target, update)]
+    else:
+        mean = teller.trace.reduction == "mean"
+        old, new = (
+            teller.value(one.reshape(-1)[0])
+            for one in (change.old, mean_so_far(change) if mean else change.new)
+        )
+        told = [f"the mean for {target} is {new} so far" if mean else
+                f"{target} was {old}, becomes {new}"]  # fmt: skip
+        if change.fresh:
+            told.append("the value of data is not counted")
+    if change is not None and change.again is not None:
+        told.append(f"entry {label_of(change.again)} wrote there before")
+    if entry.dropped:
+        lies = "is" if entry.lost == 1 else "are"
+        told.append(f"{teller.dropped(entry)} {lies} outside and dropped")
+    return told
+
+
+def _slice(trace: Trace, target: str, update: str) -> str:
+    if trace.reduction == "none":
+        return f"{target} becomes {update}"
+    if trace.reduction in _PAST:
+        return f"{update} {_PAST[trace.reduction]} to {target}"
+    return f"{target} becomes the {trace.reduction} of itself and {update}"
