@@ -11,8 +11,9 @@ import gscli
 from gscli.base.errors import UsageError
 from gscli.frameworks import find, framework, operators
 from gscli.frameworks.operator import Framework, Many, Option, Values
+from gscli.layout.axes import Number, Policy, Tensor
 from gscli.layout.families import along_axis
-from gscli.layout.layout import Layout, Number, Policy, Tensor, gather_layout
+from gscli.layout.layout import Layout, gather_layout
 
 TOY = Framework("toy", "Toy", version_word="release")
 

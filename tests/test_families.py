@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 
 from gscli.base.errors import ShapeRefused
+from gscli.layout.axes import Shape, Tensor
 from gscli.layout.families import (
     along_axis,
     broadcast_shapes,
@@ -16,7 +17,6 @@ from gscli.layout.families import (
     normal_axis,
     vectors,
 )
-from gscli.layout.layout import Shape, Tensor
 
 SHAPES = [shape for rank in range(4) for shape in product((0, 1, 3), repeat=rank)]
 DATA = [shape for shape in SHAPES if shape]

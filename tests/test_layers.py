@@ -24,11 +24,7 @@ LIGHT = {
 
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 NOT_YET = {
-    ("files/delimited.py", "layout"),
-    ("files/jsonarray.py", "layout"),
-    ("files/npy.py", "layout"),
     ("lab/probes.py", "cli"),
-    ("layout/windows.py", "declare"),
     ("plan/masks.py", "frameworks"),
     ("plan/typing.py", "frameworks"),
     ("traces/trace.py", "views"),

@@ -10,17 +10,9 @@ import pytest
 from conftest import Array
 
 from gscli.base.errors import IndexRefused
+from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, index_tuple, vectors
-from gscli.layout.layout import (
-    Axis,
-    Beyond,
-    Layout,
-    Narrow,
-    Negative,
-    Policy,
-    Tensor,
-    gather_layout,
-)
+from gscli.layout.layout import Layout, gather_layout
 from gscli.plan.plan import Plan, resolve
 from gscli.plan.policy import apply_policy, highest_tame, legal_range, outside
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.layout.layout import Axis, Policy
+from gscli.layout.axes import Axis, Policy
 from gscli.plan.policy import outside
 
 

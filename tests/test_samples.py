@@ -20,7 +20,7 @@ from gscli.base.errors import CannotRead, CannotWrite, UsageError
 from gscli.cli import lessons
 from gscli.cli.guard import guarded
 from gscli.frameworks import find
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 ALL = lessons.lessons()
 

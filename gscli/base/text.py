@@ -1,4 +1,4 @@
-"""Outside text made safe for a terminal, a log and a page, and numbers of things in words.
+"""Outside text made safe for a terminal, a log and a page, numbers of things, and shapes.
 
 Strings from data and file names can hold control characters, escape sequences and
 direction marks. Every place that prints such text calls `safe`, nothing else does the job.
@@ -7,6 +7,7 @@ direction marks. Every place that prints such text calls `safe`, nothing else do
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -32,6 +33,15 @@ def counted(count: int, thing: str, things: str = "") -> str:
     ('1 entry', '2,000 rows', '0 rows')
     """
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
+
+
+def show_shape(shape: Sequence[int]) -> str:
+    """A shape as messages write it.
+
+    >>> show_shape((4, 3)), show_shape(())
+    ('[4,3]', '[]')
+    """
+    return "[" + ",".join(map(str, shape)) + "]"
 
 
 def _escaped(character: str) -> str:

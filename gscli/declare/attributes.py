@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from gscli.base.errors import UsageError
-from gscli.layout.layout import Number
+from gscli.layout.axes import Number
 
 KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
 

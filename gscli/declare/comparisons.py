@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from gscli.layout.layout import Reduction, Tensor
+from gscli.layout.axes import Reduction, Tensor
 
 ConceptName: TypeAlias = Literal[
     "gather",

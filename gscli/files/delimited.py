@@ -14,13 +14,12 @@ from typing import Any
 
 from gscli.base.arrays import EXACT_IN_FLOAT64
 from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
-from gscli.base.text import counted, safe
+from gscli.base.text import counted, safe, show_shape
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.jsonarray import json_values
 from gscli.files.jsontext import MEMORY_LIMIT, finite_float
 from gscli.files.request import Arrays, Member, Output, Read, Request
 from gscli.files.values import SPECIAL_FLOATS, infer, of_type
-from gscli.layout.families import show_shape
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
 CELL_BYTES = 64

@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from gscli.base.arrays import EXACT_IN_FLOAT64
 from gscli.base.errors import ContentRefused, GscliError
-from gscli.base.text import safe
+from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.element_types import dtype_label, dtype_named, is_floating, is_whole, native
 from gscli.files.jsontext import Parsed, line_of, locate, parse_json, pointed
 from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.files.request import Arrays, Member, Output, Read, Request, Wish
 from gscli.files.values import infer, kind_of, of_type
-from gscli.layout.families import show_shape
 
 WRITE_CHUNK = 1 << 16
 

@@ -21,7 +21,7 @@ from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
 from gscli.base.errors import ContentRefused, DtypeRefused
-from gscli.base.text import safe
+from gscli.base.text import safe, show_shape
 from gscli.files.content import Content, check_limit
 from gscli.files.element_types import (
     SMALL_NAMES,
@@ -32,7 +32,6 @@ from gscli.files.element_types import (
     native,
 )
 from gscli.files.request import Arrays, Member, Output, Read, Request
-from gscli.layout.families import show_shape
 
 MAGIC = b"\x93NUMPY"
 HEADER_LIMIT = 10_000

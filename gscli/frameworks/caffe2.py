@@ -13,31 +13,12 @@ from typing import Annotated
 
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted
+from gscli.base.text import counted, show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.families import (
-    along_axis,
-    described,
-    elements,
-    equal_leading,
-    normal_axis,
-    show_shape,
-)
-from gscli.layout.layout import (
-    Addressing,
-    Axis,
-    Beyond,
-    Fit,
-    Layout,
-    Negative,
-    Policy,
-    Shape,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Shape, Tensor
+from gscli.layout.families import along_axis, described, elements, equal_leading, normal_axis
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types, same_type
 
 FRAMEWORK = Framework("caffe2", "Caffe2")

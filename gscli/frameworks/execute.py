@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from gscli import kernel
 from gscli.base.arrays import as_array, dtype_name, dtype_named
 from gscli.base.errors import LimitRefused, UsageError
+from gscli.base.text import show_shape
 from gscli.files import mapped
 from gscli.frameworks import find
 from gscli.frameworks.operator import Operator, numbered
-from gscli.layout.families import show_shape
-from gscli.layout.layout import Layout, Tensor
+from gscli.layout.axes import Tensor
+from gscli.layout.layout import Layout
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import Plan
 

@@ -15,27 +15,19 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.errors import ShapeRefused
+from gscli.base.text import show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import (
     along_axis_or_flat,
     described,
     elements,
     normal_axis,
     one_per_position,
-    show_shape,
     vectors,
 )
-from gscli.layout.layout import (
-    Beyond,
-    Layout,
-    Negative,
-    Policy,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape
 
 FRAMEWORK = Framework("mxnet", "MXNet")

@@ -16,6 +16,7 @@ from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Many, Option
+from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import (
     along_axis_or_flat,
     described,
@@ -24,20 +25,7 @@ from gscli.layout.families import (
     index_tuple,
     normal_axis,
 )
-from gscli.layout.layout import (
-    Addressing,
-    Axis,
-    Beyond,
-    Fit,
-    Layout,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, stretched_updates
 
 FRAMEWORK = Framework("numpy", "NumPy")

@@ -14,19 +14,12 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import dtypes
+from gscli.base.text import show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.families import along_axis, elements, normal_axis, show_shape, vectors
-from gscli.layout.layout import (
-    Addressing,
-    Layout,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.axes import Addressing, Policy, Reduction, Tensor
+from gscli.layout.families import along_axis, elements, normal_axis, vectors
+from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,

@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 from gscli.base.errors import UsageError
 from gscli.declare.attributes import Attribute, Option, declared_attribute
 from gscli.declare.comparisons import Comparison
-from gscli.layout.layout import Layout, Tensor
+from gscli.layout.axes import Tensor
+from gscli.layout.layout import Layout
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,23 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import dtypes
 from gscli.declare.comparisons import Attrs, Call, Comparison
-from gscli.frameworks.operator import Framework, Option
-from gscli.layout.layout import (
-    Beyond,
-    Layout,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
-from gscli.layout.refusals import allow, index_types, same_type
-from gscli.layout.windows import (
+from gscli.declare.dimensions import (
     Batching,
     Collapsed,
-    DimensionNumbers,
     IndexMap,
     IndicesBatching,
     Inserted,
@@ -34,9 +20,12 @@ from gscli.layout.windows import (
     Promise,
     SliceSizes,
     Window,
-    gather_windows,
-    scatter_windows,
 )
+from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
+from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.refusals import allow, index_types, same_type
+from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 

@@ -10,7 +10,8 @@ from gscli.kernel.items import as_items
 from gscli.kernel.routes import few_addresses, judges_while_walking, walk
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.walks import Lane, Step
-from gscli.layout.layout import Layout, Number
+from gscli.layout.axes import Number
+from gscli.layout.layout import Layout
 from gscli.plan.plan import Array, Flags, Indices, Plan
 
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 
 from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
+from gscli.layout.axes import Beyond, Narrow, Negative
 from gscli.layout.forms import cells
-from gscli.layout.layout import Beyond, Narrow, Negative
 from gscli.plan.plan import Flags, Indices, Plan
 
 FEW_ENTRIES = 1024

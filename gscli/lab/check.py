@@ -16,12 +16,13 @@ from gscli.base.errors import (
     UpdatesTypeRefused,
     UsageError,
 )
+from gscli.base.text import show_shape
 from gscli.declare.comparisons import CONCEPTS
 from gscli.files.element_types import dtype_named
 from gscli.frameworks.execute import layout_of, shape_limit
 from gscli.frameworks.operator import Operator
-from gscli.layout.families import show_shape
-from gscli.layout.layout import Beyond, Layout, Negative
+from gscli.layout.axes import Beyond, Negative
+from gscli.layout.layout import Layout
 from gscli.plan.findings import Finding
 from gscli.plan.plan import BLOCK, Plan
 from gscli.traces.duplicates import duplicate_writers, windows_overlap

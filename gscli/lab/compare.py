@@ -23,7 +23,7 @@ from gscli.frameworks import ALIASES, NAMES, framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import Comparing, Group, Row
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 from gscli.traces.trace import Trace
 
 Array = NDArray[Any]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.arrays import dtype_name, plain
+from gscli.base.text import show_shape
 from gscli.files import mapped
-from gscli.layout.families import show_shape
 
 Array = NDArray[Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import TypeAlias
 
-from gscli.layout.layout import Shape
+from gscli.layout.axes import Shape
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 

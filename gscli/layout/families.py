@@ -17,17 +17,8 @@ from itertools import zip_longest
 from math import prod
 
 from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted
-from gscli.layout.layout import Addressing, Axis, Column, Shape, Tensor
-
-
-def show_shape(shape: Sequence[int]) -> str:
-    """A shape as messages write it.
-
-    >>> show_shape((4, 3)), show_shape(())
-    ('[4,3]', '[]')
-    """
-    return "[" + ",".join(map(str, shape)) + "]"
+from gscli.base.text import counted, show_shape
+from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
 
 
 def described(tensor: Tensor) -> str:

@@ -13,12 +13,10 @@ Forms decide speed and never meaning: every layout could be executed as `cells`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-if TYPE_CHECKING:
-    from gscli.layout.layout import Addressing, Axis
+from gscli.layout.axes import Addressing, Axis, row_major
 
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -184,16 +182,3 @@ def _column_steps(addressing: Addressing, unit: int) -> tuple[int, ...]:
         if axis.column is not None
     }
     return tuple(steps[column] for column in range(len(addressing.columns)))
-
-
-def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
-    """Strides of a row-major array of these sizes, in elements.
-
-    >>> row_major((2, 3, 4))
-    (12, 4, 1)
-    """
-    steps, step = [], 1
-    for size in reversed(tuple(sizes)):
-        steps.append(step)
-        step *= size
-    return tuple(reversed(steps))

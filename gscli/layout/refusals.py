@@ -15,8 +15,10 @@ from gscli.base.errors import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.layout.families import described, show_shape
-from gscli.layout.layout import Fit, Reduction, Shape, Tensor, Updates
+from gscli.base.text import show_shape
+from gscli.layout.axes import Reduction, Shape, Tensor
+from gscli.layout.families import described
+from gscli.layout.layout import Fit, Updates
 
 
 def allow(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:

@@ -2,8 +2,7 @@
 
 JAX and StableHLO share the rules and differ in names, so `DimensionNumbers` carries both: the
 numbers, and what the framework at hand calls them. `gather_windows` and `scatter_windows` judge and
-return the addressing; what an index outside means is left to the policy. The annotations of the
-attributes, with their help, are here too.
+return the addressing; what an index outside means is left to the policy.
 """
 
 from __future__ import annotations
@@ -11,25 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Annotated, TypeAlias
+from typing import TypeAlias
 
 from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted
-from gscli.declare.attributes import Option
-from gscli.layout.families import described, show_shape, windows
-from gscli.layout.layout import Addressing, Shape, Tensor
+from gscli.base.text import counted, show_shape
+from gscli.layout.axes import Addressing, Shape, Tensor
+from gscli.layout.families import described, windows
 from gscli.layout.refusals import exact_shape
-
-Dims: TypeAlias = tuple[int, ...]
-Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
-Collapsed: TypeAlias = Annotated[Dims, Option("axes of operand, slice size 1, without an axis")]
-Window: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
-Inserted: TypeAlias = Annotated[Dims, Option("axes of window size 1, which updates lack")]
-Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the indices' own")]
-IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]
-IndexMap: TypeAlias = Annotated[Dims, Option("the axis of operand of each number of a vector")]
-SliceSizes: TypeAlias = Annotated[Dims, Option("size of the slice along each axis of operand")]
-Promise: TypeAlias = Annotated[bool, Option("a promise to the compiler; the answer is the same")]
 
 Named: TypeAlias = tuple[str, tuple[int, ...]]
 """The name that the framework gives to a list of dimensions, and the list."""

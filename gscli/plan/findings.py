@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gscli.base.errors import IndexRefused
-from gscli.layout.families import show_shape
+from gscli.base.text import show_shape
 from gscli.layout.layout import Layout
 
 SHOWN_FINDINGS = 3

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import ShapeRefused
+from gscli.base.text import show_shape
 from gscli.frameworks.operator import Operator, numbered
-from gscli.layout.families import show_shape
 
 Array = NDArray[Any]
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from gscli.base.cached import cached_property
 from gscli.files import mapped
-from gscli.layout.layout import Column, Fit, Layout, Negative, Shape
+from gscli.layout.axes import Column, Negative, Shape
+from gscli.layout.layout import Fit, Layout
 from gscli.plan.findings import SHOWN_FINDINGS, Finding, refusal
 from gscli.plan.policy import (
     Array,

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.layout.layout import Axis, Beyond, Narrow, Negative, Policy
+from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy
 
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import DtypeRefused, GscliError, IndexTypeRefused, Notice, UpdatesTypeRefused
+from gscli.base.text import show_shape
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
 from gscli.frameworks.execute import layout_of
 from gscli.frameworks.operator import Operator
-from gscli.layout.families import show_shape
 
 Array = NDArray[Any]
 

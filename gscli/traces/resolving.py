@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from math import prod
 
 from gscli.frameworks.execute import Run
+from gscli.layout.axes import Beyond
 from gscli.layout.boxes import Box, axis_boxes, reshaped, without
-from gscli.layout.layout import Beyond, Fit
+from gscli.layout.layout import Fit
 from gscli.plan.policy import legal_range
 from gscli.traces.entries import Adjustment, Entry, label_of
 from gscli.traces.replay import Replay

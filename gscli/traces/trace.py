@@ -18,7 +18,8 @@ from gscli.base.text import counted
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.execute import Run, execute, named
 from gscli.frameworks.operator import Operator
-from gscli.layout.layout import Layout, Shape
+from gscli.layout.axes import Shape
+from gscli.layout.layout import Layout
 from gscli.plan.plan import Array
 from gscli.traces.duplicates import Duplicates, duplicate_writers
 from gscli.traces.entries import Adjustment, Entry, How, label_of

@@ -9,7 +9,7 @@ from conftest import assert_same
 import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused
 from gscli.frameworks import framework
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 CAFFE2 = framework("caffe2").operators
 ROWS = np.array([[0, 1], [2, 3], [4, 5]], np.float32)

@@ -13,7 +13,7 @@ import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import framework
 from gscli.frameworks.jax.common import promoted
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 JAX = framework("jax").operators
 ROW = np.array([1.0, 2.0, 4.0, 8.0, 16.0])

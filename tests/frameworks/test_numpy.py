@@ -15,7 +15,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import find, framework
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 NUMPY = framework("numpy").operators
 TABLE = np.array([[10, 20, 30], [40, 50, 60]])

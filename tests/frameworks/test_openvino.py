@@ -11,7 +11,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import find, framework
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 OPENVINO = framework("openvino").operators
 TABLE = np.array([[1, 2, 3], [4, 5, 6]])

@@ -17,7 +17,7 @@ from gscli.base.errors import (
     UsageError,
 )
 from gscli.frameworks import framework
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 TF = framework("tensorflow").operators
 ROWS = np.array([[1, 2, 3], [4, 5, 6]])

@@ -15,7 +15,7 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import framework
-from gscli.layout.layout import Tensor
+from gscli.layout.axes import Tensor
 
 TORCH = framework("torch").operators
 TABLE = np.arange(1, 13, dtype=np.float32).reshape(3, 4)

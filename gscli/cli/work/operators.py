@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from gscli.base.errors import GscliError, UsageError
-from gscli.base.text import counted
+from gscli.base.text import counted, show_shape
 from gscli.cli.inputs import loaded_inputs
 from gscli.cli.options import Settings
 from gscli.cli.terminal import screen, tell
@@ -17,7 +17,6 @@ from gscli.cli.work.call import Call, parsed_attributes, with_origin
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.layout.families import show_shape
 from gscli.plan.typing import settle_types
 from gscli.traces.notices import judged_part
 from gscli.traces.trace import Trace

@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import DtypeRefused, UsageError
-from gscli.base.text import safe
+from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
 from gscli.cli.work.drawing import save_text, view_options
 from gscli.files import files
 from gscli.files.element_types import dtype_label, dtype_named
 from gscli.lab.statistics import statistics
-from gscli.layout.families import show_shape
 
 Array = NDArray[Any]
 

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import dtypes
 from gscli.base.errors import IndexRefused
+from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,
@@ -23,21 +24,10 @@ from gscli.frameworks.jax.common import (
     updates_of,
 )
 from gscli.frameworks.operator import Many, Operator, Option
+from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described, index_tuple
-from gscli.layout.layout import (
-    Addressing,
-    Beyond,
-    Layout,
-    Narrow,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Layout, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
-from gscli.layout.windows import Promise
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 

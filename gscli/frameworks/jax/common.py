@@ -8,8 +8,9 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Beyond, Narrow, Number, Reduction, Shape, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Beyond, Narrow, Number, Reduction, Shape, Tensor, Updates
+from gscli.layout.layout import Updates
 from gscli.layout.refusals import stretched_updates
 
 FRAMEWORK = Framework("jax", "JAX")

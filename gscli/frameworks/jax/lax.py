@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from gscli.declare.dimensions import (
+    Batching,
+    Collapsed,
+    IndexMap,
+    IndicesBatching,
+    Inserted,
+    Offset,
+    Promise,
+    SliceSizes,
+    Window,
+)
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,
@@ -16,34 +27,11 @@ from gscli.frameworks.jax.common import (
     narrowed,
 )
 from gscli.frameworks.operator import Operator
+from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import (
-    Beyond,
-    Layout,
-    Narrow,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
-from gscli.layout.windows import (
-    Batching,
-    Collapsed,
-    DimensionNumbers,
-    IndexMap,
-    IndicesBatching,
-    Inserted,
-    Offset,
-    Promise,
-    SliceSizes,
-    Window,
-    gather_windows,
-    scatter_windows,
-)
+from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 
 
 @FRAMEWORK.operator(

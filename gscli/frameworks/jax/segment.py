@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
+from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,
@@ -17,20 +18,10 @@ from gscli.frameworks.jax.common import (
     updates_of,
 )
 from gscli.frameworks.operator import Largest, Operator, Option
+from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import described, index_tuple
-from gscli.layout.layout import (
-    Beyond,
-    Layout,
-    Narrow,
-    Negative,
-    Number,
-    Policy,
-    Reduction,
-    Tensor,
-    scatter_layout,
-)
+from gscli.layout.layout import Layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
-from gscli.layout.windows import Promise
 
 NumSegments: TypeAlias = Annotated[
     int | None, Option("number of segments; default: the largest id plus one")

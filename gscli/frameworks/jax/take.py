@@ -6,6 +6,7 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.errors import IndexRefused
+from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,
@@ -18,10 +19,10 @@ from gscli.frameworks.jax.common import (
     narrowed,
 )
 from gscli.frameworks.operator import Option
+from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis_or_flat, described, elements_or_flat
-from gscli.layout.layout import Beyond, Layout, Narrow, Negative, Policy, Tensor, gather_layout
+from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, index_types
-from gscli.layout.windows import Promise
 
 TakeMode: TypeAlias = Annotated[
     Literal["fill", "clip", "wrap"] | None,

@@ -9,8 +9,9 @@ from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
 from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
+from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
-from gscli.layout.layout import Beyond, Layout, Negative, Policy, Tensor, gather_layout
+from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 READS_OUTSIDE = "the CPU plugin does not check this and reads memory outside data"

@@ -7,8 +7,8 @@ from typing import Annotated, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import described, normal_axis
-from gscli.layout.layout import Negative, Policy, Tensor
 from gscli.layout.refusals import index_types
 
 FRAMEWORK = Framework("openvino", "OpenVINO")

@@ -5,20 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli.base import dtypes
+from gscli.base.text import show_shape
 from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
-from gscli.layout.families import along_axis, elements, off_axis, show_shape, vectors
-from gscli.layout.layout import (
-    Addressing,
-    Fit,
-    Layout,
-    Negative,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    scatter_layout,
-)
+from gscli.layout.axes import Addressing, Negative, Policy, Reduction, Tensor
+from gscli.layout.families import along_axis, elements, off_axis, vectors
+from gscli.layout.layout import Fit, Layout, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,

@@ -16,8 +16,9 @@ from gscli.frameworks.tensorflow.rules import (
     reading,
     short_enough,
 )
+from gscli.layout.axes import Tensor
 from gscli.layout.families import along_axis, described, normal_axis, vectors
-from gscli.layout.layout import Layout, Tensor, gather_layout
+from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 INDEX_TYPES = ("int32", "int64", "int16")

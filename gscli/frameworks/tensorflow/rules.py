@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused, UsageError
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Beyond, Negative, Policy, Tensor
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 

@@ -17,8 +17,9 @@ from gscli.frameworks.tensorflow.rules import (
     short_enough,
     writing,
 )
+from gscli.layout.axes import Policy, Reduction, Shape, Tensor
 from gscli.layout.families import described, vectors
-from gscli.layout.layout import Layout, Policy, Reduction, Shape, Tensor, Updates, scatter_layout
+from gscli.layout.layout import Layout, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,

@@ -6,19 +6,12 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
+from gscli.base.text import show_shape
 from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device
-from gscli.layout.families import along_axis, show_shape
-from gscli.layout.layout import (
-    Layout,
-    Negative,
-    Number,
-    Policy,
-    Reduction,
-    Tensor,
-    Updates,
-    scatter_layout,
-)
+from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor
+from gscli.layout.families import along_axis
+from gscli.layout.layout import Layout, Updates, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
 DROP_NEGATIVE = Policy(Negative.SKIP)

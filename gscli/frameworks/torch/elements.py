@@ -18,17 +18,9 @@ from gscli.frameworks.torch.rules import (
     lifted,
     no_kernel,
 )
+from gscli.layout.axes import Number, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import (
-    Fit,
-    Layout,
-    Number,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import same_type
 
 REDUCTIONS: dict[str, Reduction] = {

@@ -17,18 +17,9 @@ from gscli.frameworks.torch.rules import (
     STRICT,
     is_empty,
 )
+from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import described, elements, flattened, index_tuple, normal_axis
-from gscli.layout.layout import (
-    Beyond,
-    Fit,
-    Layout,
-    Negative,
-    Policy,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type, stretched_updates
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]

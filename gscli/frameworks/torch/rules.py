@@ -8,8 +8,8 @@ from typing import Annotated, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused, UsageError
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout.axes import Addressing, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import elements, flattened, normal_axis
-from gscli.layout.layout import Addressing, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.refusals import allow, index_types, reduction_has_meaning
 
 FRAMEWORK = Framework("torch", "PyTorch")

@@ -22,18 +22,9 @@ from gscli.frameworks.torch.rules import (
     lifted,
     no_kernel,
 )
+from gscli.layout.axes import Addressing, Number, Reduction, Tensor
 from gscli.layout.families import along_axis, described, normal_axis
-from gscli.layout.layout import (
-    Addressing,
-    Fit,
-    Layout,
-    Number,
-    Reduction,
-    Tensor,
-    Updates,
-    gather_layout,
-    scatter_layout,
-)
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, exact_shape, index_types, same_type
 
 INDEX = ("int32", "int64")

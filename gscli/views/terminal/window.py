@@ -11,8 +11,8 @@ from math import prod
 from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
-from gscli.layout.layout import Shape
 
 PLANES = 12
 ROWS = 20

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box, box_size
-from gscli.layout.layout import Shape
 from gscli.plan.plan import Array, Indices
 from gscli.traces.trace import Trace
 

@@ -14,7 +14,8 @@ from functools import cached_property
 from math import prod
 
 from gscli.base.text import counted, safe
-from gscli.layout.layout import Axis, Beyond, Column, Fit, Layout, Negative, Shape
+from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
+from gscli.layout.layout import Fit, Layout
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Entry, Trace
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.layout.layout import Beyond, Negative
+from gscli.layout.axes import Beyond, Negative
 from gscli.traces.trace import Adjustment, Entry, Trace, label_of
 from gscli.views.words.formula import Formula, outside
 from gscli.views.words.statements import Teller

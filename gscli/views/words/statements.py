@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gscli.base.text import counted
+from gscli.layout.axes import Negative, Shape
 from gscli.layout.boxes import Box, box_size
-from gscli.layout.layout import Negative, Shape
 from gscli.plan.plan import Array
 from gscli.traces.replay import Change
 from gscli.traces.trace import Entry, Trace, label_of

@@ -1,0 +1,140 @@
+"""Axes: how index columns, entries and windows address data, and what an index outside means.
+
+The coordinate of a touched cell on each axis of data is the sum of up to three terms: a number from
+an index **column**, the position in the **entry** grid, and the position inside the **window** (the
+slice that one entry moves).
+
+    Gather on axis 1 of (2, 5, 3)      axis 0: window · axis 1: column · axis 2: window
+    GatherElements on axis 1           axis 0: entry  · axis 1: column · axis 2: entry
+    StableHLO gather, slice_sizes > 1  axis 1: column + window
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
+
+Shape: TypeAlias = tuple[int, ...]
+Number: TypeAlias = bool | int | float | complex | str
+Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
+
+
+class Beyond(Enum):
+    """What happens to an index outside its axis. "drop" and "fill" are SKIP seen from two sides."""
+
+    RAISE = "raise"
+    WRAP = "wrap"
+    CLIP = "clip"
+    SKIP = "skip"
+
+
+class Negative(Enum):
+    """What an index below zero means before `Beyond` is asked."""
+
+    FROM_END = "counts from the end, once"
+    OUTSIDE = "is out of range"
+    SKIP = "skips its entry"
+
+
+class Narrow(Enum):
+    """When an index is cut to its low 32 bits, as JAX does: 2**32 + 1 then names row 1."""
+
+    NEVER = "never"
+    FIRST = "before a negative index is looked at"
+    LAST = "after a negative index was counted from the end"
+
+
+class Policy(NamedTuple):
+    """How index numbers become coordinates, per coordinate and never on a folded address.
+
+    `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
+    alone (the StableHLO text). `note` is appended to a refusal, e.g. that the framework itself
+    would not have checked. `cut`: a fractional index (MXNet) loses its fraction before it is
+    judged; otherwise it is judged as written and cut then.
+    """
+
+    negative: Negative = Negative.FROM_END
+    beyond: Beyond = Beyond.RAISE
+    whole: bool = True
+    note: str = ""
+    cut: bool = False
+    narrow: Narrow = Narrow.NEVER
+
+
+class Tensor(NamedTuple):
+    """What a layout may know of an input: argument name, shape, dtype name.
+
+    `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
+    """
+
+    name: str
+    shape: Shape
+    dtype: str
+    values: tuple[int, ...] | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+
+class Axis(NamedTuple):
+    """One axis of data and the terms of its coordinate; `span` is the window's extent on it."""
+
+    size: int
+    column: int | None = None
+    entry: int | None = None
+    window: int | None = None
+    span: int = 1
+
+
+class Column(NamedTuple):
+    """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
+
+    With `slot` None every number of the input is a vector of one. What remains of the input's
+    shape broadcasts to the entry grid.
+    """
+
+    source: str
+    slot: int | None = None
+    vector_dim: int | None = None
+
+
+class Addressing(NamedTuple):
+    """The shape part of a layout, as the families build it, shared by gather and scatter.
+
+    `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.
+    `order`: the axes of the result (gather's output, scatter's updates) as positions in
+    `entries ++ window`.
+    """
+
+    axes: tuple[Axis, ...]
+    entries: Shape
+    window: Shape
+    order: tuple[int, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates.
+
+        >>> Addressing((Axis(5, column=0), Axis(3, window=0, span=3)), (2,), (3,), (0, 1),
+        ...            (Column("indices"),)).result_shape
+        (2, 3)
+        """
+        both = self.entries + self.window
+        return tuple(both[position] for position in self.order)
+
+
+def row_major(sizes: Iterable[int]) -> tuple[int, ...]:
+    """Strides of a row-major array of these sizes, in elements.
+
+    >>> row_major((2, 3, 4))
+    (12, 4, 1)
+    """
+    steps, step = [], 1
+    for size in reversed(tuple(sizes)):
+        steps.append(step)
+        step *= size
+    return tuple(reversed(steps))
