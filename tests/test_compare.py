@@ -1,69 +1,25 @@
-"""Every row of a comparison is the operator's own answer; screens are golden text."""
+"""Every row of a comparison is the operator's own answer."""
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from recording.drawn import CALLS, compared
 
 import gscli
 from gscli.base.errors import UsageError
 from gscli.cli.guard import guarded
 from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import NAMES, framework
-from gscli.lab.answers import Comparing, document
+from gscli.lab.answers import document
 from gscli.lab.compare import compare
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.compare import comparison
 from gscli.views.words.compare_words import comparison_words
-
-GOLDEN = Path(__file__).parent / "golden" / "compare"
-
-CALLS = {
-    "gather": ("gather", {"data": [10, 20, 30, 40], "indices": [0, -1, 9]}, {}),
-    "gather-good": ("gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]}, {"axis": 1}),
-    "gather-batch": (
-        "gather",
-        {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},
-        {"axis": 1, "batch_dims": 1},
-    ),
-    "gather-elements": (
-        "gather-elements",
-        {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [-1, 0]]},
-        {"axis": 0},
-    ),
-    "gather-nd": ("gather-nd", {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [1, -1]]}, {}),
-    "scatter-elements": (
-        "scatter-elements",
-        {"data": [[1, 2], [3, 4]], "indices": [[0, 0], [1, 1]], "updates": [[5, 6], [7, 8]]},
-        {"axis": 1, "reduction": "add"},
-    ),
-    "scatter-nd": (
-        "scatter-nd",
-        {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [1, 2]], "updates": [9, 8]},
-        {"reduction": "add"},
-    ),
-    "scatter-nd-zeros": (
-        "scatter-nd",
-        {"data": [0, 0, 0], "indices": [[1], [1]], "updates": [9, 8]},
-        {},
-    ),
-    "scatter-update": (
-        "scatter-update",
-        {"data": [[1, 2], [3, 4], [5, 6]], "indices": [2, 0], "updates": [[7, 8], [9, 10]]},
-        {},
-    ),
-    "take": ("take", {"data": [[10, 20], [30, 40]], "indices": [0, -1]}, {}),
-}
-
-
-def compared(name: str) -> Comparing:
-    concept, inputs, arguments = CALLS[name]
-    return compare(concept, inputs, **arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -88,30 +44,24 @@ def test_groups_are_whole_and_apart(name: str) -> None:
         assert not any(group.first.answers_like(other.first) for other in groups[:number])
 
 
-@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("width", [40, 80, 120])
 @pytest.mark.parametrize("name", CALLS)
-def test_screens(name: str, width: int) -> None:
-    text = render(
-        comparison(compared(name), ViewOptions(width=width, color="none")),
-        ViewOptions(width=width, color="none"),
-    )
+def test_screens_fit(name: str, width: int) -> None:
+    options = ViewOptions(width=width, color="none")
+    text = render(comparison(compared(name), options), options)
     assert max(map(len, text.splitlines())) <= width
-    golden = GOLDEN / f"{name}-{width}.txt"
-    assert text == golden.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_sentences_are_the_golden_ones(name: str) -> None:
-    text = comparison_words(compared(name), ViewOptions())
-    assert text.isascii()
-    assert text == (GOLDEN / f"{name}-plain.txt").read_text(encoding="utf-8")
+def test_sentences_are_ascii(name: str) -> None:
+    assert comparison_words(compared(name), ViewOptions()).isascii()
 
 
 def test_plain_is_sentences_in_any_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["compare", "gather", "[10,20,30,40]", "[0,-1,9]"]
     assert guarded([*words, "--plain", "--width", "40", "--color", "always"]) == 1
     told = capsys.readouterr().out
-    assert told == (GOLDEN / "gather-plain.txt").read_text(encoding="utf-8")
+    assert told == comparison_words(compared("gather"), ViewOptions())
     assert guarded(["--plain", *words]) == 1
     assert capsys.readouterr().out == told
     assert guarded([*words, "--plain", "-q"]) == 1

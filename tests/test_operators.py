@@ -12,16 +12,10 @@ from worlds import GOOD
 
 import gscli
 from gscli.cli.guard import guarded
-from gscli.cli.lessons import sessions
 from gscli.frameworks.operator import Operator
 
 TESTS = Path(__file__).parent
 EVERY = gscli.operators()
-REFUSALS = {
-    refusal.command: (refusal.screen, status.screen)
-    for session in sessions((TESTS / "golden/refusals.md").read_text(encoding="utf-8"))
-    for refusal, status in zip(session[::2], session[1::2], strict=True)
-}
 every_operator = pytest.mark.parametrize("operator", EVERY, ids=lambda operator: operator.full_name)
 
 
@@ -72,10 +66,9 @@ def test_every_attribute_is_described(operator: Operator) -> None:
 
 
 @every_operator
-def test_the_refused_example_meets_the_recorded_message(
+def test_the_refused_example_meets_one_paragraph(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """To record: python tests/screens.py tests/golden/refusals.md, then read what changed."""
     command = f"{operator.command_line} {operator.refused}"
     status = guarded(words(command))
     printed = capsys.readouterr()
@@ -83,11 +76,6 @@ def test_the_refused_example_meets_the_recorded_message(
     assert not printed.out
     assert printed.err.startswith("error: ")
     assert "\n\n" not in printed.err, "one paragraph"
-    assert (printed.err, f"{status}\n") == REFUSALS[command]
-
-
-def test_no_refusal_is_recorded_in_vain() -> None:
-    assert set(REFUSALS) == {f"{one.command_line} {one.refused}" for one in EVERY}
 
 
 @every_operator

@@ -6,10 +6,9 @@ import doctest
 import json
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
-from screens import GENERATED, ROOT, environment, generated, replayed, rewritten, work_folder
+from recording.sessions import GENERATED, ROOT, generated
 
 from gscli.base.errors import ExitCode
 from gscli.cli.guard import guarded
@@ -27,13 +26,6 @@ def table_keys(heading: str) -> list[str]:
     """What stands in the first column of the table with that heading."""
     rows = TEXT.partition(f"\n| {heading} |")[2].partition("\n\n")[0].splitlines()[2:]
     return [word for row in rows for word in re.findall(r"[\w/]+", row.split("|")[1])]
-
-
-def test_sessions_print_what_is_written(tmp_path: Path) -> None:
-    """If this fails and the new screen is right: python tests/screens.py README.md."""
-    with environment() as variables:
-        fresh = replayed(TEXT, work_folder(README, tmp_path), variables)
-    assert rewritten(TEXT, fresh) == TEXT
 
 
 def test_python_examples_give_what_is_written() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from views.scenes import PLAIN, SCENES, duplicates, outside
+from recording.scenes import PLAIN, SCENES, duplicates, outside
 
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render

@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from recording.scenes import SCENES, sheets
 from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
-from views.scenes import SCENES, sheets
 
 from gscli.traces.trace import trace
 from gscli.views.export import to_svg

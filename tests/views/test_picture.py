@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from views.scenes import SCENES, duplicates
+from recording.scenes import SCENES, duplicates
 
 from gscli.base.errors import UsageError
 from gscli.layout.boxes import box_size

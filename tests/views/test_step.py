@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from views.scenes import PLAIN, SCENES, duplicates
+from recording.scenes import PLAIN, SCENES, duplicates
 
 from gscli.base.errors import UsageError
 from gscli.traces.trace import Trace, trace

@@ -1,31 +1,14 @@
-"""Runs whose screens are kept as golden files.
-
-    python tests/views/scenes.py     writes every file anew; then look at the difference
-
-A screen that changed is a change people see.
-"""
+"""Runs whose pictures are recorded."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
-ROOT = Path(__file__).parents[2]
-if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+from gscli.traces.trace import Trace, trace
+from gscli.views.options import ViewOptions
 
-from gscli.traces.trace import Trace, trace  # noqa: E402
-from gscli.views.lines import render  # noqa: E402
-from gscli.views.options import ViewOptions  # noqa: E402
-from gscli.views.terminal.explain import explain  # noqa: E402
-from gscli.views.terminal.picture import picture  # noqa: E402
-from gscli.views.terminal.step import frames  # noqa: E402
-from gscli.views.terminal.tensor import tensor_picture  # noqa: E402
-
-GOLDEN = ROOT / "tests" / "golden" / "views"
 F4 = np.float32
 
 PLAIN = ViewOptions(color="none")
@@ -151,46 +134,3 @@ SCENES: dict[str, Callable[[], Trace]] = {
         "onnx.gather", {"data": np.zeros((3, 2)), "indices": np.zeros(0, np.int64)}
     ),
 }
-
-
-def screens() -> Iterator[tuple[str, str]]:
-    """Every golden screen by file name; escape characters are written as ␛."""
-    for name, text in _screens():
-        yield name, text.replace("\x1b", "␛")
-
-
-def _screens() -> Iterator[tuple[str, str]]:
-    for name, made in SCENES.items():
-        yield f"{name}_80.txt", render(picture(made(), PLAIN), PLAIN)
-    for name in ("sheets", "big", "duplicates"):
-        yield f"{name}_120.txt", render(picture(SCENES[name](), WIDE), WIDE)
-        yield f"{name}_120_color.txt", render(picture(SCENES[name](), COLOR_WIDE), COLOR_WIDE)
-    for name in ("duplicates", "negative", "last_wins", "filled", "outside"):
-        yield f"{name}_80_color.txt", render(picture(SCENES[name](), COLOR), COLOR)
-    for name in ("duplicates", "negative", "clipped", "sheets", "hostile", "five_axes"):
-        yield f"{name}_40_ascii.txt", render(picture(SCENES[name](), NARROW), NARROW)
-    yield "duplicates_80_mono.txt", render(picture(duplicates(), MONO), MONO)
-    for name in ("duplicates", "sheets", "clipped", "filled", "mean", "window", "negative",
-                 "outside"):  # fmt: skip
-        made = SCENES[name]()
-        yield f"{name}_explain.txt", render(explain(made, PLAIN, plain=False), PLAIN)
-        yield f"{name}_plain.txt", str(explain(made, PLAIN, plain=True))
-    for name in ("duplicates", "filled"):
-        steps = frames(SCENES[name](), PLAIN)
-        yield f"{name}_steps.txt", "\n".join(render(frame, PLAIN) for frame in steps)
-    grid = np.linspace(-1, 1, 60 * 90).reshape(60, 90)
-    yield "tensor_80.txt", render(tensor_picture("weights", grid, PLAIN), PLAIN)
-
-
-def write() -> None:
-    """Write the golden files anew and remove those that are no longer made."""
-    made: Mapping[str, str] = dict(screens())
-    for old in GOLDEN.glob("*.txt"):
-        if old.name not in made:
-            old.unlink()
-    for name, text in made.items():
-        (GOLDEN / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write()

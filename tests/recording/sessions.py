@@ -1,0 +1,216 @@
+"""Terminal sessions in Markdown: run them, and write down anew what they print.
+
+A command that is `gscli` and nothing else runs in a fork of this process, where everything is
+imported already; pipes, loops and other programs run in a shell. Both print the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, partial
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from shutil import copytree
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import NamedTuple, NoReturn
+
+import gscli
+from gscli.cli.guard import guarded
+from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment
+from gscli.lab.article_tables import table as article_table
+from gscli.lab.operator_table import operator_table
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 120
+PLAIN = {"LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "xterm", "NO_COLOR": "1"}
+NEEDS_A_SHELL = re.compile(r"[|&;<>$`\n*?\\]|\\$")
+"""What a shell would read as more than words, outside of single quotes."""
+
+
+class Done(NamedTuple):
+    """What a command printed (stdout and stderr as they came) and its exit status."""
+
+    screen: str
+    status: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where commands run: a folder and the variables, 100 columns wide without colour."""
+
+    folder: Path = ROOT
+    columns: int = 100
+    variables: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def environment(self) -> dict[str, str]:
+        """The variables without those that steer gscli."""
+        kept = {name: text for name, text in self.variables.items() if not _steers(name)}
+        return {**kept, **PLAIN, "COLUMNS": str(self.columns)}
+
+
+def _steers(name: str) -> bool:
+    return name.startswith(("GSCLI_", "_GSCLI")) or name in ("FORCE_COLOR", "CLICOLOR_FORCE")
+
+
+@contextmanager
+def place_in(folder: Path) -> Iterator[Place]:
+    """A folder with a shell in which `gscli` is this checkout."""
+    with shell_environment() as variables:
+        yield Place(folder, variables=variables)
+
+
+@cache
+def import_everything() -> None:
+    """Import every module of gscli once, so that no fork has to."""
+    for module in walk_packages(gscli.__path__, "gscli."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+
+
+def run_here(words: Sequence[str], place: Place) -> Done:
+    """Run `gscli WORDS` in a fork of this process."""
+    import_everything()
+    with TemporaryFile() as screen:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with warnings.catch_warnings():
+            # Python 3.12 warns where other threads run; those of pytest-xdist hold no lock of ours.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            _become(words, place, screen.fileno())
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        screen.seek(0)
+        return Done(screen.read().decode(), status)
+
+
+def _become(words: Sequence[str], place: Place, screen: int) -> NoReturn:  # pragma: no cover
+    """The command itself, with the streams that a shell would give it."""
+    status = 70
+    try:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(screen, 1)
+        os.dup2(screen, 2)
+        sys.stdin = os.fdopen(0)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8")
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
+        os.chdir(place.folder)
+        os.environ.clear()
+        os.environ.update(place.environment())
+        status = guarded(words)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def run_in_shell(command: str, before: int, place: Place) -> Done:
+    """Run a command in a shell where `$?` is `before`."""
+    done = subprocess.run(
+        ["sh", "-c", f"(exit {before})\n{command}"], cwd=place.folder, env=place.environment(),
+        check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    return Done(done.stdout, done.returncode)
+
+
+def ran(commands: list[str], place: Place) -> list[Done]:
+    """Every command of a session, one after the other."""
+    found: list[Done] = []
+    for command in commands:
+        before = found[-1].status if found else 0
+        outside_quotes = re.sub(r"'[^']*'", "", command)
+        if command == "echo $?":
+            found.append(Done(f"{before}\n", 0))
+        elif command.startswith("gscli ") and not NEEDS_A_SHELL.search(outside_quotes):
+            found.append(run_here(shlex.split(command)[1:], place))
+        else:
+            found.append(run_in_shell(command, before, place))
+    return found
+
+
+def trimmed(screen: str) -> str:
+    """Without spaces at the ends of lines: editors and Markdown do not keep them."""
+    return "".join(line.rstrip() + "\n" for line in screen.splitlines())
+
+
+def replayed(markdown: str, place: Place) -> list[list[Exchange]]:
+    """The sessions of a text with what they print now; all of them in one folder.
+
+    A command that fails must be followed by `echo $?`: no reader meets a failure unannounced.
+    """
+    fresh: list[list[Exchange]] = []
+    for session in sessions(markdown):
+        commands = [one.command for one in session]
+        answers = ran(commands, place)
+        for command, following, done in zip(commands, [*commands[1:], ""], answers, strict=True):
+            announced = done.status == 0 or following == "echo $?"
+            assert announced, f"{command}: {done.status}\n{done.screen}"
+        fresh.append(
+            [
+                Exchange(one.command, trimmed(done.screen), one.line)
+                for one, done in zip(session, answers, strict=True)
+            ]
+        )
+    return fresh
+
+
+def rewritten(markdown: str, fresh: list[list[Exchange]]) -> str:
+    """The text with its console blocks replaced."""
+    lines: list[str] = []
+    remaining = iter(fresh)
+    inside = False
+    for line in markdown.splitlines():
+        if inside and line == CLOSING:
+            inside = False
+        if not inside:
+            lines.append(line)
+        if line == OPENING:
+            inside = True
+            for exchange in next(remaining):
+                lines.append("$ " + exchange.command.replace("\n", "\n> "))
+                lines += exchange.screen.splitlines()
+    return "\n".join(lines) + "\n"
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "operators": operator_table,
+    "table1": partial(article_table, 1),
+    "table2": partial(article_table, 2),
+}
+"""What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
+
+
+def generated(markdown: str) -> str:
+    """The text with its generated tables made anew."""
+    for name, make in GENERATED.items():
+        start, end = f"<!-- {name}:start -->\n", f"<!-- {name}:end -->"
+        if start in markdown:
+            before, _, rest = markdown.partition(start)
+            markdown = before + start + make() + end + rest.partition(end)[2]
+    return markdown
+
+
+def replay_file(markdown: Path) -> dict[str, bytes]:
+    """The text as it should be, and the files beside a lesson's as its commands leave them."""
+    text = markdown.read_text(encoding="utf-8")
+    lesson = markdown.parent.parent == ROOT / "samples"
+    with TemporaryDirectory() as folder, place_in(Path(folder)) as place:
+        if lesson:
+            copytree(markdown.parent, folder, dirs_exist_ok=True)
+        else:
+            copytree(ROOT / "samples", Path(folder) / "samples")
+        fresh = generated(rewritten(text, replayed(text, place)))
+        kept = [path for path in markdown.parent.iterdir() if path != markdown] if lesson else []
+        made = {path: (Path(folder) / path.name).read_bytes() for path in kept}
+    made[markdown] = fresh.encode()
+    return {str(path.relative_to(ROOT)): content for path, content in made.items()}

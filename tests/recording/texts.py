@@ -1,0 +1,81 @@
+"""Texts that are recorded: what help offers, and every operator's refusal."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+import gscli
+from gscli.cli.operators import attribute_flags, attribute_metavar, input_words
+from gscli.cli.root import TOOLS
+from gscli.frameworks.operator import Operator
+from recording.sessions import Place, run_here, trimmed
+
+SHARED_HEADINGS = "\n\nResult:\n"
+"""Where an operator's help goes on with what all operators share."""
+
+
+def screen(*words: str, columns: int = 80) -> str:
+    """What a command prints on stdout, without colour; it must succeed."""
+    done = run_here(words, Place(columns=columns))
+    assert done.status == 0, done.screen
+    return done.screen
+
+
+def help_of_everything() -> dict[str, bytes]:
+    """The help of tools as it is printed; of operators, what they take (their words are code)."""
+    return {
+        "tests/golden/help/tools.txt": _tools().encode(),
+        "tests/golden/help/operators.txt": "".join(map(_structure, gscli.operators())).encode(),
+    }
+
+
+def _structure(operator: Operator) -> str:
+    """The usage line and a line per option: flags, type, default, choices."""
+    lines = [" ".join([operator.command_line, *input_words(operator)])]
+    for attribute in operator.attributes:
+        option = ", ".join(attribute_flags(attribute))
+        since = attribute.option.choices_since
+        choices = [
+            f"{one or '-'}{f' (from {since[one]})' if one in since else ''}"
+            for one in attribute.choices
+        ]
+        kind = ", ".join(choices) or attribute_metavar(attribute) or ""
+        default = "" if attribute.required else f" = {attribute.default}"
+        lines.append(f"  {option}  {kind}{default}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _tools() -> str:
+    """The root's help, a framework's, every tool's, and the options that operators share."""
+    parts = [screen("--help"), screen("tf", "--help")]
+    parts += [screen(name, "--help") for name in TOOLS]
+    parts.append(SHARED_HEADINGS[2:] + screen("gather", "--help").partition(SHARED_HEADINGS)[2])
+    return "\n".join(parts)
+
+
+REFUSALS = """\
+# Every operator's refused example
+
+What a person reads when inputs are refused; the exit status follows. Each message says what, where,
+the legal range and how to go on. Recorded by `python tests/record.py refusals`.
+"""
+
+
+def refusals() -> dict[str, bytes]:
+    """One session per framework: every operator's refused example and its exit status."""
+    return {"tests/golden/refusals.md": "".join(_refusals()).encode()}
+
+
+def _refusals() -> Iterator[str]:
+    yield REFUSALS
+    titled = ""
+    for operator in gscli.operators():
+        title = operator.framework.title
+        if title != titled:
+            yield ("```\n" if titled else "") + f"\n## {title}\n\n```console\n"
+            titled = title
+        command = f"{operator.command_line} {operator.refused}"
+        done = run_here(shlex.split(command)[1:], Place())
+        yield f"$ {command}\n{trimmed(done.screen)}$ echo $?\n{done.status}\n"
+    yield "```\n"
