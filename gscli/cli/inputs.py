@@ -13,7 +13,6 @@ from gscli.base.text import safe
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
-from gscli.files.element_types import cast_exactly
 from gscli.frameworks.operator import Operator
 from gscli.plan.masks import without_masks
 from gscli.plan.typing import Inputs, settle_types, untyped_as
@@ -145,8 +144,8 @@ def _example(operator: Operator) -> str:
     return f"{operator.command_line} {operator.example}"
 
 
-def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> dict[str, Array]:
-    """Inputs of a comparison: data, indices and updates, which take data's type when untyped."""
+def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
+    """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     names = CONCEPTS[name].inputs
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     if len(words) == 1 and _stands_for_all(words[0]):
@@ -169,9 +168,10 @@ def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) 
         }  # fmt: skip
     arrays = {key: item.array for key, item in loaded.items()}
     if "updates" in loaded and not loaded["updates"].typed:
-        wanted, updates = arrays["data"].dtype, loaded["updates"]
-        cast = untyped_as(updates.array, wanted)
-        arrays["updates"] = (
-            cast_exactly(updates.array, wanted, updates.origin) if cast is None else cast
-        )
-    return arrays
+        cast = untyped_as(arrays["updates"], arrays["data"].dtype)
+        arrays["updates"] = arrays["updates"] if cast is None else cast
+    return Inputs(
+        arrays,
+        {key: item.origin for key, item in loaded.items()},
+        {key: item.typed for key, item in loaded.items()},
+    )

@@ -134,14 +134,14 @@ class Comparison(NamedTuple):
     def attrs(self, call: Call) -> Attrs:
         """The operator's attributes for `call`, or None when it cannot express the call.
 
-        >>> from gscli.layout.layout import Reduction, Tensor
+        >>> from gscli.layout.axes import Reduction, Tensor
         >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0)
         >>> Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim").attrs(call)
         {'dim': 0, 'mode': 'clip'}
         """
         if self.special is not None:
             return self.special(call)
-        if not self._expresses(call):
+        if self._lacking(call):
             return None
         found: dict[str, object] = {}
         if self.axis and call.axis is not None:
@@ -152,9 +152,31 @@ class Comparison(NamedTuple):
             found[self.reduction] = self.reductions[call.reduction]
         return {**found, **self.fixed}
 
-    def _expresses(self, call: Call) -> bool:
-        return (
-            bool(self.axis or self.axis_input or call.axis == CONCEPTS[self.concept].axis)
-            and bool(self.batch_dims or call.batch_dims == 0)
-            and call.reduction in self.reductions
-        )
+    def lacks(self, call: Call) -> str:
+        """Why the operator cannot express a call; empty where it can.
+
+        >>> from gscli.layout.axes import Tensor
+        >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0, 1)
+        >>> Comparison("gather", "N", ("a", "i"), axis="dim").lacks(call)
+        'no batch_dims=1'
+        """
+        if self.special is None:
+            return self._lacking(call)
+        if self.special(call) is not None:
+            return ""
+        alone = call._replace(batch_dims=0, reduction="none", axis=CONCEPTS[self.concept].axis)
+        if self.special(alone) is None:
+            return "no such shapes"
+        found = []
+        if call.batch_dims and self.special(call._replace(batch_dims=0)) is not None:
+            found.append(f"batch_dims={call.batch_dims}")
+        if self.special(call._replace(reduction="none")) is not None:
+            found.append(f"reduction={call.reduction}")
+        return "no " + (", ".join(found) or f"axis={call.axis}")
+
+    def _lacking(self, call: Call) -> str:
+        if call.batch_dims and not self.batch_dims:
+            return f"no batch_dims={call.batch_dims}"
+        if call.axis != CONCEPTS[self.concept].axis and not (self.axis or self.axis_input):
+            return f"no axis={call.axis}"
+        return "" if call.reduction in self.reductions else f"no reduction={call.reduction}"

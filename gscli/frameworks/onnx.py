@@ -240,7 +240,11 @@ _READ = ("data", "indices")
 _WRITTEN = ("data", "indices", "updates")
 _REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
 
-FRAMEWORK.compare(gather, Comparison("gather", "ONNX Gather-13", _READ, axis="axis"))
+FRAMEWORK.compare(
+    gather,
+    Comparison("gather", "ONNX Gather-13", _READ, axis="axis"),
+    Comparison("take", "ONNX Gather-13", _READ, axis="axis"),
+)
 FRAMEWORK.compare(
     gather_elements, Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")
 )

@@ -146,7 +146,7 @@ def scatter(
 
 def _gather_along(call: Call) -> Attrs:
     """ONNX Gather as a general gather: the index replaces one axis, all others are windows."""
-    if not call.plain:
+    if not call.plain or not _has_axes(call):
         return None
     axis, rank, grid = (call.axis or 0) % max(call.data.rank, 1), call.data.rank, call.indices.rank
     return {
@@ -158,12 +158,20 @@ def _gather_along(call: Call) -> Attrs:
     }
 
 
+def _has_axes(call: Call) -> bool:
+    """Whether data has the axis and the batch axes of a call; an attribute would hide that."""
+    rank = max(call.data.rank, 1)
+    return -rank <= (call.axis or 0) < rank and 0 <= call.batch_dims <= call.data.rank
+
+
 def _gather_elements(call: Call) -> Attrs:
     """GatherElements: every axis but one is a batching axis, so their sizes must be equal."""
     axis, shape = (call.axis or 0) % max(call.data.rank, 1), call.data.shape
     others = tuple(d for d in range(call.data.rank) if d != axis)
-    if call.indices.rank != call.data.rank or any(
-        shape[d] != call.indices.shape[d] for d in others
+    if (
+        not _has_axes(call)
+        or call.indices.rank != call.data.rank
+        or any(shape[d] != call.indices.shape[d] for d in others)
     ):
         return None
     return {
@@ -178,7 +186,8 @@ def _gather_elements(call: Call) -> Attrs:
 
 def _gather_vectors(call: Call) -> Attrs:
     """GatherND with batch axes: the vector names the axes after them, the rest is a window."""
-    if call.indices.rank == 0 or call.indices.shape[-1] + call.batch_dims > call.data.rank:
+    vectors = call.indices.rank > 0 and _has_axes(call)
+    if not vectors or call.indices.shape[-1] + call.batch_dims > call.data.rank:
         return None
     first, last = call.batch_dims, call.batch_dims + call.indices.shape[-1]
     grid = call.indices.rank - 1
@@ -213,7 +222,7 @@ def _scatter_vectors(call: Call) -> Attrs:
 
 
 def _scatter_along(call: Call) -> Attrs:
-    if call.updates is None or not call.plain:
+    if call.updates is None or not call.plain or not _has_axes(call):
         return None
     axis, grid = (call.axis or 0) % max(call.data.rank, 1), call.indices.rank
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,14 +70,40 @@ class Group:
 
 
 @dataclass(frozen=True)
+class Unsaid:
+    """A rule set that has no way to say the call: why, and whether it was asked for."""
+
+    label: str
+    reason: str
+    asked: bool
+
+    @staticmethod
+    def told(unsaid: Sequence[Unsaid]) -> list[str]:
+        """A sentence without its full stop for each reason.
+
+        >>> Unsaid.told([Unsaid("A", "no axis=1", True), Unsaid("B", "no axis=1", True)])
+        ['A, B cannot say this: no axis=1']
+        """
+        labels: dict[str, list[str]] = {}
+        for one in unsaid:
+            labels.setdefault(one.reason, []).append(one.label)
+        return [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
+
+
+@dataclass(frozen=True)
 class Comparing:
-    """All answers to one call. `base` is the first row's; differences are counted against it."""
+    """All answers to one call. `base` is the first row's; differences are counted against it.
+
+    `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
+    for does not agree.
+    """
 
     concept: ConceptName
     inputs: Mapping[str, Array]
     call: Call
     groups: tuple[Group, ...]
     readings: Mapping[int, Array] = field(default_factory=dict)
+    unsaid: tuple[Unsaid, ...] = ()
 
     @property
     def base(self) -> Row:
@@ -86,8 +112,8 @@ class Comparing:
 
     @property
     def agree(self) -> bool:
-        """True when every rule set gives the same answer."""
-        return len(self.groups) == 1
+        """True when every rule set gives the same answer, and all that were asked for give one."""
+        return len(self.groups) == 1 and not any(one.asked for one in self.unsaid)
 
     @property
     def results(self) -> int:
@@ -144,6 +170,10 @@ def document(comparing: Comparing) -> dict[str, object]:
         "refusals": comparing.refusals,
         "rows": [
             _row_document(comparing, group, row) for group in comparing.groups for row in group.rows
+        ],
+        "unsaid": [
+            {"label": one.label, "reason": one.reason, "asked": one.asked}
+            for one in comparing.unsaid
         ],
     }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from difflib import get_close_matches
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,13 @@ from gscli.declare.comparisons import (
 from gscli.frameworks import ALIASES, NAMES, framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.answers import Comparing, Group, Row
+from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.layout.axes import Tensor
+from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
 Array = NDArray[Any]
+Declared: TypeAlias = tuple[Operator, Comparison]
 
 
 def compare(
@@ -37,54 +40,86 @@ def compare(
     batch_dims: int = 0,
     reduction: str = "none",
     only: Sequence[str] = (),
+    typed: Mapping[str, bool] | None = None,
 ) -> Comparing:
     """Run a concept's call under every rule set that can express it.
 
-    `only`: framework names or labels, in the order wanted; the first is the base. UsageError when
+    `only`: framework names or labels, in the order wanted; the first is the base. `typed`: which
+    inputs have an element type of their own (default: those that are arrays rather than lists);
+    each rule set gives the others the type that it wants, as its own command does. UsageError when
     nothing can run, or for an argument that the concept does not have. Refusals are answers here
-    and do not raise.
+    and do not raise; a rule set that cannot express the call is told in `unsaid`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
+    operation = _concept(concept)
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
-    call = _call(CONCEPTS[concept], arrays, axis, batch_dims, reduction)
-    rows = [
-        _row(operator, comparison, arrays, call, attrs)
-        for operator, comparison, attrs in candidates(concept, call, arrays, only)
-    ]
+    known = {name: hasattr(value, "dtype") for name, value in inputs.items()}
+    call = _call(operation, arrays, axis, batch_dims, reduction)
+    wanted, absent = _wanted(concept, only)
+    rows: list[Row] = []
+    unsaid: list[Unsaid] = [*absent]
+    for label, pairs in wanted.items():
+        able = list(_able(pairs, call, arrays))
+        rows += [
+            _row(operator, comparison, arrays, call, attrs, typed or known)
+            for operator, comparison, attrs in able
+            if comparison.label not in {row.label for row in rows}
+        ]
+        if not able:
+            unsaid.append(Unsaid(label, _why_not(pairs, call), bool(only)))
     if not rows:
         raise UsageError(
             f"no rule set can express this {concept}",
-            where=", ".join(_told(axis, batch_dims, reduction, only)),
-            valid=" ".join(_reductions(concept, call, arrays, only)),
+            where=", ".join(_told(call, only)),
+            details=tuple(Unsaid.told(unsaid)),
+            valid=" ".join(_reductions(operation, wanted, call, arrays)),
+            hint=f"gscli compare {concept} --help",
         )
     groups = tuple(_grouped(rows))
-    return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call))
+    readings = _readings(groups[0].first, call)
+    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid))
 
 
-def _told(axis: int | None, batch_dims: int, reduction: str, only: Sequence[str]) -> Iterator[str]:
+def _concept(name: str) -> Concept:
+    known = {str(concept): found for concept, found in CONCEPTS.items()}
+    if name not in known:
+        near = get_close_matches(str(name), known, 1)
+        raise UsageError(
+            f"no operation {name!r} to compare"[:200],
+            valid=" ".join(known),
+            hint=f"did you mean {near[0]}?" if near else "",
+        )
+    return known[name]
+
+
+def _told(call: Call, only: Sequence[str]) -> Iterator[str]:
     """What was asked for besides the inputs."""
-    if axis is not None:
-        yield f"axis {axis}"
-    if batch_dims:
-        yield f"batch_dims {batch_dims}"
-    if reduction != "none":
-        yield f"reduction {reduction}"
+    if call.axis is not None:
+        yield f"axis {call.axis}"
+    if call.batch_dims:
+        yield f"batch_dims {call.batch_dims}"
+    if call.reduction != "none":
+        yield f"reduction {call.reduction}"
     if only:
         yield f"frameworks {','.join(only)}"[:100]
 
 
 def _reductions(
-    concept: ConceptName, call: Call, arrays: Mapping[str, Array], only: Sequence[str]
+    concept: Concept,
+    wanted: Mapping[str, Sequence[Declared]],
+    call: Call,
+    arrays: Mapping[str, Array],
 ) -> list[str]:
     """Reductions that some rule set can express, where the concept has them."""
-    if not CONCEPTS[concept].takes_reduction:
+    if not concept.takes_reduction:
         return []
+    declared = [pair for pairs in wanted.values() for pair in pairs]
     return [
         name
         for name in REDUCTION_NAMES
-        if any(True for _ in candidates(concept, call._replace(reduction=name), arrays, only))
+        if any(True for _ in _able(declared, call._replace(reduction=name), arrays))
     ]
 
 
@@ -113,23 +148,79 @@ def _call(
         data,
         indices,
         updates[0] if updates else None,
-        concept.axis if axis is None else axis,
+        _axis(concept, indices, batch_dims) if axis is None else axis,
         batch_dims,
         reduction,
     )
 
 
-def candidates(
-    concept: ConceptName, call: Call, arrays: Mapping[str, Array], only: Sequence[str]
-) -> Iterator[tuple[Operator, Comparison, Mapping[str, object]]]:
-    """Every declared comparison that can express the call, in the order asked for."""
+def _axis(concept: Concept, indices: Tensor, batch_dims: int) -> int | None:
+    """The axis of a call that names none: the first behind the batch axes, as TensorFlow's."""
+    if concept.axis is None or not batch_dims:
+        return concept.axis
+    return batch_dims + (indices.rank if batch_dims < 0 else 0)
+
+
+def _wanted(
+    concept: ConceptName, only: Sequence[str]
+) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
+    """Declared comparisons by what asked for them, in that order, and frameworks without any."""
     declared = [
         (operator, comparison)
         for name in NAMES
         for operator, comparison in framework(name).comparisons
         if comparison.concept == concept
     ]
-    for operator, comparison in _chosen(declared, only):
+    wanted: dict[str, list[Declared]] = {}
+    if not only:
+        for pair in declared:
+            wanted.setdefault(pair[0].framework.title, []).append(pair)
+        return wanted, []
+    absent: list[Unsaid] = []
+    for wish in only:
+        found = _meant(wish, declared)
+        if found:
+            frameworks = {pair[0].framework.title for pair in found}
+            label = found[0][1].label if len(found) == 1 else " ".join(frameworks)
+            wanted.setdefault(label, []).extend(found)
+        else:
+            absent.append(Unsaid(_title(wish, declared), f"no {concept}", asked=True))
+    return wanted, absent
+
+
+def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:
+    """The comparisons that a word of `--as` asks for."""
+    name = ALIASES.get(wish.lower(), wish.lower())
+    return [
+        pair
+        for pair in declared
+        if name in (pair[0].framework.name, pair[0].framework.title.lower())
+        or pair[1].label.lower().startswith(name)
+    ]
+
+
+def _title(wish: str, declared: Sequence[Declared]) -> str:
+    """The framework that a word of `--as` names, though it does not have the operation."""
+    name = ALIASES.get(wish.lower(), wish.lower())
+    titles = {known: framework(known).title for known in NAMES}
+    for known, title in titles.items():
+        if name in (known, title.lower()):
+            return title
+    labels = {pair[1].label.lower(): pair[1].label for pair in declared}
+    near = get_close_matches(wish.lower(), [*titles, *ALIASES, *labels], 3)
+    raise UsageError(
+        f"nothing called {wish!r} to compare"[:200],
+        where="--as",
+        valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
+        hint=f"did you mean {' or '.join(labels.get(one, one) for one in near)}?" if near else "",
+    )
+
+
+def _able(
+    declared: Iterable[Declared], call: Call, arrays: Mapping[str, Array]
+) -> Iterator[tuple[Operator, Comparison, Mapping[str, object]]]:
+    """Those comparisons that can express the call, with the attributes that do."""
+    for operator, comparison in declared:
         if comparison.from_zeros and np.any(arrays["data"] != 0):
             continue
         attrs = comparison.attrs(call)
@@ -137,26 +228,10 @@ def candidates(
             yield operator, comparison, attrs
 
 
-def _chosen(
-    declared: list[tuple[Operator, Comparison]], only: Sequence[str]
-) -> list[tuple[Operator, Comparison]]:
-    if not only:
-        return declared
-    result: list[tuple[Operator, Comparison]] = []
-    for wish in only:
-        wanted = ALIASES.get(wish.lower(), wish.lower())
-        found = [
-            pair
-            for pair in declared
-            if pair[0].framework.name == wanted or pair[1].label.lower().startswith(wanted)
-        ]
-        if not found:
-            raise UsageError(
-                f"nothing called {wish!r} to compare"[:200],
-                valid=", ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-            )
-        result += [pair for pair in found if pair not in result]
-    return result
+def _why_not(declared: Sequence[Declared], call: Call) -> str:
+    """What all of some comparisons lack, as the first tells it."""
+    reasons = [comparison.lacks(call) for _, comparison in declared]
+    return next(filter(None, reasons), "it starts from zeros")
 
 
 def _row(
@@ -165,40 +240,51 @@ def _row(
     arrays: Mapping[str, Array],
     call: Call,
     attrs: Mapping[str, object],
+    typed: Mapping[str, bool],
 ) -> Row:
-    inputs = _converted(comparison, arrays, call)
+    roles, inputs = _converted(comparison, arrays, call)
     row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
+    known = {name: typed.get(role, True) for name, role in roles.items()}
+    settled = Inputs(dict(inputs), dict.fromkeys(inputs, "inline"), known)
     try:
-        return replace(row, trace=Trace(execute(operator, inputs, attrs)))
+        settle_types(operator, settled, attrs, strict=False)
+        run = execute(operator, settled.arrays, attrs)
     except GscliError as error:
         return replace(row, error=error)
+    return replace(row, trace=Trace(run, notices=tuple(settled.notices)))
 
 
-def _converted(comparison: Comparison, arrays: Mapping[str, Array], call: Call) -> dict[str, Array]:
-    """The operator's inputs: its own names, index vectors where it expects them."""
-    roles = dict(zip(("data", "indices", "updates"), comparison.inputs, strict=False))
+def _converted(
+    comparison: Comparison, arrays: Mapping[str, Array], call: Call
+) -> tuple[dict[str, str], dict[str, Array]]:
+    """The operator's inputs under its own names, and what each of them is to the concept."""
+    roles: dict[str, str] = {}
     converted: dict[str, Array] = {}
-    for role, name in roles.items():
-        if not name:
-            continue
-        array = arrays[role]
-        if role != "indices" or comparison.vectors == "last":
-            converted[name] = array
-        elif comparison.vectors == "first":
-            converted[name] = (
-                np.ascontiguousarray(np.moveaxis(array, -1, 0)) if array.ndim else array
-            )
-        elif comparison.vectors == "one":
-            converted[f"{name}_0"] = array
-        else:
-            columns = np.moveaxis(array, -1, 0)
-            converted |= {f"{name}_{i}": np.ascontiguousarray(c) for i, c in enumerate(columns)}
+    for role, name in zip(("data", "indices", "updates"), comparison.inputs, strict=False):
+        if name:
+            parts = _index_parts(comparison, name, arrays[role]) if role == "indices" else {}
+            converted |= parts or {name: arrays[role]}
+            roles |= dict.fromkeys(parts or (name,), role)
     if comparison.axis_input:
+        roles[comparison.axis_input] = "axis"
         converted[comparison.axis_input] = np.array(call.axis or 0)
     if comparison.shape_input:
+        roles[comparison.shape_input] = "indices"
         shape = np.array(call.data.shape, arrays["indices"].dtype)
         converted[comparison.shape_input] = shape
-    return converted
+    return roles, converted
+
+
+def _index_parts(comparison: Comparison, name: str, indices: Array) -> dict[str, Array]:
+    """Indices as an operator wants them that has its vectors elsewhere; {} where they fit."""
+    if comparison.vectors == "last":
+        return {}
+    if comparison.vectors == "one":
+        return {f"{name}_0": indices}
+    columns = np.moveaxis(indices, -1, 0) if indices.ndim else indices
+    if comparison.vectors == "first":
+        return {name: columns.copy()}
+    return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
 
 
 def _grouped(rows: list[Row]) -> Iterator[Group]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from gscli.base.errors import UsageError
 from gscli.cli.building import (
     HELP_NAMES,
     Command,
@@ -39,7 +40,10 @@ class ConceptGroup(LazyGroup):
 
     def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
         """The command of one concept."""
-        concept = next(known for known in CONCEPTS if known == name)
+        concept = next((known for known in CONCEPTS if known == name), None)
+        if concept is None:
+            _refuse_operators(name)
+            return None
         inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
         command = type("Command", (Command,), {"inputs": inputs})
         app = application()
@@ -47,6 +51,24 @@ class ConceptGroup(LazyGroup):
             _function(concept)
         )
         return typer.main.get_command(app)
+
+
+def _refuse_operators(name: str) -> None:
+    """Say which operation to compare, where a framework or an operator of one was named."""
+    if name in NAMES:
+        raise UsageError(
+            f"compare takes an operation that frameworks share, not the framework {name}",
+            valid=" ".join(CONCEPTS),
+            hint=f"gscli compare OPERATION … --as {name} compares under {name}'s rules",
+        )
+    for framework_name in NAMES:
+        for operator, comparison in framework(framework_name).comparisons:
+            if operator.command == name:
+                raise UsageError(
+                    f"compare knows {operator.full_name} as {comparison.concept}",
+                    valid=" ".join(CONCEPTS),
+                    hint=f"gscli compare {comparison.concept} --help",
+                )
 
 
 def build() -> Any:  # noqa: ANN401

@@ -32,7 +32,8 @@ def compare_concept(
     axis, batch_dims = arguments["axis"], arguments["batch_dims"]
     comparing = compare(
         name,
-        inputs,
+        inputs.arrays,
+        typed=inputs.typed,
         axis=axis if isinstance(axis, int) else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=reduction,

@@ -92,10 +92,11 @@ class Overview:
         call = self._answers.call.replace("  ", ", ")
         lead = f"{concept}{f', {call}' * bool(call)}: {CONCEPTS[concept].summary}."
         summary = self._answers.summary(listed=not self._answers.columns)
+        notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.footnotes())
         return (
             f'<div id="answers"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
-            f'<p class="summary">{escape(summary)}</p>'
+            f'{notes}<p class="summary">{escape(summary)}</p>'
             f'<div class="wide">{self._table()}</div></div>'
         )
 

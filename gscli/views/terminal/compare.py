@@ -47,7 +47,10 @@ class ComparisonView(Drawn):
         body = self._table(width) if columns else self._differences(width)
         summary = self.answers.summary(listed=not columns)
         return [
-            *self._heading(width), [], *body, [], *self._wrapped(summary, width, self.palette.bold),
+            *self._heading(width), [], *body, [],
+            *(line for text in self.answers.footnotes()
+              for line in self._wrapped(text, width, self.palette.dim)),
+            *self._wrapped(summary, width, self.palette.bold),
         ]  # fmt: skip
 
     def _heading(self, width: int) -> list[Line]:

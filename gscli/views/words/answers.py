@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base.text import counted
-from gscli.lab.answers import Comparing, Group, Row, different
+from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
@@ -127,6 +127,15 @@ class Answers:
         )
         return Differences(listed, len(places) - len(listed))
 
+    def footnotes(self) -> list[str]:
+        """Rule sets that have no way to say the call, and what others warn of, as sentences."""
+        warned: dict[str, list[str]] = {}
+        for row in (row for group in self.comparing.groups for row in group.rows):
+            for notice in () if row.trace is None else row.trace.warnings:
+                warned.setdefault(notice.problem, []).append(row.label)
+        notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
+        return [f"{text}." for text in (*Unsaid.told(self.comparing.unsaid), *notes)]
+
     @staticmethod
     def refusal(row: Row) -> str:
         """Why a row refuses, without the letter of its entry."""
@@ -149,9 +158,13 @@ class Answers:
         `listed`: differing cells are listed against the drawn row, rather than in columns.
         """
         comparing = self.comparing
-        if comparing.agree:
-            verb = "refuse" if self.drawn is None else "agree"
-            return f"All {len(comparing.groups[0].rows)} rule sets {verb}."
+        if len(comparing.groups) == 1:
+            count = len(comparing.groups[0].rows)
+            verb = "refuse" if self.drawn is None else "agree" if count > 1 else "answer"
+            if count == 1:
+                return f"1 rule set {verb}s; there is no other to compare it with."
+            able = " that can say this" if comparing.unsaid else ""
+            return f"All {count} rule sets{able} {verb}."
         results = counted(comparing.results, "different result")
         refusals = counted(comparing.refusals, "refusal")
         base = self.drawn if listed else comparing.base

@@ -50,6 +50,7 @@ class _Words:
         for group in self.comparing.groups:
             yield self._group(group)
             yield from self._unusual(group.first)
+        yield from self.answers.footnotes()
         yield self._summary()
 
     def _group(self, group: Group) -> str:
@@ -124,7 +125,7 @@ class _Words:
         listed = not self.answers.columns
         counts, _, _ = self.answers.summary(listed=listed).partition(". ")
         base = self.answers.drawn if listed else self.comparing.base
-        if self.comparing.agree or listed or base is None:
+        if len(self.comparing.groups) == 1 or listed or base is None:
             return counts.rstrip(".") + "."
         return f"{counts.rstrip('.')}. To differ is to have a value other than {base.label}'s."
 

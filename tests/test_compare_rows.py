@@ -1,0 +1,163 @@
+"""Each row of a comparison is what the framework's own command answers; none is dropped."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from itertools import product
+
+import numpy as np
+import pytest
+
+from gscli.base.errors import UsageError
+from gscli.cli.guard import guarded
+from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES
+from gscli.files.jsonarray import dump_json
+from gscli.frameworks import NAMES, framework, operators
+from gscli.lab.answers import Comparing, Row
+from gscli.lab.compare import compare
+
+LISTS: dict[str, dict[str, object]] = {
+    "gather": {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},
+    "gather-elements": {"data": [[1, 2], [3, 4]], "indices": [[0, 1], [-1, 0]]},
+    "gather-nd": {"data": [[1, 2], [3, 4]], "indices": [0, 1]},
+    "scatter-elements": {"data": [1, 2, 3], "indices": [0, 2, 0], "updates": [7.5, 8, 9]},
+    "scatter-nd": {"data": [0, 0], "indices": [[0], [0]], "updates": [1, 2]},
+    "scatter-update": {"data": [1.5, 2, 3], "indices": [2, 0], "updates": [7, 8]},
+    "take": {"data": [[10, 20], [30, 40]], "indices": [0, 9]},
+}
+TYPED = {
+    name: {
+        key: np.asarray(value, np.uint8 if key == "indices" and -1 not in np.ravel(value) else None)
+        for key, value in inputs.items()
+    }
+    for name, inputs in LISTS.items()
+}  # fmt: skip
+ARGUMENTS: list[dict[str, int | str]] = [
+    {}, {"axis": 1}, {"axis": -1}, {"axis": 5}, {"batch_dims": 1}, {"batch_dims": 1, "axis": 1},
+    *({"reduction": name} for name in REDUCTION_NAMES),
+]  # fmt: skip
+TAKEN = {
+    "axis": lambda concept: concept.takes_axis,
+    "batch_dims": lambda concept: concept.takes_batch_dims,
+    "reduction": lambda concept: concept.takes_reduction,
+}
+CALLS = [
+    (name, arguments, typed)
+    for name, arguments, typed in product(CONCEPTS, ARGUMENTS, (False, True))
+    if all(TAKEN[key](CONCEPTS[name]) for key in arguments)
+]
+
+
+def made(name: str, arguments: dict[str, int | str], typed: bool, only: list[str]) -> Comparing:
+    inputs = (TYPED if typed else LISTS)[name]
+    return compare(name, inputs, only=only, **arguments)  # type: ignore[arg-type]
+
+
+def rows_of(found: Comparing) -> list[Row]:
+    return [row for group in found.groups for row in group.rows]
+
+
+def word(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], typed: bool) -> str:
+    return json.dumps(dump_json(array) if typed else array.tolist())
+
+
+def command(row: Row, *, typed: bool) -> list[str]:
+    """The row as a user of its framework would type it."""
+    words = row.operator.command_line.split()[1:]
+    places = {name: place for place, name in enumerate(row.operator.input_names)}
+    for name in sorted(row.inputs, key=lambda name: places.get(name, places.get("indices", 0))):
+        words.append(word(row.inputs[name], typed or name == "axis"))
+    for key, value in row.attrs.items():
+        flag = key.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            words.append(f"--{flag}={text}")
+    return words
+
+
+@pytest.mark.parametrize(("name", "arguments", "typed"), CALLS)
+def test_a_row_is_what_the_command_of_its_framework_answers(
+    name: str, arguments: dict[str, int | str], typed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with suppress(UsageError):  # no rule set has it; the next test reads what is said then
+        answers_are_those_of_commands(made(name, arguments, typed, []), typed, capsys)
+
+
+def answers_are_those_of_commands(
+    found: Comparing, typed: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for row in rows_of(found):
+        code = guarded([*command(row, typed=typed), "--json"])
+        captured = capsys.readouterr()
+        told = json.loads(captured.out or captured.err)
+        if row.output is None:
+            assert row.error is not None
+            assert (code, told["error"]["problem"]) == (int(row.error.code), row.error.problem)
+        else:
+            assert code == 0, (row.label, told)
+            assert told["output"] == dump_json(row.output), row.label
+            assert row.trace is not None
+            assert len(told["warnings"]) == len(row.trace.warnings)
+
+
+def answer_or_refusal(
+    name: str, arguments: dict[str, int | str], typed: bool, only: list[str]
+) -> Comparing | UsageError:
+    try:
+        return made(name, arguments, typed, only)
+    except UsageError as error:
+        return error
+
+
+@pytest.mark.parametrize(("name", "arguments", "typed"), CALLS)
+def test_every_rule_set_that_is_asked_for_appears_in_order(
+    name: str, arguments: dict[str, int | str], typed: bool
+) -> None:
+    for pair in product(NAMES, NAMES):
+        only = list(dict.fromkeys(pair))
+        titles = {framework(one).title for one in only}
+        found = answer_or_refusal(name, arguments, typed, only)
+        if isinstance(found, UsageError):
+            assert found.problem.startswith("no rule set can express")
+            assert all(title in " ".join(found.details) for title in titles)
+            continue
+        answered = {row.operator.framework.name for row in rows_of(found)}
+        unsaid = {one.label for one in found.unsaid}
+        for one in only:
+            title = framework(one).title
+            assert one in answered or any(label.startswith(title) for label in unsaid), (only, one)
+        if only[0] in answered:
+            assert found.base.operator.framework.name == only[0]
+        assert found.agree == (len(found.groups) == 1 and not unsaid)
+
+
+@pytest.mark.parametrize("name", ["gatherr", "scatter", "torch", "scatter-add", "ScatterND", ""])
+def test_an_unknown_operation_is_a_usage_error_with_a_way_on(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["compare", name, "[1,2]", "[0]"]) == 2
+    assert "help: " in capsys.readouterr().err
+
+
+def test_no_operator_is_a_bug_in_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    for operator in operators():
+        for words in ([operator.command], [operator.framework.name, operator.command]):
+            assert guarded(["compare", *words, "[1]"]) == 2, words
+            assert "help: " in capsys.readouterr().err
+
+
+def test_words_of_as_that_mean_nothing_get_near_names() -> None:
+    with pytest.raises(UsageError, match="did you mean numpy") as refused:
+        compare("gather", {"data": [1], "indices": [0]}, only=["numppy"])
+    assert "onnx" in refused.value.valid
+
+
+def test_open_orders_are_told_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", "scatter-nd", "[0,0]", "[[0],[0]]", "[1,2]", "--as", "onnx,jax"]
+    for form in ([], ["--plain"]):
+        assert guarded([*words, *form]) == 0
+        told = capsys.readouterr().out
+        assert "2 entries write the same cell: a warning of ONNX ScatterND-18, JAX at.set." in told
