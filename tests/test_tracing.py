@@ -108,10 +108,10 @@ def test_duplicates_are_grouped_in_order() -> None:
         "scatter_nd",
         {"data": [0] * 5, "indices": [[3], [1], [3], [0], [1], [3]], "updates": [1, 2, 3, 4, 5, 6]},
     )
-    assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2, 2, 6)
-    assert trace.duplicates(1) == ([(0, 2, 5)], 2, 2, 6)
+    assert trace.duplicates() == ([(0, 2, 5), (1, 4)], 2, 2, 6, 5)
+    assert trace.duplicates(1) == ([(0, 2, 5)], 2, 2, 6, 5)
     assert trace.entries()[5].change is not None
-    assert trace.entries()[5].change.again == 0  # type: ignore[union-attr]
+    assert trace.entries()[5].change.again == 2  # type: ignore[union-attr]
 
 
 def test_means_count_their_terms() -> None:
@@ -237,7 +237,7 @@ def test_overlaps_are_those_of_the_cells() -> None:
 def test_of_very_many_windows_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gscli.traces.duplicates.JUDGED", 9)
     trace = windowed([0, 1, 5, 5, 5])
-    assert trace.duplicates() == ([(0, 1)], 1, 2, 3)
+    assert trace.duplicates() == ([(0, 1)], 1, 2, 3, 4)
     (warning,) = trace.warnings
     assert warning.problem == "at least 2 cells are written more than once"
     assert warning.details[-1] == "duplicates were looked for among the first 3 of 5 entries"
@@ -256,3 +256,24 @@ def test_warnings_are_in_the_document() -> None:
 
 def test_one_entry_is_no_entries() -> None:
     assert "1 entry, output [1]" in repr(gscli.trace("gather", {"data": [1], "indices": [0]}))
+
+
+def test_again_names_the_entry_before() -> None:
+    inputs = {"data": [0, 0, 0], "indices": [[0], [0], [0]], "updates": [1, 2, 4]}
+    entries = gscli.trace("scatter_nd", inputs, {"reduction": "add"}).entries()
+    assert [entry.change.again for entry in entries if entry.change] == [None, 0, 1]
+
+
+def test_the_warning_counts_entries_of_all_cells() -> None:
+    inputs = {"data": [0] * 3, "indices": [[0], [0], [0], [1], [1]], "updates": [1, 2, 4, 8, 9]}
+    (notice,) = gscli.trace("scatter_nd", inputs).warnings
+    assert notice.problem == "5 entries write 2 cells together"
+    assert notice.details[2].endswith("here the last one of each won")
+
+
+def test_the_warning_names_no_letter_that_no_picture_shows() -> None:
+    inputs = {"data": np.zeros(2000), "indices": np.arange(1000)[:, None] * 0 + 7}
+    inputs["indices"][:900, 0] = np.arange(900)
+    inputs["updates"] = np.zeros(1000)
+    (notice,) = gscli.trace("scatter_nd", inputs).warnings
+    assert notice.details[0].startswith("h: index 7   and   entry 900: index 7   and   entry 999")

@@ -21,13 +21,15 @@ class Duplicates(NamedTuple):
     """Entries that write cells together.
 
     `groups`: the first of them, earliest entry first; `total`: how many there are. `cells`: how
-    many cells are written more than once. `judged`: entries that were looked at.
+    many cells are written more than once. `judged`: entries that were looked at. `writers`: how
+    many of them write a cell of these, each counted once for every such cell.
     """
 
     groups: list[tuple[int, ...]]
     total: int
     cells: int
     judged: int
+    writers: int = 0
 
 
 def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
@@ -39,7 +41,7 @@ def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
     >>> import gscli
     >>> inputs = {"data": [0, 0, 0], "indices": [[1], [2], [1]], "updates": [7, 8, 9]}
     >>> duplicate_writers(gscli.trace("scatter_nd", inputs).run.plan, 3)
-    Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3)
+    Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3, writers=2)
     """
     layout = plan.layout
     windows = windows_overlap(layout)
@@ -62,7 +64,8 @@ def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
     earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
     groups = [tuple(writers[starts[g] : starts[g] + lengths[g]].tolist()) for g in earliest]
     size = 1 if windows else layout.window_size
-    return Duplicates(groups, int(alone.size), int(repeated.size) * size, judged)
+    cells_written = int(repeated.size) * size
+    return Duplicates(groups, int(alone.size), cells_written, judged, int(lengths.sum()))
 
 
 def judged_entries(layout: Layout) -> int:

@@ -101,6 +101,19 @@ def _box_list(box: Box) -> list[object]:
     return [start if stop == start + 1 else [start, stop] for start, stop in box]
 
 
+LETTERED = 200
+"""Entries that pictures give letters to; of others words say the number."""
+
+
+def name_of(number: int) -> str:
+    """The letter of an entry, and its number where no picture bears its letter.
+
+    >>> name_of(2), name_of(714_618)
+    ('c', 'entry 714,618')
+    """
+    return label_of(number) if number < LETTERED else f"entry {number:,}"
+
+
 def label_of(number: int) -> str:
     """Letters for entries: a…z, A…Z, then two letters, three, …
 

@@ -6,7 +6,7 @@ from gscli.base.errors import Notice
 from gscli.base.text import counted
 from gscli.frameworks.execute import Run
 from gscli.traces.duplicates import duplicate_writers, judged_entries, windows_overlap
-from gscli.traces.entries import label_of
+from gscli.traces.entries import name_of
 
 _NAMED = 3
 """Entries of one group that a warning names."""
@@ -33,9 +33,12 @@ def duplicate_notice(run: Run) -> list[Notice]:
         lines += [f"… and {counted(more, 'more group')} of entries"] if more else []
         lines.append(f"{reason}; here the last one won")
     else:
-        problem = f"{len(found.groups[0])} entries write the same cell"
-        lines.append(f"{reason}; here the last one ({label_of(found.groups[0][-1])}) won")
-        lines += [f"… and {counted(more, 'more cell')} written more than once"] if more else []
+        thing = "cell" if run.layout.window_size == 1 else "slice"
+        together = f"the same {thing}" if found.total == 1 else f"{found.total:,} {thing}s together"
+        problem = f"{found.writers:,} entries write {together}"
+        lines += [f"… and {counted(more, f'more {thing}')} written more than once"] if more else []
+        last = f" ({name_of(found.groups[0][-1])})" if found.total == 1 else " of each"
+        lines.append(f"{reason}; here the last one{last} won")
     lines += judged_part(run)
     return [Notice(problem, details=tuple(lines), hint=_reduction_hint(run) + "--strict refuses")]
 
@@ -50,7 +53,7 @@ def judged_part(run: Run) -> list[str]:
 
 def _writers(run: Run, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
-    shown = [f"{label_of(number)}: {_vector(run.plan.vector(number))}" for number in named]
+    shown = [f"{name_of(number)}: {_vector(run.plan.vector(number))}" for number in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
     return "   and   ".join(shown) + more
 

@@ -21,7 +21,7 @@ REPLAYED_CELLS = 1 << 20
 class Change(NamedTuple):
     """What one entry did: values before, the updates as applied, values after (window, flat).
 
-    `again`: number of the first entry that wrote one of the cells before, or None. `fresh`: the
+    `again`: number of the last entry before that wrote one of the cells, or None. `fresh`: the
     reduction started from its identity here (include_self off). `terms`: values in each cell so
     far, for mean, whose `new` is the running sum.
     """
@@ -74,8 +74,8 @@ class Replay:
             values[where] = new
             terms[where] += 1
             earlier = writers[where]
-            again = int(earlier[earlier >= 0].min()) if (earlier >= 0).any() else None
-            writers[where[writers[where] < 0]] = number
+            again = int(earlier.max()) if (earlier >= 0).any() else None
+            writers[where] = number
             changes[number] = Change(old, update, new, again, fresh, int(terms[where].max()))
         return changes
 

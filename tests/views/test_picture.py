@@ -93,9 +93,8 @@ def test_hidden_cells_are_counted() -> None:
     vectors = [[row, 0] for row in range(0, 400, 8)]
     found = trace("onnx.gather_nd", {"data": data, "indices": vectors})
     text = " ".join(drawn(found).split())
-    assert "data 30, indices 30, output" in text
-    assert re.search(r"touched cells not shown .*: --rows N, --full, gscli explain", text)
-    assert "not shown" not in drawn(found, full=True)
+    assert "entries not seen: data 30, indices 30, output" in text
+    assert "not seen" not in drawn(found, full=True)
 
 
 def test_limit_lists_fewer_entries() -> None:
@@ -190,3 +189,18 @@ def test_boxes_of_every_scene_lie_inside() -> None:
                 assert box_size(mark.box) > 0
                 ends = zip(mark.box, subject.array.shape, strict=True)
                 assert all(0 <= start < stop <= size for (start, stop), size in ends)
+
+
+def test_every_entry_that_is_not_drawn_is_counted_as_not_seen() -> None:
+    found = trace("onnx.gather", {"data": np.arange(1000), "indices": np.arange(1000)})
+    drawn_rows = drawn(found, rows=1, width=60)
+    counted = re.search(r"data (\d+)", drawn_rows)
+    assert counted is not None
+    shown = len(re.findall(r"\w:\s*\d", drawn_rows.partition("indices")[0]))
+    assert int(counted[1]) == 1000 - shown
+
+
+def test_letters_on_one_cell_are_told_apart_from_labels_of_two_letters() -> None:
+    text = drawn(trace("onnx.gather", {"data": np.arange(99), "indices": [0, 0, *range(1, 53)]}))
+    assert re.search(r"\ba,b: *0", text)
+    assert not re.search(r"\bab: *0", text)

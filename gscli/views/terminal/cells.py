@@ -19,13 +19,14 @@ GAP = 2
 class Column(NamedTuple):
     """A shown column: coordinate, width of letters and number, width of the sign behind.
 
-    `skips`: columns before it are left out.
+    `skips`: columns before it are left out; `ends`: all those behind it are.
     """
 
     coordinate: int
     width: int
     sign: int
     skips: bool = False
+    ends: bool = False
 
 
 class Ruling(NamedTuple):
@@ -34,12 +35,14 @@ class Ruling(NamedTuple):
     columns: tuple[Column, ...]
     gaps: tuple[str, ...]
     patterns: tuple[str, ...]
+    tail: str = ""
 
 
 class Pen(NamedTuple):
     """Draws rows in one palette and character set.
 
-    `lefthand`: strings stand at the left. `wide`: some texts hold wide characters.
+    `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an
+    entry of the picture has a label of two letters, so that letters of several need a comma.
     """
 
     palette: Palette
@@ -48,6 +51,7 @@ class Pen(NamedTuple):
     lefthand: bool = False
     dim_rest: bool = True
     wide: bool = False
+    separated: bool = False
 
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
@@ -55,9 +59,14 @@ class Pen(NamedTuple):
             return cells(self.signs.across) + GAP * (1 if first else 2)
         return 0 if first else GAP
 
+    def tail(self, column: Column) -> int:
+        """Cells behind the last column of a table."""
+        return cells(self._tail_text(column))
+
     def width(self, columns: Sequence[Column]) -> int:
         """Width of a row of these columns."""
         gaps = sum(self.gap(column, number == 0) for number, column in enumerate(columns))
+        gaps += self.tail(columns[-1]) if columns else 0
         return gaps + sum(column.width + column.sign for column in columns)
 
     def header(self, columns: Sequence[Column]) -> Line:
@@ -68,7 +77,7 @@ class Pen(NamedTuple):
             name = str(column.coordinate)
             place = left(name, column.width) if self.lefthand else right(name, column.width)
             parts.append(place + " " * column.sign)
-        return [("".join(parts), self.palette.dim)]
+        return [("".join(parts) + self._tail_text(columns[-1]), self.palette.dim)]
 
     def dots(self, columns: Sequence[Column]) -> Line:
         """The row that stands for rows left out."""
@@ -89,6 +98,7 @@ class Pen(NamedTuple):
                 f"{gap}%{hand}{column.width}s{' ' * column.sign}"
                 for gap, column in zip(gaps, columns, strict=True)
             ),
+            self._tail_text(columns[-1]),
         )
 
     def row(
@@ -113,7 +123,7 @@ class Pen(NamedTuple):
             column = ruling.columns[place]
             line += self._marked(texts[place], marks, how.get(place), column, joined=joined)
             start, before = place + 1, alone
-        line.append(self._stretch(texts, ruling, start, len(texts)))
+        line += [self._stretch(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
         return line
 
     @property
@@ -150,10 +160,9 @@ class Pen(NamedTuple):
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
         if len(marks) > MOST_LETTERS:
             return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
-        comma = any(len(mark.label) > 1 for mark in marks)
         found: list[tuple[str, Mark | None]] = []
         for number, mark in enumerate(marks):
-            if comma and number:
+            if self.separated and number:
                 found.append((",", None))
             found.append((mark.label, mark))
         return found
@@ -180,6 +189,9 @@ class Pen(NamedTuple):
 
     def _placed(self, text: str, width: int) -> str:
         return left(text, width) if self.lefthand else right(text, width)
+
+    def _tail_text(self, column: Column) -> str:
+        return " " * GAP + self.signs.across if column.ends else ""
 
     def _gap_text(self, column: Column, first: bool) -> str:
         if not column.skips:

@@ -71,4 +71,10 @@ def _split(
             used = pen.gap(column, first=True) + size
         chunks[-1].append((place, column))
         before = at
+    if places and before != window.allowed[-1][-1]:
+        place, column = chunks[-1].pop()
+        column = column._replace(ends=True)
+        if chunks[-1] and used + pen.tail(column) > room:
+            chunks.append([])
+        chunks[-1].append((place, column))
     return chunks

@@ -45,7 +45,9 @@ def draw_group(
     sheets = [_sheet(one, options, width, fill=fill) for one in found]
     alike = [part for one in sheets if one.subject.role != "indices" for part in one.samples()]
     numbers = number_format([*alike, *extras], options.precision)
-    painters = [Painter(sheet, numbers, palette, signs) for sheet in sheets]
+    marks = [mark for one in found for mark in (one.unlit or one).marks]
+    separated = any(len(mark.label) > 1 for mark in marks)
+    painters = [Painter(sheet, numbers, palette, signs, separated=separated) for sheet in sheets]
     chunks = [painter.chunks(width) for painter in painters]
     if _widen_twins(painters, chunks):
         chunks = [painter.chunks(width) for painter in painters]
@@ -53,9 +55,8 @@ def draw_group(
         tuple(one.draw(width, own) for one, own in zip(painters, chunks, strict=True)),
         numbers,
         tuple(
-            (painter.sheet.subject.name, hidden)
+            (painter.sheet.subject.name, painter.hidden(own))
             for painter, own in zip(painters, chunks, strict=True)
-            if (hidden := painter.hidden(own))
         ),
     )
 

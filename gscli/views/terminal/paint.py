@@ -14,7 +14,7 @@ from gscli.views.lines import Line
 from gscli.views.numbers import NumberFormat
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, right
-from gscli.views.terminal.cells import Pen
+from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.columns import Chunk, Measures, fitting
 from gscli.views.terminal.flow import Block, block, flow
 from gscli.views.terminal.sheet import Place, Sheet
@@ -31,7 +31,15 @@ Value = TypeVar("Value")
 class Painter:
     """Draws one sheet. `measures` may be widened before, to keep two tensors alike."""
 
-    def __init__(self, sheet: Sheet, numbers: NumberFormat, palette: Palette, signs: Signs) -> None:
+    def __init__(
+        self,
+        sheet: Sheet,
+        numbers: NumberFormat,
+        palette: Palette,
+        signs: Signs,
+        *,
+        separated: bool = False,
+    ) -> None:
         self.sheet = sheet
         self.palette, self.signs = palette, signs
         subject = sheet.subject
@@ -46,6 +54,7 @@ class Painter:
             lefthand=subject.array.dtype.kind in "UTO",
             dim_rest=subject.dim_rest,
             wide=not all(map(_narrow, self.texts)),
+            separated=separated,
         )
 
     @cached_property
@@ -180,13 +189,13 @@ class Painter:
         if self.sheet.rank:
             margin = cells(self._heads[0]) if self._heads else 0
             yield [(" " * margin, dim), *self.pen.header(columns)]
-        before, count = window.rows[0], len(window.columns)
+        step, rows = window.allowed[-2].step, window.allowed[-2]
+        before, count = rows[0] - step, len(window.columns)
         ruling = self.pen.ruling(columns)
         every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(window.rows):
-            if at - before > window.allowed[-2].step:
-                head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
-                yield [(head, dim), *self.pen.dots(columns)]
+            if at - before > step:
+                yield self._dots(columns)
             texts = self.texts[plane][row * count : (row + 1) * count]
             marked = self._marked_rows.get((plane, row), {})
             how = self._how_rows.get((plane, row), {})
@@ -196,6 +205,13 @@ class Painter:
             line = self.pen.row(texts, ruling, marked, how)
             yield [(self._heads[row], dim), *line] if self._heads else line
             before = at
+        if before != rows[-1]:
+            yield self._dots(columns)
+
+    def _dots(self, columns: Sequence[Column]) -> Line:
+        """The row that stands for rows left out."""
+        head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
+        return [(head, self.palette.dim), *self.pen.dots(columns)]
 
     @cached_property
     def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from gscli.base.text import counted
 from gscli.plan.plan import Array
+from gscli.traces.entries import LETTERED
 from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import Drawn, Line, line_width, wrapped
 from gscli.views.options import ViewOptions
@@ -18,7 +19,7 @@ from gscli.views.terminal.legend import legend
 from gscli.views.terminal.subject import subjects
 from gscli.views.words.statements import Teller
 
-MARKED_ENTRIES = 200
+MARKED_ENTRIES = LETTERED
 """Entries whose cells are marked, unless the options ask for more."""
 TOLD_ENTRIES = 20
 """Entries that the legend lists, unless the options say otherwise."""
@@ -108,13 +109,11 @@ class Picture(Drawn):
     def _not_shown(self, group: Group) -> list[str]:
         notes: list[str] = []
         total = self.trace.entry_count
-        if group.hidden:
-            count = sum(number for _, number in group.hidden)
-            where = ", ".join(f"{name} {number}" for name, number in group.hidden)
-            thing = "touched cell" if self.trace.layout.window_size == 1 else "touched slice"
-            notes.append(
-                f"{counted(count, thing)} not shown ({where}): --rows N, --full, gscli explain"
-            )
+        undrawn = total - len(self.marked)
+        hidden = [(name, count + undrawn) for name, count in group.hidden if count + undrawn]
+        if hidden:
+            where = ", ".join(f"{name} {count:,}" for name, count in hidden)
+            notes.append(f"entries not seen: {where}: --rows N, --full, gscli explain")
         if len(self.marked) < total:
             notes.append(
                 f"{total:,} entries, {len(self.marked)} drawn, {len(self.told)} listed: "

@@ -78,13 +78,13 @@ def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> 
 def important(
     allowed: range, spans: Iterable[tuple[int, int]], budget: int, limits: Limits
 ) -> list[int]:
-    """At most `budget` coordinates by falling importance.
+    """At most `budget` coordinates by falling importance; all of them where they are no more.
 
     >>> important(range(1000), [(412, 413)], 20, Limits(20, 20, edge=1))
     [412, 0, 999, 411, 413]
     """
     count = len(allowed)
-    if limits.full or count <= budget:
+    if limits.full:
         return list(allowed)
     chosen: dict[int, None] = {}
     for span in spans:
@@ -95,12 +95,16 @@ def important(
             break
     near = [place + step for place in chosen for step in (-1, 1) if 0 <= place + step < count]
     edge = limits.edge if chosen else max(limits.edge, 3)
-    if limits.fill and not chosen:
-        edge = (budget + 1) // 2
+    whole = count <= budget
+    if (limits.fill or whole) and not chosen:
+        edge = (min(budget, count) + 1) // 2
     chosen.update(dict.fromkeys((0, count - 1) if edge else ()))
     chosen.update(dict.fromkeys(near))
     for offset in range(1, edge):
-        chosen.update({offset: None, count - 1 - offset: None})
+        if offset < count:
+            chosen.update({offset: None, count - 1 - offset: None})
+    if whole:
+        chosen.update(dict.fromkeys(range(count)))
     return [allowed[place] for place in islice(chosen, budget)]
 
 

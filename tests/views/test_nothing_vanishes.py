@@ -1,0 +1,164 @@
+"""Nothing is left out in silence: shown and marked as left out make up every tensor, at any width.
+
+The mapping from entries to cells is written here in plain loops; gscli's own is not asked.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import Array
+from views.reading import Cell, Table, missing, tables
+
+from gscli.traces.entries import LETTERED
+from gscli.traces.trace import Trace, label_of, trace
+from gscli.views.lines import Line, render
+from gscli.views.options import ViewOptions
+from gscli.views.terminal import paint
+from gscli.views.terminal.group import draw_group
+from gscli.views.terminal.picture import picture
+from gscli.views.terminal.subject import Subject, subjects
+
+WIDTHS = (40, 41, 47, 60, 80, 100, 140)
+Place = tuple[int, ...]
+
+
+def random_call(rng: random.Random) -> tuple[Trace, dict[int, set[Place]]]:
+    """A gather or scatter, and the cells of data or output that each entry touches."""
+    rank = rng.choice([1, 1, 2, 2, 2, 3])
+    shape = tuple(rng.choice([1, 2, 3, 5, 9, 24, 70]) for _ in range(rank))
+    noise = np.random.default_rng(rng.getrandbits(32))
+    data = noise.integers(0, rng.choice([9, 10**6]), shape)
+    if rng.random() < 0.4:
+        data = data / 8
+    kind = rng.choice(["along", "vectors", "elements"])
+    scatters = kind != "along" and rng.random() < 0.5
+    axis = rng.randrange(rank)
+    touched: dict[int, set[Place]] = defaultdict(set)
+    if kind == "along":
+        like = tuple(rng.randint(1, 9) for _ in range(rng.choice([1, 1, 2])))
+        indices = noise.integers(-shape[axis], shape[axis], like)
+        for number, index in enumerate(indices.reshape(-1).tolist()):
+            axes = [range(size) for size in shape]
+            axes[axis] = range(index % shape[axis], index % shape[axis] + 1)
+            touched[number] = set(product(*axes))
+    elif kind == "vectors":
+        length = rng.randint(1, rank)
+        count = rng.choice([1, 2, 5, 30, 70])
+        columns = [noise.integers(-size, size, count) for size in shape[:length]]
+        indices = np.stack(columns, -1)
+        for number, vector in enumerate(indices.tolist()):
+            start = tuple(one % size for one, size in zip(vector, shape, strict=False))
+            touched[number] = {(*start, *rest) for rest in product(*map(range, shape[length:]))}
+    else:
+        like = tuple(rng.randint(1, min(size, 8)) for size in shape)
+        indices = noise.integers(-shape[axis], shape[axis], like)
+        for number, (place, index) in enumerate(np.ndenumerate(indices)):
+            cell = list(place)
+            cell[axis] = int(index) % shape[axis]
+            touched[number] = {tuple(cell)}
+    name = {"along": "gather", "vectors": "{}_nd", "elements": "{}_elements"}[kind]
+    inputs = {"data": data, "indices": indices}
+    attrs: dict[str, object] = {} if kind == "vectors" else {"axis": axis}
+    if scatters:
+        inputs["updates"] = noise.integers(
+            0,
+            99,
+            (*indices.shape[:-1], *shape[indices.shape[-1] :])
+            if kind == "vectors"
+            else indices.shape,
+        ).astype(data.dtype)
+        attrs["reduction"] = rng.choice(["none", "add"])
+    name = "onnx." + name.format("scatter" if scatters else "gather")
+    return trace(name, inputs, attrs), touched
+
+
+def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) -> None:
+    """Every tensor of the picture accounts for all of its cells, and for every entry."""
+    text = render(picture(found, options), options)
+    assert all(len(line) <= options.width for line in text.split("\n"))
+    target = "data" if found.kind == "gather" else "output"
+    every = subjects(found, found.entries(LETTERED))
+    for name, count in draw_group(every, options, options.width).hidden:
+        told = re.search(rf"entries not seen:.*\b{name} ([\d,]+)", " ".join(text.split()))
+        assert not count or (told and int(told[1].replace(",", "")) >= count)
+    for subject in every:
+        group = draw_group([subject], options, options.width)
+        lines = ["".join(run for run, _ in line) for line in planes_below(subject, options)]
+        if any(len(line) > options.width for line in lines):
+            continue  # not one column fits: cut with a mark by whoever prints it
+        shown = all_cells(lines, subject.array, commas=found.entry_count > 52)
+        if subject.role != target:
+            continue
+        seen: set[int] = set()
+        for place, cell in shown.items():
+            wanted = [n for n in sorted(touched) if place in touched[n] and n < LETTERED]
+            assert len(wanted) == len(cell.letters) + cell.more
+            assert [label_of(n) for n in wanted][: len(cell.letters)] == list(cell.letters)
+            seen |= set(wanted)
+        unseen = len([n for n in touched if touched[n] and n not in seen])
+        assert dict(group.hidden)[subject.name] == unseen
+
+
+def all_cells(lines: list[str], array: Array, *, commas: bool) -> dict[Place, Cell]:
+    """The cells that are drawn, after a look at what is marked as left out."""
+    planes: dict[Place, list[Table]] = defaultdict(list)
+    for plane, table in tables(lines, commas=commas):
+        planes[plane].append(table)
+    found: dict[Place, Cell] = {}
+    for plane, own in planes.items():
+        columns = [column for table in own for column in table.columns]
+        assert not missing(columns, array.shape[-1]), columns
+        for table in own:
+            assert array.ndim == 1 or not missing(table.rows, array.shape[-2]), table.rows
+            for (row, column), cell in table.cells.items():
+                place = (*plane, row, column)[-array.ndim :]
+                written = float(cell.text.rstrip("↺⊣✗"))
+                assert written == pytest.approx(float(array[place]), abs=1e-3, rel=1e-3)
+                found[place] = cell
+    return found
+
+
+def planes_below(subject: Subject, options: ViewOptions) -> list[Line]:
+    """The tensor drawn with its planes below each other."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paint, "PLANE_GAP", 10_000)
+        return list(draw_group([subject], options, options.width).blocks[0].lines[1:])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_shown_and_marked_make_up_the_tensor(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(12):
+        found, touched = random_call(rng)
+        rows = rng.choice([None, None, 1, 3])
+        check(found, touched, ViewOptions(width=rng.choice(WIDTHS), color="none", rows=rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_two_thousand_calls_lose_nothing(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(50):
+        found, touched = random_call(rng)
+        rows = rng.choice([None, None, None, 1, 3, 60])
+        edge = rng.choice([0, 1, 1, 2])
+        check(
+            found,
+            touched,
+            ViewOptions(width=rng.choice(WIDTHS), color="none", rows=rows, edge=edge),
+        )
+
+
+def test_the_touched_column_is_shown_however_narrow() -> None:
+    found = trace(
+        "onnx.gather", {"data": np.arange(20).reshape(2, 10) / 8, "indices": [9]}, {"axis": 1}
+    )
+    for width in range(40, 90):
+        options = ViewOptions(width=width, color="none")
+        assert "a:2.375" in render(picture(found, options), options)
