@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from gscli.frameworks import onnx as onnx
     from gscli.frameworks import openvino as openvino
     from gscli.frameworks import operators as operators
+    from gscli.frameworks import run as run
     from gscli.frameworks import stablehlo as stablehlo
     from gscli.frameworks import tensorflow as tensorflow
     from gscli.frameworks import torch as torch
-    from gscli.frameworks.execute import run as run
     from gscli.frameworks.numpy import take as take
     from gscli.frameworks.onnx import gather as gather
     from gscli.frameworks.onnx import gather_elements as gather_elements
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gscli.frameworks.onnx import scatter_elements as scatter_elements
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
     from gscli.frameworks.openvino import scatter_update as scatter_update
-    from gscli.traces.trace import trace as trace
+    from gscli.views.faces import trace as trace
     from gscli.views.notebook import show as show
 
     tf = tensorflow
@@ -45,8 +45,8 @@ __version__ = "0.1.0"
 __all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
 
 _LAZY = {
-    "run": ("gscli.frameworks.execute", "run"),
-    "trace": ("gscli.traces.trace", "trace"),
+    "run": ("gscli.frameworks", "run"),
+    "trace": ("gscli.views.faces", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),
 }

@@ -13,8 +13,9 @@ from worlds import GOOD, World, bad_worlds
 from gscli.base.errors import GscliError, UsageError
 from gscli.cli.guard import guarded
 from gscli.frameworks import find
-from gscli.frameworks.execute import execute, without_count, without_numbers
+from gscli.frameworks.execute import execute
 from gscli.lab.check import remarks
+from gscli.plan.inputs import without_count, without_numbers
 from gscli.plan.masks import without_masks
 
 
@@ -121,7 +122,7 @@ def test_what_cannot_be_checked(
 
 def _answer(world: World) -> Array | None:
     try:
-        return execute(find(world.name), world.inputs, world.attrs).output
+        return execute(find(world.name), world.inputs, world.attrs)[1]
     except GscliError:
         return None
 

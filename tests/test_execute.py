@@ -9,8 +9,8 @@ import pytest
 
 import gscli
 from gscli.frameworks import find
-from gscli.frameworks.execute import layout_of
 from gscli.frameworks.numpy import add_at
+from gscli.plan.inputs import layout_of
 
 DATA = np.arange(6.0).reshape(3, 2)
 ROWS = np.array([[2], [0]])

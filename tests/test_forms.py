@@ -11,9 +11,9 @@ from conftest import Array
 
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.frameworks.execute import layout_of
 from gscli.kernel.routes import in_sequence
 from gscli.layout.forms import cells, recognized
+from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
 RNG = np.random.default_rng(4)

@@ -16,7 +16,6 @@ from conftest import Array, assert_same
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.frameworks.execute import layout_of
 from gscli.kernel import REDUCTIONS, Tuning, writing
 from gscli.kernel.halves import summed
 from gscli.kernel.items import as_items, reduce_cells
@@ -30,6 +29,7 @@ from gscli.kernel.rounds import (
 )
 from gscli.kernel.rows import NARROW, WIDE_BYTES, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
+from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan, resolve
 
 TUNINGS = [

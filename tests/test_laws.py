@@ -19,10 +19,9 @@ from worlds import GOOD, World
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.frameworks.execute import Run, execute
 from gscli.kernel import Tuning
 from gscli.layout.boxes import Box
-from gscli.traces.trace import Trace
+from gscli.traces.trace import Trace, traced
 
 PER_OPERATOR = 40
 TUNINGS = [
@@ -47,10 +46,10 @@ def _answers(world: World) -> bool:
         return False
 
 
-def runs(name: str) -> Iterator[tuple[World, Run]]:
+def runs(name: str) -> Iterator[tuple[World, Trace]]:
     """The answered worlds, run."""
     for world in answered(name):
-        yield world, execute(find(name), world.inputs, world.attrs)
+        yield world, traced(find(name), world.inputs, world.attrs)
 
 
 def cells(box: Box) -> tuple[Any, ...]:
@@ -70,10 +69,10 @@ def test_gathering_an_arange_returns_the_addresses_of_the_plan(name: str) -> Non
         numbers = np.arange(1, data.size + 1).reshape(data.shape)
         inputs = dict(world.inputs) | {run.layout.data: numbers}
         trace = gscli.trace(name, inputs, world.attrs)
-        addresses, inside = kernel.addresses_of(trace.run.plan, 0, trace.entry_count)
+        addresses, inside = kernel.addresses_of(trace.plan, 0, trace.entry_count)
         for entry in trace.entries():
             assert entry.result is not None
-            read = trace.run.output[cells(entry.result)].reshape(-1)
+            read = trace.output[cells(entry.result)].reshape(-1)
             if entry.target is None:
                 assert len(set(read.tolist())) <= 1, f"{world}: {entry}"
                 continue
@@ -92,7 +91,7 @@ def _numbered_updates(trace: Trace) -> dict[str, Array] | None:
     updates = trace.layout.updates
     if updates is None or updates.name in (None, trace.layout.data):
         return None
-    given = trace.run.inputs[updates.name]
+    given = trace.inputs[updates.name]
     numbers = np.full(given.shape, -1, np.int64)
     for entry in trace.entries():
         if entry.result is None or (numbers[cells(entry.result)] >= 0).any():
@@ -105,7 +104,7 @@ def _numbered_updates(trace: Trace) -> dict[str, Array] | None:
 def test_scattering_the_entry_numbers_leaves_the_last_writers(name: str) -> None:
     for world, run in runs(name):
         layout = run.layout
-        trace = Trace(run)
+        trace = run
         updates = _numbered_updates(trace)
         if layout.reduction != "none" or updates is None:
             continue
@@ -131,7 +130,7 @@ def test_replaying_the_trace_gives_the_output(name: str) -> None:
             replayed = run.inputs[layout.data].reshape(output.shape).copy()
         else:
             replayed = np.full(output.shape, layout.fill, output.dtype)
-        for entry in Trace(run).entries():
+        for entry in run.entries():
             if entry.target is None or entry.change is None:
                 continue
             part = replayed[cells(entry.target)]

@@ -50,8 +50,10 @@ def test_rows_wider_than_an_item(
     expected = gscli.run("onnx.gather", {"data": DATA, "indices": at})
     for sparse in (0, 128):
         monkeypatch.setattr(rowfile, "SPARSE", sparse)
-        run = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
-        assert_same(np.asarray(run.output), expected)
+        _, output = streaming.run_to_file(
+            find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy")
+        )
+        assert_same(np.asarray(output), expected)
         assert_same(np.load(tmp_path / "out.npy"), expected)
 
 
@@ -75,8 +77,10 @@ def test_data_in_memory_and_updates_in_a_file(tmp_path: Path) -> None:
         "indices": np.array([[5], [-1], [5]]),
         "updates": saved(tmp_path, "updates", DATA[:3]),
     }
-    run = streaming.run_to_file(find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "out.npy"))
-    assert_same(np.asarray(run.output), gscli.run("onnx.scatter_nd", inputs))
+    _, output = streaming.run_to_file(
+        find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "out.npy")
+    )
+    assert_same(np.asarray(output), gscli.run("onnx.scatter_nd", inputs))
 
 
 def test_a_reader_that_leaves_is_no_error_of_the_disk(tmp_path: Path) -> None:
@@ -102,10 +106,10 @@ def test_a_pipe_gets_it_all(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.arange(40)}
-    run = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    _, output = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
     reader.join()
     assert got[0].endswith(DATA.tobytes())
-    assert run.output.shape == DATA.shape
+    assert output.shape == DATA.shape
 
 
 def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:

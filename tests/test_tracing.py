@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,10 @@ def cut(array: Any, box: tuple[tuple[int, int], ...]) -> Any:
 def test_every_example_is_told_as_it_happened(operator: Any) -> None:
     probe = example(operator, {})
     assert probe is not None
-    trace = Trace(probe.run)
+    trace = probe.trace
     entries = trace.entries()
-    assert len(entries) == trace.entry_count == probe.run.layout.entry_count
-    output = probe.run.output
+    assert len(entries) == trace.entry_count == probe.trace.layout.entry_count
+    output = probe.trace.output
     if trace.kind == "gather":
         data = trace.tensor("data")
         assert data is not None
@@ -34,7 +35,7 @@ def test_every_example_is_told_as_it_happened(operator: Any) -> None:
             assert entry.result is not None
             got = cut(output, entry.result).reshape(-1)
             if entry.target is None:
-                filled = np.asarray(probe.run.layout.fill).astype(output.dtype)
+                filled = np.asarray(probe.trace.layout.fill).astype(output.dtype)
                 assert_same(got, np.full(got.shape, filled))
             else:
                 assert_same(got, cut(data.array, entry.target).reshape(-1))
@@ -56,7 +57,7 @@ def _replay_ends_at(trace: Trace) -> None:
             for place, value in zip(places, entry.change.new.tolist(), strict=True):
                 final[tuple((place + starts).tolist())] = value
     for place, value in final.items():
-        assert trace.run.output[place] == np.asarray(value).astype(trace.run.output.dtype)
+        assert trace.output[place] == np.asarray(value).astype(trace.output.dtype)
 
 
 def test_adjustments_say_what_a_number_became() -> None:
@@ -277,3 +278,13 @@ def test_the_warning_names_no_letter_that_no_picture_shows() -> None:
     inputs["updates"] = np.zeros(1000)
     (notice,) = gscli.trace("scatter_nd", inputs).warnings
     assert notice.details[0].startswith("h: index 7   and   entry 900: index 7   and   entry 999")
+
+
+def test_a_trace_survives_pickling() -> None:
+    given = {"data": [0, 0, 0], "indices": [[1], [-1]], "updates": [7, 8]}
+    trace = gscli.trace("onnx.scatter_nd", given, {"reduction": "add"})
+    trace.to_dict()
+    again = pickle.loads(pickle.dumps(trace))
+    assert again.operator is trace.operator
+    assert again.output.tolist() == [0, 7, 8]
+    assert again.to_dict() == trace.to_dict()

@@ -9,7 +9,6 @@ from typing import Any
 from numpy.typing import NDArray
 
 from gscli.base.errors import UsageError
-from gscli.base.text import safe
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
@@ -75,7 +74,7 @@ def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) 
                 text, name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
                 max_bytes=limit,
             )
-            for name, text in assigned(operator, words, settings.extra).items()
+            for name, text in operator.assigned(words, settings.extra).items()
         }  # fmt: skip
     arrays, sources = without_masks(operator, {name: i.array for name, i in loaded.items()})
     return Inputs(
@@ -87,61 +86,6 @@ def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) 
 
 def _stands_for_all(word: str) -> bool:
     return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))  # noqa: PTH112  the word may be no path at all
-
-
-def assigned(
-    operator: Operator, words: Sequence[str], named: Mapping[str, object]
-) -> dict[str, str]:
-    """Which word is which input: positions in the framework's order, `--NAME` for any of them.
-
-    >>> from gscli.frameworks.onnx import gather
-    >>> assigned(gather, ["i.npy"], {"data": "d.npy"})
-    {'data': 'd.npy', 'indices': 'i.npy'}
-    """
-    waiting = [item for item in operator.inputs if item.name not in named]
-    fixed = [item for item in waiting if item.kind != "many"]
-    surplus = len(words) - len(fixed)
-    if surplus > 0 and len(fixed) == len(waiting):
-        given = len(words) + len(named)
-        raise UsageError(
-            f"{operator.command} takes {len(operator.inputs)} inputs, got {given}",
-            where=f"one too many: {safe(words[len(fixed)])}",
-            valid=_usage(operator),
-            hint=_example(operator),
-        )
-    if [*words, *named.values()].count("-") > 1:
-        raise UsageError(
-            "only one input can be - (standard input)",
-            where=_usage(operator),
-            hint="put the others into files",
-        )
-    result: dict[str, str] = {}
-    position = 0
-    for item in operator.inputs:
-        if item.name in named:
-            result[item.name] = str(named[item.name])
-        elif item.kind == "many":
-            for number in range(max(surplus, 0)):
-                result[f"{item.name}_{number}"] = words[position]
-                position += 1
-        elif position < len(words):
-            result[item.name] = words[position]
-            position += 1
-        elif not item.optional:
-            raise UsageError(
-                f"{operator.command} needs {item.name}",
-                where=_usage(operator),
-                hint=_example(operator),
-            )
-    return result
-
-
-def _usage(operator: Operator) -> str:
-    return " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
-
-
-def _example(operator: Operator) -> str:
-    return f"{operator.command_line} {operator.example}"
 
 
 def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:

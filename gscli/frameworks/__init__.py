@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gscli.base.errors import UsageError
 from gscli.frameworks.operator import Framework, Operator
+
+if TYPE_CHECKING:
+    import numpy as np
 
 NAMES: tuple[str, ...] = (
     "onnx",
@@ -68,6 +72,33 @@ def bare_operators() -> Iterator[Operator]:
     """The operators that need no framework's name; a framework is imported when it is reached."""
     for owner in BARE:
         yield from (found for found in framework(owner).operators.values() if found.bare)
+
+
+def run(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int | None = None,
+) -> np.ndarray[Any, Any]:
+    """Run `framework.operator` on arrays by argument name; only GscliError leaves.
+
+    >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
+    array([9, 2, 3])
+    """
+    from gscli.frameworks.execute import execute  # noqa: PLC0415  numpy, when something runs
+
+    return execute(named(name, inputs, attrs), inputs, attrs or {}, max_bytes=max_bytes)[1]
+
+
+def named(name: object, inputs: object, attrs: object) -> Operator:
+    """The operator of a call from Python, whose arguments may be anything."""
+    if not isinstance(name, str):
+        raise UsageError("the operator is named by a string", where=f"{name!r}"[:200])
+    for what, value in (("inputs", inputs), ("attrs", {} if attrs is None else attrs)):
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
+    return find(name)
 
 
 def _unknown(name: str, known: list[str]) -> UsageError:

@@ -1,31 +1,25 @@
 """Declarations: one typed function per operator, from which everything else is derived.
 
-The function gets what a layout may know (shapes, dtypes, attributes) and returns a `Layout`:
+    ONNX = Framework("onnx", "ONNX")
 
-    onnx = Framework("onnx", "ONNX")
-
-    @onnx.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
+    @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
     def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
 
-Its parameters are the inputs (positional) and attributes (keyword-only); annotations give types and
-choices, `Annotated[…, Option(…)]` adds help and the version that brought an attribute or a choice.
-The command line, the Python callable, help, README table, compare, rules and tests read `Operator`.
+What the function says is read by `gscli.declare.signature`. The command line, the Python callable,
+help, README table, compare, rules and tests read `Operator`.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from gscli.base.errors import UsageError
-from gscli.declare.attributes import Attribute, Option, declared_attribute
+from gscli.base.text import safe
+from gscli.declare.attributes import Attribute, Option
 from gscli.declare.comparisons import Comparison
-from gscli.layout.axes import Tensor
+from gscli.declare.signature import Input, Largest, Many, Signature, Values, numbered
 from gscli.layout.layout import Layout
 
 if TYPE_CHECKING:
@@ -36,51 +30,44 @@ __all__ = [
     "numbered",
 ]  # fmt: skip
 
-Values: TypeAlias = Annotated[Tensor, "values"]
-"""An input whose numbers decide shapes: the layout may look at `tensor.values`."""
 
-Largest: TypeAlias = Annotated[Tensor, "largest"]
-"""An index input whose largest number decides a shape: the one number in `tensor.values`."""
+class Operator(Signature):
+    """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
-Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
-"""A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
-
-
-InputKind: TypeAlias = Literal["tensor", "values", "largest", "many"]
-
-
-class Input(NamedTuple):
-    """One input tensor of an operator, in the framework's order and under its name."""
-
-    name: str
-    kind: InputKind
-    optional: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Operator:
-    """A declared operator: metadata from the signature, and a callable on arrays.
+    `example` and `refused` are argument lines as a shell user would type them. `bare`: it is a
+    command of its own, without the framework's name.
 
     >>> from gscli.frameworks.onnx import gather
-    >>> gather.full_name, [i.name for i in gather.inputs], [a.name for a in gather.attributes]
-    ('onnx.gather', ['data', 'indices'], ['axis', 'opset'])
     >>> gather([10, 20, 30], [2, 0])
     array([30, 10])
     """
 
-    framework: Framework
-    name: str
-    function: Callable[..., Layout]
-    versions: tuple[int, ...]
-    until: int | None
-    example: str
-    refused: str
-    bare: bool
+    def __init__(
+        self,
+        framework: Framework,
+        name: str,
+        function: Callable[..., Layout],
+        *,
+        example: str,
+        refused: str,
+        versions: tuple[int, ...] = (),
+        until: int | None = None,
+        bare: bool = False,
+    ) -> None:
+        super().__init__(
+            framework.name,
+            name,
+            function,
+            versions=versions,
+            until=until,
+            version_word=framework.version_word,
+        )
+        self.framework, self.example, self.refused = framework, example, refused
+        self.bare = bare
 
-    @property
-    def full_name(self) -> str:
-        """`framework.operator`, as `gscli.run` takes it."""
-        return f"{self.framework.name}.{self.name}"
+    def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
+        """Pickled by name: the declaration itself stays where it is written."""
+        return declared, (self.owner, self.name)
 
     @property
     def command(self) -> str:
@@ -95,198 +82,82 @@ class Operator:
     @property
     def command_line(self) -> str:
         """The words that call it in a shell, without arguments."""
-        words = (
-            ["gscli", self.command] if self.bare else ["gscli", self.framework.name, self.command]
-        )
+        words = ["gscli", self.command] if self.bare else ["gscli", self.owner, self.command]
         return " ".join(words)
-
-    @cached_property
-    def doc(self) -> str:
-        """The operator's help text."""
-        return inspect.getdoc(self.function) or ""
-
-    @cached_property
-    def summary(self) -> str:
-        """First sentence of the help text."""
-        return self.doc.split("\n\n")[0].replace("\n", " ")
-
-    @cached_property
-    def _parameters(self) -> tuple[inspect.Parameter, ...]:
-        return tuple(inspect.signature(self.function, eval_str=True).parameters.values())
-
-    @cached_property
-    def inputs(self) -> tuple[Input, ...]:
-        """Input tensors in the framework's order."""
-        return tuple(
-            _input(parameter)
-            for parameter in self._parameters
-            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        )
-
-    @cached_property
-    def input_names(self) -> tuple[str, ...]:
-        """Names of the input tensors in the framework's order."""
-        return tuple(item.name for item in self.inputs)
-
-    @cached_property
-    def many(self) -> str | None:
-        """The name of the input that is a tuple of index arrays, if there is one."""
-        return next((item.name for item in self.inputs if item.kind == "many"), None)
-
-    @cached_property
-    def numbers(self) -> frozenset[str]:
-        """Names of the attributes that are one number, which may be given as an array."""
-        return frozenset(item.name for item in self.attributes if item.kind == "number")
-
-    @cached_property
-    def deciding_inputs(self) -> Mapping[str, InputKind]:
-        """Names and kinds of the inputs whose numbers decide shapes."""
-        kinds = {item.name: item.kind for item in self.inputs}
-        return {name: kind for name, kind in kinds.items() if kind not in ("tensor", "many")}
-
-    @cached_property
-    def attributes(self) -> tuple[Attribute, ...]:
-        """Attributes in declared order; `opset` where the operator has versions."""
-        return tuple(
-            declared_attribute(parameter)
-            for parameter in self._parameters
-            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        )
-
-    def version(self, asked: int | None) -> int:
-        """The operator version in force at a model opset (default: the newest)."""
-        if asked is None:
-            return self.versions[-1]
-        if self.until is not None and asked > self.until:
-            raise UsageError(
-                f"{self.name} ended with {self.framework.version_word} {self.until}",
-                where=f"{self.framework.version_word} {asked}",
-                hint=self.doc.splitlines()[-1],
-            )
-        known = [version for version in self.versions if version <= asked]
-        if not known:
-            raise UsageError(
-                f"{self.name} needs {self.framework.version_word} {self.versions[0]}",
-                where=f"{self.framework.version_word} {asked}",
-                valid=f"{self.versions[0]} and later",
-            )
-        return known[-1]
-
-    def convert(self, attrs: Mapping[str, object]) -> dict[str, object]:
-        """All attributes with their defaults, types checked, versions obeyed."""
-        known = {attribute.name: attribute for attribute in self.attributes}
-        for name in attrs:
-            if name not in known:
-                raise self._unknown("attribute", name, list(known))
-        values: dict[str, object] = {}
-        for name, attribute in known.items():
-            if name in attrs:
-                values[name] = attribute.convert(attrs[name])
-            elif attribute.required:
-                raise UsageError(
-                    f"{self.full_name} needs {name}",
-                    where=attribute.option.help,
-                    valid=attribute.legal,
-                )
-            else:
-                values[name] = attribute.default
-        if "opset" in known and self.versions:
-            asked = values["opset"]
-            version = self.version(asked if isinstance(asked, int) else None)
-            values["opset"] = version
-            self._obey_version(version, attrs, values)
-        return values
-
-    def _obey_version(
-        self, version: int, given: Mapping[str, object], values: Mapping[str, object]
-    ) -> None:
-        word = self.framework.version_word
-        for attribute in self.attributes:
-            option, name = attribute.option, attribute.name
-            if option.since is not None and name in given and version < option.since:
-                raise UsageError(
-                    f"{name} needs {word} {option.since}, this is {word} {version}",
-                    where=f"{self.name}-{version}",
-                    hint=f"--{word} {option.since}",
-                )
-            needed = option.choices_since.get(str(values[name]), 0)
-            if version < needed:
-                legal = [c for c in attribute.choices if option.choices_since.get(c, 0) <= version]
-                raise UsageError(
-                    f"{name}={values[name]} needs {word} {needed}, this is {word} {version}",
-                    where=f"{self.name}-{version}",
-                    valid=" ".join(legal),
-                    hint=f"--{word} {needed}",
-                )
-
-    def _unknown(self, what: str, name: str, known: list[str]) -> UsageError:
-        near = get_close_matches(name, known, 1)
-        return UsageError(
-            f"{self.full_name} has no {what} {name!r}"[:200],
-            valid=" ".join(known) or "none",
-            hint=f"did you mean {near[0]}?" if near else "",
-        )
-
-    def layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
-        """Judge shapes, dtypes and attributes; no value of an index is read."""
-        values = self.convert(attrs)
-        layout = self.function(*self._arguments(tensors), **values)
-        # Nobody else holds the new layout yet, so that setting this is not a change.
-        object.__setattr__(layout, "attributes", tuple(values.items()))
-        return layout
-
-    def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
-        arguments: list[Tensor | tuple[Tensor, ...] | None] = []
-        used = 0
-        for item in self.inputs:
-            if item.kind == "many":
-                names = numbered(item.name, tensors)
-                arguments.append(tuple(tensors[name] for name in names))
-                used += len(names)
-            elif item.name in tensors:
-                arguments.append(tensors[item.name])
-                used += 1
-            elif item.optional:
-                arguments.append(None)
-            else:
-                raise UsageError(
-                    f"{self.full_name} needs {item.name}",
-                    valid=" ".join(known.name for known in self.inputs),
-                )
-        if used < len(tensors):
-            expected = [item.name for item in self.inputs]
-            stray = next(name for name in tensors if not self._knows(name))
-            raise self._unknown("input", stray, expected)
-        return arguments
-
-    def _knows(self, name: str) -> bool:
-        return any(
-            numbered(item.name, [name]) if item.kind == "many" else name == item.name
-            for item in self.inputs
-        )
 
     def __call__(self, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
         """Run on arrays (anything `numpy.asarray` takes), inputs by position or name.
 
-        The one place where a declaration looks up to what runs it: an operator is a function to
-        its callers, and loads numpy only when it is called.
+        An operator is a function to its callers, and loads numpy only when it is called.
         """
         from gscli.frameworks.execute import call  # noqa: PLC0415
 
         return call(self, inputs, attrs)
 
+    def assigned(self, words: Sequence[str], named: Mapping[str, object]) -> dict[str, str]:
+        """Which word is which input: positions in the framework's order, `--NAME` for any of them.
 
-@dataclass(frozen=True)
+        >>> from gscli.frameworks.onnx import gather
+        >>> gather.assigned(["i.npy"], {"data": "d.npy"})
+        {'data': 'd.npy', 'indices': 'i.npy'}
+        """
+        waiting = [item for item in self.inputs if item.name not in named]
+        fixed = [item for item in waiting if item.kind != "many"]
+        surplus = len(words) - len(fixed)
+        if surplus > 0 and len(fixed) == len(waiting):
+            given = len(words) + len(named)
+            raise UsageError(
+                f"{self.command} takes {len(self.inputs)} inputs, got {given}",
+                where=f"one too many: {safe(words[len(fixed)])}",
+                valid=self._usage(),
+                hint=f"{self.command_line} {self.example}",
+            )
+        if [*words, *named.values()].count("-") > 1:
+            raise UsageError(
+                "only one input can be - (standard input)",
+                where=self._usage(),
+                hint="put the others into files",
+            )
+        result: dict[str, str] = {}
+        position = 0
+        for item in self.inputs:
+            if item.name in named:
+                result[item.name] = str(named[item.name])
+            elif item.kind == "many":
+                for number in range(max(surplus, 0)):
+                    result[f"{item.name}_{number}"] = words[position]
+                    position += 1
+            elif position < len(words):
+                result[item.name] = words[position]
+                position += 1
+            elif not item.optional:
+                raise UsageError(
+                    f"{self.command} needs {item.name}",
+                    where=self._usage(),
+                    hint=f"{self.command_line} {self.example}",
+                )
+        return result
+
+    def _usage(self) -> str:
+        return " ".join([self.command_line, *(item.name.upper() for item in self.inputs)])
+
+
+def declared(framework: str, name: str) -> Operator:
+    """The operator of a framework, whose module is imported."""
+    owner: Framework = import_module(f"gscli.frameworks.{framework}").FRAMEWORK
+    return owner.operators[name]
+
+
 class Framework:
     """A set of operators under their own names. `version_word` is what `opset` is called."""
 
-    name: str
-    title: str
-    version_word: str = "opset"
-    operators: dict[str, Operator] = field(default_factory=dict, compare=False, repr=False)
-    comparisons: list[tuple[Operator, Comparison]] = field(
-        default_factory=list, compare=False, repr=False
-    )
+    def __init__(self, name: str, title: str, version_word: str = "opset") -> None:
+        self.name, self.title, self.version_word = name, title, version_word
+        self.operators: dict[str, Operator] = {}
+        self.comparisons: list[tuple[Operator, Comparison]] = []
+
+    def __repr__(self) -> str:
+        return f"<Framework {self.name}>"
 
     def compare(self, operator: Operator, *comparisons: Comparison) -> None:
         """Say how calls of common concepts become calls of `operator`."""
@@ -310,27 +181,16 @@ class Framework:
 
         def declare(function: Callable[..., Layout]) -> Operator:
             operator = Operator(
-                self, name or function.__name__, function, versions, until, example, refused, bare
+                self,
+                name or function.__name__,
+                function,
+                example=example,
+                refused=refused,
+                versions=versions,
+                until=until,
+                bare=bare,
             )
             self.operators[operator.name] = operator
             return operator
 
         return declare
-
-
-def numbered(name: str, given: Iterable[str]) -> list[str]:
-    """Those of the `given` inputs that are called NAME_0, NAME_1, …, in that order.
-
-    >>> numbered("indices", ["a", "indices_10", "indices_2", "indices_x"])
-    ['indices_2', 'indices_10']
-    """
-    pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
-    found = [(int(match[1]), key) for key in given if (match := pattern.fullmatch(key))]
-    return [key for _, key in sorted(found)]
-
-
-def _input(parameter: inspect.Parameter) -> Input:
-    marks = getattr(parameter.annotation, "__metadata__", ())
-    kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
-    optional = parameter.default is not inspect.Parameter.empty
-    return Input(parameter.name, kind, optional)

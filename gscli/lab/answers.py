@@ -33,7 +33,7 @@ class Row:
     @property
     def output(self) -> Array | None:
         """The answer, None when refused."""
-        return None if self.trace is None else self.trace.run.output
+        return None if self.trace is None else self.trace.output
 
     @property
     def entry(self) -> int | None:

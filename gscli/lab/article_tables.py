@@ -80,7 +80,7 @@ def _vector_axis(name: str) -> str:
     probe = example(find(name), {})
     if probe is None:
         return "–"
-    column = probe.run.layout.addressing.columns[0]
+    column = probe.trace.layout.addressing.columns[0]
     rank = probe.inputs[column.source].ndim
     return "the first axis" if column.vector_dim == 0 and rank > 1 else "the last axis"
 

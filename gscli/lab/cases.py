@@ -168,7 +168,7 @@ def judge(case: Case) -> Verdict:
     """Run one case and compare with the record. Raises nothing."""
     try:
         operator = find(case.operator)
-        answer = execute(operator, case.inputs, case.attrs).output
+        answer = execute(operator, case.inputs, case.attrs)[1]
     except GscliError as refusal:
         if case.expect == "output":
             return Verdict(case, f"refused, recorded an answer: {refusal}"[:300])

@@ -19,11 +19,12 @@ from gscli.base.errors import (
 from gscli.base.text import show_shape
 from gscli.declare.comparisons import CONCEPTS
 from gscli.files.element_types import dtype_named
-from gscli.frameworks.execute import layout_of, shape_limit
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Beyond, Negative
 from gscli.layout.layout import Layout
 from gscli.plan.findings import Finding
+from gscli.plan.inputs import layout_of
+from gscli.plan.limits import shape_limit
 from gscli.plan.plan import BLOCK, Plan
 from gscli.traces.duplicates import duplicate_writers, windows_overlap
 from gscli.traces.entries import label_of

@@ -248,10 +248,10 @@ def _row(
     settled = Inputs(dict(inputs), dict.fromkeys(inputs, "inline"), known)
     try:
         settle_types(operator, settled, attrs, strict=False)
-        run = execute(operator, settled.arrays, attrs)
+        done = execute(operator, settled.arrays, attrs)
     except GscliError as error:
         return replace(row, error=error)
-    return replace(row, trace=Trace(run, notices=tuple(settled.notices)))
+    return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))
 
 
 def _converted(
@@ -313,7 +313,7 @@ def _readings(base: Row, call: Call) -> dict[int, Array]:
     for number in range(indices.shape[0]):
         alone = {**base.inputs, base.indices: indices[number : number + 1]}
         try:
-            output = execute(base.operator, alone, base.attrs).output
+            output = execute(base.operator, alone, base.attrs)[1]
         except GscliError:
             continue
         if output.size == 1:

@@ -44,7 +44,7 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
         job = _job(line, number)
         name = job.get("id", number)
         trace = _trace(job)
-        found: dict[str, Any] = {"id": name, "output": dump_json(trace.run.output)}
+        found: dict[str, Any] = {"id": name, "output": dump_json(trace.output)}
         if trace.warnings:
             found["warnings"] = [notice.to_dict() for notice in trace.warnings]
     except GscliError as error:
@@ -75,5 +75,5 @@ def _trace(job: Mapping[str, Any]) -> Trace:
         arrays[name], typed[name] = read.array, read.typed
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     settle_types(operator, inputs, attrs, strict=False)
-    run = execute(operator, inputs.arrays, attrs)
-    return Trace(run, inputs.origins, tuple(inputs.notices))
+    done = execute(operator, inputs.arrays, attrs)
+    return Trace(operator, *done, inputs.origins, tuple(inputs.notices))

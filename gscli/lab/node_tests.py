@@ -133,7 +133,7 @@ def _judge(node: Node, data_set: Path) -> str:
         name: _tensor(data_set / f"input_{number}.pb", name) for number, name in enumerate(names)
     }
     recorded = _tensor(data_set / "output_0.pb", "output")
-    answer = execute(operator, inputs, {**node.attrs, "opset": node.opset}).output
+    answer = execute(operator, inputs, {**node.attrs, "opset": node.opset})[1]
     return difference(answer, recorded)
 
 

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import GscliError
-from gscli.cli.inputs import assigned
 from gscli.files import files
-from gscli.frameworks.execute import Run, execute
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.typing import Inputs, settle_types
-from gscli.traces.trace import Trace
+from gscli.traces.trace import Trace, traced
 
 Array = NDArray[Any]
 
@@ -33,11 +31,11 @@ class Probe:
     operator: Operator
     inputs: Mapping[str, Array]
     attrs: Mapping[str, object]
-    run: Run
+    trace: Trace
 
-    def at(self, entry: int, value: int) -> Run | GscliError:
+    def at(self, entry: int, value: int) -> Trace | GscliError:
         """The same call with one index number replaced: column 0 of `entry`."""
-        plan = self.run.plan
+        plan = self.trace.plan
         source = plan.layout.addressing.columns[0].source
         changed = np.array(self.inputs[source])
         number = np.asarray(value)
@@ -46,9 +44,9 @@ class Probe:
         changed[plan.index_position(0, entry)] = number.astype(changed.dtype)
         return self._executed({**self.inputs, source: changed})
 
-    def repeated(self) -> Run | None:
+    def repeated(self) -> Trace | None:
         """The same call with two entries addressing one cell, where that is possible."""
-        plan = self.run.plan
+        plan = self.trace.plan
         for entry in range(1, plan.layout.entry_count):
             inputs = dict(self.inputs)
             for column, declared in enumerate(plan.layout.addressing.columns):
@@ -57,13 +55,13 @@ class Probe:
                 changed[other] = changed[one]
                 inputs[declared.source] = changed
             answer = self._executed(inputs)
-            if isinstance(answer, Run) and Trace(answer).duplicates(1).groups:
+            if isinstance(answer, Trace) and answer.duplicates(1).groups:
                 return answer
         return None
 
     def in_range(self) -> Mapping[str, Array]:
         """The inputs with every index number written as the coordinate it means here."""
-        plan = self.run.plan
+        plan = self.trace.plan
         inputs = {name: np.array(array) for name, array in self.inputs.items()}
         block = plan.block(0, plan.layout.entry_count)
         for column, declared in enumerate(plan.layout.addressing.columns):
@@ -80,13 +78,13 @@ class Probe:
             if axis is not None:
                 attrs[attribute.name] = axis
         answer = self._executed(_cube_inputs(self), attrs)
-        return answer.output if isinstance(answer, Run) else None
+        return answer.output if isinstance(answer, Trace) else None
 
     def _executed(
         self, inputs: Mapping[str, Array], attrs: Mapping[str, object] | None = None
-    ) -> Run | GscliError:
+    ) -> Trace | GscliError:
         try:
-            return execute(self.operator, inputs, self.attrs if attrs is None else attrs)
+            return traced(self.operator, inputs, self.attrs if attrs is None else attrs)
         except GscliError as error:
             return error
 
@@ -106,7 +104,7 @@ def example(
         attrs["opset"] = version
     loaded = {
         name: files.load(text, name=name, empty_dtype="int64")
-        for name, text in assigned(operator, words, {}).items()
+        for name, text in operator.assigned(words, {}).items()
     }
     inputs = Inputs(
         {name: item.array for name, item in loaded.items()},
@@ -129,7 +127,7 @@ def example(
 
 
 def _probe(operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> Probe:
-    return Probe(operator, inputs, attrs, execute(operator, inputs, attrs))
+    return Probe(operator, inputs, attrs, traced(operator, inputs, attrs))
 
 
 def split_words(operator: Operator, line: str) -> tuple[list[str], dict[str, str]]:
@@ -165,7 +163,7 @@ def axis_attribute(operator: Operator) -> Attribute | None:
 
 def _cube_inputs(probe: Probe) -> dict[str, Array]:
     """Data 2×2×2 with distinct values, indices that fit every axis and the flat order."""
-    layout, inputs = probe.run.layout, dict(probe.inputs)
+    layout, inputs = probe.trace.layout, dict(probe.inputs)
     cells = any(axis.entry is not None for axis in layout.axes)
     rank = probe.inputs[layout.index_inputs[0]].ndim if layout.index_inputs else 1
     data_rank = len(layout.data_shape)

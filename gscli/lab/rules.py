@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gscli.base.errors import GscliError
-from gscli.frameworks.execute import Run
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
 from gscli.lab.probes import Probe, axis_attribute, example
@@ -118,7 +117,7 @@ def _word(value: object) -> str:
 
 def _too_large(probe: Probe) -> int:
     """The smallest number above the range of the first index column."""
-    layout = probe.run.layout
+    layout = probe.trace.layout
     return legal_range(layout.axes[layout.column_axes[0]], layout.policy)[1] + 1
 
 
@@ -139,33 +138,33 @@ def _fate(probe: Probe, value: int, further: int | None) -> str:
     answer = probe.at(0, value)
     if isinstance(answer, GscliError):
         # A note on the policy says that the framework itself would not have looked.
-        return "error (unchecked there)" if probe.run.layout.policy.note else "error"
-    entry = Trace(answer).entries(1)[0]
+        return "error (unchecked there)" if probe.trace.layout.policy.note else "error"
+    entry = answer.entries(1)[0]
     how = next((one for one in entry.adjustments if one.slot == 0), None)
     if not entry.live:
         return _skipped(answer)
     if how is None:
-        return "partly outside, cell by cell" if probe.run.layout.window_size > 1 else "as it is"
+        return "partly outside, cell by cell" if probe.trace.layout.window_size > 1 else "as it is"
     if how.how == "clipped":
         return "clipped to the last" if value > 0 else f"clipped to {how.coordinate}"
     if further is None or value >= 0:
         return "modulo"
     beyond = probe.at(0, further)
-    again = isinstance(beyond, Run) and any(
-        one.how == "wrapped" for one in Trace(beyond).entries(1)[0].adjustments
+    again = isinstance(beyond, Trace) and any(
+        one.how == "wrapped" for one in beyond.entries(1)[0].adjustments
     )
     return "modulo" if again else "from the end"
 
 
-def _skipped(run: Run) -> str:
-    if run.layout.kind == "scatter":
+def _skipped(trace: Trace) -> str:
+    if trace.layout.kind == "scatter":
         return "dropped"
-    fill = np.asarray(run.layout.fill).astype(run.output.dtype)
+    fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
     return f"reads {fill}"
 
 
 def _has_entries(probe: Probe, count: int) -> bool:
-    layout = probe.run.layout
+    layout = probe.trace.layout
     return layout.entry_count >= count and bool(layout.addressing.columns)
 
 
@@ -180,16 +179,15 @@ _REDUCED = {
 
 
 def _duplicates(probe: Probe) -> str:
-    if probe.run.layout.kind == "gather":
+    if probe.trace.layout.kind == "gather":
         return "allowed"
     answer = probe.repeated() if _has_entries(probe, 2) else None
     if answer is None:
         return "–"
     if answer.layout.reduction != "none":
         return _REDUCED[answer.layout.reduction]
-    trace = Trace(answer)
-    writers = trace.duplicates(trace.entry_count).groups
-    last = trace.entries(max(group[-1] for group in writers) + 1)[-1]
+    writers = answer.duplicates(answer.entry_count).groups
+    last = answer.entries(max(group[-1] for group in writers) + 1)[-1]
     if last.target is None or last.change is None:
         return "–"
     kept = answer.output[tuple(slice(*ends) for ends in last.target)].reshape(-1)
@@ -199,12 +197,12 @@ def _duplicates(probe: Probe) -> str:
 
 
 def _untouched(probe: Probe) -> str:
-    layout = probe.run.layout
+    layout = probe.trace.layout
     if layout.kind == "gather":
         return "–"
     if layout.data is not None:
         return "data"
-    return str(np.asarray(layout.fill).astype(probe.run.output.dtype))
+    return str(np.asarray(layout.fill).astype(probe.trace.output.dtype))
 
 
 def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
-from gscli.frameworks.operator import Operator, numbered
+from gscli.declare.signature import Signature, numbered
 
 Array = NDArray[Any]
 
 
 def without_masks(
-    operator: Operator, arrays: Mapping[str, Array]
+    operator: Signature, arrays: Mapping[str, Array]
 ) -> tuple[dict[str, Array], dict[str, str]]:
     """The inputs with every mask as index arrays, one per axis it covers, and where each is from.
 

@@ -60,6 +60,10 @@ class Plan:
     layout: Layout
     inputs: Mapping[str, Array] = field(repr=False)
 
+    def __reduce__(self) -> tuple[type[Plan], tuple[Layout, Mapping[str, Array]]]:
+        """Pickled without what was computed from these two."""
+        return type(self), (self.layout, self.inputs)
+
     @cached_property
     def columns(self) -> tuple[Array, ...]:
         """One view per index column, broadcast to the entry grid, in the indices' own type."""

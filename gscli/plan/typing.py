@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import DtypeRefused, GscliError, IndexTypeRefused, Notice, UpdatesTypeRefused
 from gscli.base.text import show_shape
+from gscli.declare.signature import Signature
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
-from gscli.frameworks.execute import layout_of
-from gscli.frameworks.operator import Operator
+from gscli.plan.inputs import layout_of
 
 Array = NDArray[Any]
 
@@ -36,7 +36,7 @@ class Inputs:
 
 
 def settle_types(
-    operator: Operator,
+    operator: Signature,
     inputs: Inputs,
     attrs: Mapping[str, object],
     *,
@@ -64,7 +64,7 @@ def settle_types(
 
 
 def _names_to_convert(
-    operator: Operator,
+    operator: Signature,
     inputs: Inputs,
     attrs: Mapping[str, object],
     wanted: np.dtype[Any],

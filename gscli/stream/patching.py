@@ -12,14 +12,14 @@ import numpy as np
 
 from gscli.base.errors import CannotRead, CannotWrite, UsageError
 from gscli.base.text import safe
+from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.files.interrupts import Interrupts
 from gscli.files.undo import Journal, write_rows
-from gscli.frameworks.execute import planned
-from gscli.frameworks.operator import Operator
 from gscli.kernel.tuning import DEFAULT
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
+from gscli.plan.inputs import planned
 from gscli.plan.plan import Array, Indices, Plan
 from gscli.stream.rowfile import RowFile
 from gscli.stream.running import Progress, data_rows, updates_at
@@ -30,7 +30,7 @@ CHUNK = 8 << 20
 
 
 def patch_in_place(
-    operator: Operator,
+    operator: Signature,
     inputs: Mapping[str, object],
     attrs: Mapping[str, object],
     *,
@@ -42,9 +42,9 @@ def patch_in_place(
     held is kept in a journal beside the file until the new content is on the device, so that an
     error leaves the file as it was, and so does the next use after a crash. Raises GscliError.
     """
-    arrays, plan = planned(operator, inputs, attrs)
+    plan = planned(operator, inputs, attrs)
     layout = plan.layout
-    place = None if layout.data is None else mapped.file_of(arrays[layout.data])
+    place = None if layout.data is None else mapped.file_of(plan.inputs[layout.data])
     if layout.kind != "scatter" or place is None or layout.dtype == "str":
         raise UsageError(
             "only a scatter into a mapped .npy file can be done in place",

@@ -15,13 +15,13 @@ import numpy as np
 from gscli.base.arrays import dtype_named
 from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
+from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
-from gscli.frameworks.execute import Run, planned
-from gscli.frameworks.operator import Operator
 from gscli.kernel.updates import Updates, prepared
 from gscli.layout.layout import Fit, Layout
+from gscli.plan.inputs import planned
 from gscli.plan.plan import Array, Indices, Plan
 from gscli.stream.reading import gathered
 from gscli.stream.rowfile import HeldRows, RowFile, rows_of
@@ -42,23 +42,23 @@ def worth_streaming(inputs: Mapping[str, Array]) -> bool:
 
 
 def run_to_file(
-    operator: Operator,
+    operator: Signature,
     inputs: Mapping[str, object],
     attrs: Mapping[str, object],
     path: str,
     *,
     max_bytes: int | None = None,
     progress: Progress | None = None,
-) -> Run:
+) -> tuple[Plan, Array]:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
     All shapes and indices are judged first. `progress` is called with the bytes of the result
-    written so far and in all. The run's output is the new file, mapped. Raises GscliError alone.
+    written so far and in all. Returns the plan and the new file, mapped. Raises GscliError alone.
     """
-    arrays, plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+    plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
     plan.judge()
-    mapped.release(*arrays.values())
-    dtype = output_dtype(plan.layout, arrays)
+    mapped.release(*plan.inputs.values())
+    dtype = output_dtype(plan)
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
@@ -74,7 +74,7 @@ def run_to_file(
                 if progress is not None:
                     progress(done, total)
         output = _mapped_output(file, dtype, plan.layout, len(header))
-    return Run(operator, arrays, plan, output)
+    return plan, output
 
 
 @contextmanager
@@ -101,9 +101,10 @@ def _folder_for_temporary_files(path: str) -> str | None:
     return None
 
 
-def output_dtype(layout: Layout, arrays: Mapping[str, Array]) -> np.dtype[Any]:
+def output_dtype(plan: Plan) -> np.dtype[Any]:
     """The element type of the result."""
-    return arrays[layout.data].dtype if layout.data is not None else dtype_named(layout.dtype)
+    data = plan.layout.data
+    return dtype_named(plan.layout.dtype) if data is None else plan.inputs[data].dtype
 
 
 def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offset: int) -> Array:

@@ -21,7 +21,7 @@ def trace_of(document: Mapping[str, object]) -> Trace:
     """The trace that the document was written from. Raises GscliError.
 
     >>> made = trace("onnx.gather", {"data": [1, 2], "indices": [-1]})
-    >>> trace_of(made.to_dict()).run.output
+    >>> trace_of(made.to_dict()).output
     array([2])
     """
     if document.get("schema") != SCHEMA:
@@ -41,7 +41,7 @@ def trace_of(document: Mapping[str, object]) -> Trace:
         attrs["opset"] = document["opset"]
     found = trace(name, inputs, attrs)
     output = document.get("output")
-    if not isinstance(output, Mapping) or output.get("data") != dump_json(found.run.output)["data"]:
+    if not isinstance(output, Mapping) or output.get("data") != dump_json(found.output)["data"]:
         raise ContentRefused(
             "the output is not what the call gives",
             where=operator.full_name,

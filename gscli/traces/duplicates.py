@@ -1,4 +1,4 @@
-"""Which entries of a scatter write the same cells."""
+"""Which entries of a scatter write the same cells, and the warning where their order is open."""
 
 from __future__ import annotations
 
@@ -7,14 +7,28 @@ from typing import NamedTuple
 import numpy as np
 
 from gscli import kernel
+from gscli.base.errors import Notice
+from gscli.base.text import counted
+from gscli.declare.signature import Signature
 from gscli.layout.layout import Layout
 from gscli.plan.plan import BLOCK, Indices, Plan
+from gscli.traces.entries import name_of
 
 JUDGED = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
 FEW = 256
 """Addresses that a set compares in less time than sorting takes."""
+
+
+_NAMED = 3
+"""Entries of one group that a warning names."""
+
+_DESCRIBED = 3
+"""Groups that a warning describes."""
+
+_REDUCTIONS = ("reduction", "reduce", "update_computation")
+"""Names that frameworks give to the attribute that combines values."""
 
 
 class Duplicates(NamedTuple):
@@ -40,7 +54,7 @@ def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
 
     >>> import gscli
     >>> inputs = {"data": [0, 0, 0], "indices": [[1], [2], [1]], "updates": [7, 8, 9]}
-    >>> duplicate_writers(gscli.trace("scatter_nd", inputs).run.plan, 3)
+    >>> duplicate_writers(gscli.trace("scatter_nd", inputs).plan, 3)
     Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3, writers=2)
     """
     layout = plan.layout
@@ -121,3 +135,57 @@ def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
         found[first:last] = total if block.live is None else np.where(block.live, total, -1)
     there = np.flatnonzero(found >= 0)
     return found[there], there
+
+
+def duplicate_notice(operator: Signature, plan: Plan) -> list[Notice]:
+    """The warning about entries that write one cell where no text says which of them wins."""
+    reason = plan.layout.open_order
+    found = duplicate_writers(plan, _DESCRIBED) if reason else None
+    if found is None or not found.groups:
+        return []
+    lines = [_writers(plan, group) for group in found.groups]
+    more = found.total - len(lines)
+    if windows_overlap(plan.layout):
+        cells = counted(found.cells, "cell is", "cells are")
+        least = "at least " if found.judged < plan.layout.entry_count else ""
+        problem = f"{least}{cells} written more than once"
+        lines += [f"… and {counted(more, 'more group')} of entries"] if more else []
+        lines.append(f"{reason}; here the last one won")
+    else:
+        thing = "cell" if plan.layout.window_size == 1 else "slice"
+        together = f"the same {thing}" if found.total == 1 else f"{found.total:,} {thing}s together"
+        problem = f"{found.writers:,} entries write {together}"
+        lines += [f"… and {counted(more, f'more {thing}')} written more than once"] if more else []
+        last = f" ({name_of(found.groups[0][-1])})" if found.total == 1 else " of each"
+        lines.append(f"{reason}; here the last one{last} won")
+    lines += judged_part(plan.layout)
+    return [
+        Notice(problem, details=tuple(lines), hint=_reduction_hint(operator) + "--strict refuses")
+    ]
+
+
+def judged_part(layout: Layout) -> list[str]:
+    """Which entries were compared, where they are too many and their order is open."""
+    judged, count = judged_entries(layout), layout.entry_count
+    if not layout.open_order or judged == count:
+        return []
+    return [f"duplicates were looked for among the first {judged:,} of {count:,} entries"]
+
+
+def _writers(plan: Plan, group: tuple[int, ...]) -> str:
+    named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
+    shown = [f"{name_of(number)}: {_vector(plan.vector(number))}" for number in named]
+    more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
+    return "   and   ".join(shown) + more
+
+
+def _vector(numbers: tuple[int | float, ...]) -> str:
+    return f"({', '.join(map(str, numbers))})" if len(numbers) != 1 else f"index {numbers[0]}"
+
+
+def _reduction_hint(operator: Signature) -> str:
+    for attribute in operator.attributes:
+        if attribute.name in _REDUCTIONS and attribute.choices:
+            others = "|".join(one for one in attribute.choices if one not in ("none", "set", ""))
+            return f"--{attribute.name.replace('_', '-')} {others} defines it; "
+    return ""

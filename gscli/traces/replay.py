@@ -11,8 +11,7 @@ import numpy as np
 
 from gscli import kernel
 from gscli.base.arrays import dtype_named
-from gscli.frameworks.execute import Run
-from gscli.plan.plan import Array, Flags, Indices
+from gscli.plan.plan import Array, Flags, Indices, Plan
 
 REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""
@@ -37,9 +36,9 @@ class Change(NamedTuple):
 class Replay:
     """The first `count` entries of a scatter, replayed in order on first use."""
 
-    def __init__(self, run: Run, count: int) -> None:
-        window = max(run.layout.window_size, 1)
-        self._run = run
+    def __init__(self, plan: Plan, count: int) -> None:
+        window = max(plan.layout.window_size, 1)
+        self._plan = plan
         self._count = min(count, REPLAYED_CELLS // window)
         self._changes: dict[int, Change] | None = None
 
@@ -50,7 +49,7 @@ class Replay:
         return self._changes.get(number)
 
     def _replayed(self) -> dict[int, Change]:
-        layout = self._run.layout
+        layout = self._plan.layout
         addresses, inside = self._addresses()
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
@@ -80,38 +79,38 @@ class Replay:
         return changes
 
     def _addresses(self) -> tuple[Indices, Flags | None]:
-        return kernel.addresses_of(self._run.plan, 0, self._count)
+        return kernel.addresses_of(self._plan, 0, self._count)
 
     def _start(self, cells: Indices) -> Array:
-        layout = self._run.layout
+        layout = self._plan.layout
         if layout.data is None:
             return np.full(cells.shape, layout.fill, self._working_dtype())
-        flat = self._run.inputs[layout.data].reshape(-1)
+        flat = self._plan.inputs[layout.data].reshape(-1)
         return flat[cells].astype(self._working_dtype())
 
     def _working_dtype(self) -> np.dtype[Any]:
-        layout = self._run.layout
+        layout = self._plan.layout
         if layout.dtype == "str":
             return np.dtype(object)
         return dtype_named(layout.accumulate or layout.dtype)
 
     def _updates(self) -> Array:
-        rows = kernel.updates_of(self._run.plan, 0, self._count)
-        updates = self._run.layout.updates
+        rows = kernel.updates_of(self._plan, 0, self._count)
+        updates = self._plan.layout.updates
         if updates is not None and not updates.cast:
             return rows
         return rows.astype(self._working_dtype(), copy=False)
 
     def _identity(self, dtype: np.dtype[Any]) -> object:
-        return kernel.REDUCTIONS[self._run.layout.reduction].identity(dtype)
+        return kernel.REDUCTIONS[self._plan.layout.reduction].identity(dtype)
 
     def _combined(self, old: Array, update: Array) -> Array:
-        reduction = self._run.layout.reduction
+        reduction = self._plan.layout.reduction
         if reduction == "none":
             return update
         rule = kernel.REDUCTIONS[reduction]
         ufunc = rule.for_types(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            taken = kernel.comparable(self._run.layout, update)
+            taken = kernel.comparable(self._plan.layout, update)
             combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
         return combined

@@ -16,15 +16,14 @@ from gscli.base.arrays import dtype_name, plain
 from gscli.base.errors import Notice
 from gscli.base.text import counted
 from gscli.files.jsonarray import dump_json
-from gscli.frameworks.execute import Run, execute, named
+from gscli.frameworks import named
+from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Shape
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array
-from gscli.traces.duplicates import Duplicates, duplicate_writers
-from gscli.traces.entries import Adjustment, Entry, How, label_of
-from gscli.traces.notices import duplicate_notice
-from gscli.traces.resolving import resolved_entries
+from gscli.plan.plan import Array, Plan
+from gscli.traces.duplicates import Duplicates, duplicate_notice, duplicate_writers
+from gscli.traces.entries import Adjustment, Entry, How, label_of, resolved_entries
 
 __all__ = [
     "SCHEMA",
@@ -71,30 +70,32 @@ class TracedTensor:
 
 @dataclass(frozen=True)
 class Trace:
-    """The facts of one run.
+    """One finished call, as facts: the operator, the plan with the inputs, and the output.
 
     `source_names`: how the user named each input (files), for messages. `notices`: warnings from
     before the run, about its inputs.
     """
 
-    run: Run
+    operator: Operator
+    plan: Plan
+    output: Array
     source_names: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()
 
     def __repr__(self) -> str:
-        shape = "×".join(map(str, self.run.output.shape))
+        shape = "×".join(map(str, self.output.shape))
         entries = counted(self.entry_count, "entry", "entries")
         return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
 
     @property
-    def operator(self) -> Operator:
-        """The declared operator."""
-        return self.run.operator
+    def inputs(self) -> Mapping[str, Array]:
+        """The inputs by name, masks and numbers put in place."""
+        return self.plan.inputs
 
     @property
     def layout(self) -> Layout:
         """The layout that was executed."""
-        return self.run.plan.layout
+        return self.plan.layout
 
     @property
     def kind(self) -> Literal["gather", "scatter"]:
@@ -129,13 +130,13 @@ class Trace:
     @cached_property
     def tensors(self) -> tuple[TracedTensor, ...]:
         """Data, indices, updates, output: those the call has, in drawing order."""
-        layout, inputs = self.layout, self.run.inputs
+        layout, inputs = self.layout, self.inputs
         found = [TracedTensor(layout.data, "data", inputs[layout.data])] if layout.data else []
         found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
         if layout.updates is not None and layout.updates.name is not None:
             name = layout.updates.name
             found.append(TracedTensor(name, "updates", inputs[name]))
-        return (*found, TracedTensor("output", "output", self.run.output))
+        return (*found, TracedTensor("output", "output", self.output))
 
     def tensor(self, role: Role) -> TracedTensor | None:
         """The first tensor with this role."""
@@ -144,27 +145,16 @@ class Trace:
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The first `limit` entries (default all), with old and new values for scatters."""
         count = self.entry_count if limit is None else min(limit, self.entry_count)
-        return list(resolved_entries(self.run, count))
+        return list(resolved_entries(self.plan, count))
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""
-        return duplicate_writers(self.run.plan, limit)
+        return duplicate_writers(self.plan, limit)
 
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
-        return (*self.notices, *duplicate_notice(self.run))
-
-    def __rich__(self) -> object:
-        from gscli.views.notebook import shown  # noqa: PLC0415  drawing, only when it is asked for
-
-        return shown(self).__rich__()
-
-    def _repr_html_(self) -> str:
-        """The picture in a notebook."""
-        from gscli.views.notebook import shown  # noqa: PLC0415
-
-        return shown(self)._repr_html_()
+        return (*self.notices, *duplicate_notice(self.operator, self.plan))
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
@@ -182,8 +172,8 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
-        document["inputs"] = {name: _tensor_dict(array) for name, array in self.run.inputs.items()}
-        document["output"] = dump_json(self.run.output)
+        document["inputs"] = {name: _tensor_dict(array) for name, array in self.inputs.items()}
+        document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         told = self.entries(limit) if listed else []
@@ -200,6 +190,18 @@ def _tensor_dict(array: Array) -> dict[str, object]:
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 
+def traced(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+    overlay: bool = False,
+) -> Trace:
+    """The trace of one call, run as `execute` does. Raises GscliError alone."""
+    return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes, overlay=overlay))
+
+
 def trace(
     name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
 ) -> Trace:
@@ -209,4 +211,4 @@ def trace(
     >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
     [('a', (-1,), ((2, 3),), 'wrap')]
     """
-    return Trace(execute(named(name, inputs, attrs), inputs, attrs or {}))
+    return traced(named(name, inputs, attrs), inputs, attrs or {})

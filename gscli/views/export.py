@@ -1,11 +1,9 @@
-"""Drawings for rich: segments for its consoles, and the SVG picture that it makes of them."""
+"""Drawings as SVG pictures, which rich makes of their segments."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
 from io import StringIO
 
 import rich.style
@@ -13,9 +11,9 @@ from rich.console import Console
 from rich.segment import Segment, Segments
 from rich.terminal_theme import TerminalTheme
 
-from gscli.views.lines import Drawn, Line, line_width
+from gscli.views.lines import Drawn, line_width
 from gscli.views.options import NARROWEST
-from gscli.views.style import Style
+from gscli.views.segments import segments
 
 # Dark ground with light ink; the chips bring their own colours.
 _THEME = TerminalTheme(
@@ -29,27 +27,6 @@ _THEME = TerminalTheme(
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 _LAST = Segment(" ", rich.style.Style(bold=False))
 """Holds an empty last line, which gives the picture its lower border."""
-
-
-@cache
-def rich_style(style: Style) -> rich.style.Style:
-    """The same style as rich has it."""
-    return rich.style.Style(
-        color=style.ink or None,
-        bgcolor=style.ground or None,
-        bold=style.bold or None,
-        dim=style.dim or None,
-        italic=style.italic or None,
-        reverse=style.reverse or None,
-    )
-
-
-def segments(lines: Iterable[Line]) -> Iterator[Segment]:
-    """Finished lines, each with its end."""
-    for line in lines:
-        for text, style in line:
-            yield Segment(text, rich_style(style))
-        yield Segment.line()
 
 
 def to_svg(drawn: Drawn, title: str) -> str:

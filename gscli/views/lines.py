@@ -11,18 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from gscli.views.options import NARROWEST, ViewOptions
 from gscli.views.signs import cells, signs_of
-from gscli.views.style import PLAIN, Style, painted
+from gscli.views.style import PLAIN, Line, Run, painted
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
-
-Run: TypeAlias = tuple[str, Style]
-Line: TypeAlias = list[Run]
 
 
 def line_width(line: Line) -> int:
@@ -59,7 +56,7 @@ class Drawn(ABC):
         return [_clean(line, wanted, cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from gscli.views.export import segments  # noqa: PLC0415  rich
+        from gscli.views.segments import segments  # noqa: PLC0415  rich
 
         yield from segments(self.lines(options.max_width))
 

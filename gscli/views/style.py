@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 _BRIGHT = 8
 _NAMED = 16
@@ -21,6 +21,11 @@ class Style(NamedTuple):
 
 
 PLAIN = Style()
+
+Run: TypeAlias = tuple[str, Style]
+"""Neighbouring characters of one style."""
+
+Line: TypeAlias = list[Run]
 
 
 def painted(text: str, style: Style) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.frameworks.execute import layout_of
+from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
 from .interleaving import raced, summary

@@ -194,7 +194,7 @@ def test_the_last_step_is_the_output_of_every_operator(framework: str) -> None:
             reader = Reader(page([found]))
             shown = sum(len(sheet.texts) for sheet in scene.sheets)
             assert len(reader.labels) == shown, case["id"]
-            assert trace_again(found).run.output.tobytes() == found.run.output.tobytes()
+            assert trace_again(found).output.tobytes() == found.output.tobytes()
             drawn += 1
     assert drawn >= len(by_operator)
 
@@ -288,8 +288,8 @@ def test_numbers_that_json_cannot_say_come_back() -> None:
         },
     )
     again = trace_again(found)
-    assert again.run.output.dtype == np.complex64
-    assert again.run.output.tobytes() == found.run.output.tobytes()
+    assert again.output.dtype == np.complex64
+    assert again.output.tobytes() == found.output.tobytes()
 
 
 def test_attributes_that_an_old_version_does_not_have_come_back() -> None:

@@ -131,9 +131,9 @@ def test_the_equation_holds(name: str) -> None:
     found = trace(name, {"data": data, "indices": indices}, {"axis": 0})
     left, right = Formula(found).equation.split(" = ")
     letters = left.removeprefix("output[").removesuffix("]").split(",")
-    for place in np.ndindex(found.run.output.shape):
+    for place in np.ndindex(found.output.shape):
         names = {"data": data, "indices": indices, **dict(zip(letters, place, strict=True))}
-        assert eval(right, {}, names) == found.run.output[place]
+        assert eval(right, {}, names) == found.output[place]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_counts() -> None:
 def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
     found = outside(xla=xla)
     entries = found.entries()
-    updates = found.run.inputs["updates"]
+    updates = found.inputs["updates"]
     used = np.zeros(updates.shape, bool)
     for entry in entries:
         if entry.target is not None:
@@ -175,7 +175,7 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
             part = tuple(slice(*ends) for ends in entry.result)
             assert updates[part].reshape(-1).tolist() == entry.change.update.tolist()
             used[part] = True
-    assert found.run.output.sum() == updates[used].sum()
+    assert found.output.sum() == updates[used].sum()
     assert [entry.lost for entry in entries] == ([0, 0, 0, 0] if xla else [0, 4, 3, 0])
     (numbers,) = [one for one in subjects(found, entries) if one.name == "updates"]
     assert {mark.number for mark in numbers.marks if mark.alarm} == {1, 2, 3}

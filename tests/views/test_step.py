@@ -76,7 +76,7 @@ def test_the_last_frame_holds_the_output(name: str) -> None:
         made[place] = patch.values.reshape(made[place].shape)
         known[place] = True
     assert known.all()
-    assert (made == found.run.output).all()
+    assert (made == found.output).all()
 
 
 def test_nothing_moves_from_frame_to_frame() -> None:

@@ -154,7 +154,7 @@ def every_operator(rng: random.Random, per_operator: int) -> list[Trace]:
     for operator in operators():
         probe = example(operator, {})
         assert probe is not None, operator.full_name
-        found.append(Trace(probe.run))
+        found.append(probe.trace)
         cases = recorded(operator.full_name)
         for case in rng.sample(cases, min(per_operator, len(cases))):
             try:

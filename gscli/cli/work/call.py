@@ -10,13 +10,15 @@ import numpy as np
 
 from gscli.base.errors import GscliError, IndexRefused, UsageError
 from gscli.base.text import counted
-from gscli.cli.inputs import assigned, byte_limit, read_inputs
+from gscli.cli.inputs import byte_limit, read_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.notices import warn
 from gscli.files import files, mapped
 from gscli.frameworks import operators
-from gscli.frameworks.execute import Run, execute, layout_of, planned
+from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
+from gscli.plan.inputs import layout_of, planned
+from gscli.plan.plan import Array, Plan
 from gscli.plan.typing import Inputs
 from gscli.traces.trace import Trace
 
@@ -75,13 +77,14 @@ class Call:
         """Run in memory, then warn; errors say which file they are about."""
         arrays = self.inputs.arrays
         with self._located_errors():
-            run = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
-        trace = self._trace(run)
+            done = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
+        trace = self._trace(*done)
         warn(trace, self.settings)
         return trace
 
-    def _trace(self, run: Run) -> Trace:
-        return Trace(run, self.inputs.origins, tuple(self.inputs.notices))
+    def _trace(self, plan: Plan, output: Array) -> Trace:
+        origins, notices = self.inputs.origins, tuple(self.inputs.notices)
+        return Trace(self.operator, plan, output, origins, notices)
 
     def goes_to_file(self) -> bool:
         """Whether `-o` names a .npy file and an input is too large to copy into memory."""
@@ -102,18 +105,18 @@ class Call:
         with self._located_errors():
             self._warn_before_writing()
             with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
-                run = run_to_file(
+                done = run_to_file(
                     operator, given, self.attrs, str(settings.output),
                     max_bytes=self.limit, progress=progress.update,
                 )  # fmt: skip
-        return self._trace(run)
+        return self._trace(*done)
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
         small = self._small_data_file()
         if small is not None:
             trace = self.traced()
-            files.save(small, trace.run.output)
+            files.save(small, trace.output)
             return f"{counted(trace.entry_count, 'entry', 'entries')} written"
         from gscli.stream import patch_in_place  # noqa: PLC0415  only when it is asked for
         from gscli.views.progress_bar import Progress  # noqa: PLC0415
@@ -133,15 +136,14 @@ class Call:
             return None
         if mapped.file_of(self.inputs.arrays[layout.data]) is not None:
             return None
-        path = assigned(self.operator, self.words, self.settings.extra).get(layout.data, "")
+        path = self.operator.assigned(self.words, self.settings.extra).get(layout.data, "")
         plain = path.lower().endswith(".npy") and "::" not in path
         return path if plain and os.path.isfile(path) else None  # noqa: PTH113  it cannot fail
 
     def _warn_before_writing(self) -> None:
-        arrays, plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
+        plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
         plan.judge()
-        nothing = Run(self.operator, arrays, plan, np.empty(0))
-        warn(self._trace(nothing), self.settings)
+        warn(self._trace(plan, np.empty(0)), self.settings)
 
     @contextmanager
     def _located_errors(self) -> Iterator[None]:

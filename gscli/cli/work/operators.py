@@ -18,7 +18,7 @@ from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, sho
 from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.plan.typing import settle_types
-from gscli.traces.notices import judged_part
+from gscli.traces.duplicates import judged_part
 from gscli.traces.trace import Trace
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -46,7 +46,7 @@ def run_operator(
     on_screen = settings.draws and settings.step is None
     shown = drawn(trace, settings) if on_screen else ""
     if settings.saves and not large:
-        files.save(settings.output or "-", trace.run.output, format=settings.format)
+        files.save(settings.output or "-", trace.output, format=settings.format)
     _print_document(trace, settings)
     for path, text in pictures.items():
         save_text(path, text)
@@ -104,7 +104,7 @@ def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
 
 def _print_document(trace: Trace, settings: Settings) -> None:
     if settings.json == "output":
-        sys.stdout.write(json.dumps(files.dump_json(trace.run.output)) + "\n")
+        sys.stdout.write(json.dumps(files.dump_json(trace.output)) + "\n")
     elif settings.json is not None:
         sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
 
@@ -141,5 +141,5 @@ def check_requests(settings: Settings) -> None:
 def _tell_more(trace: Trace, seconds: float) -> None:
     lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
     entries = counted(trace.entry_count, "entry", "entries")
-    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.run)]
+    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.layout)]
     tell("\n".join(lines) + "\n")

@@ -196,7 +196,7 @@ class Overview:
         why = "below zero" if passed_over(trace, entry) else spoken_sign("skipped")
         if trace.kind == "scatter":
             return f"{vector} is {why}: dropped"
-        fill = np.asarray(trace.layout.fill).astype(trace.run.output.dtype)
+        fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
         value = self._answers.numbers.text(fill, self._answers.signs)
         return f"{vector} is {why}: filled with {value}"
 

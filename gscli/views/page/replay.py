@@ -52,9 +52,9 @@ def _start(scene: Scene) -> list[str]:
     if trace.kind == "gather":
         return [""] * len(cells)
     if trace.layout.data is None:
-        fill = np.asarray(trace.layout.fill).astype(trace.run.output.dtype)
+        fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
         return scene.numbers.texts(fill, SIGNS) * len(cells)
-    data = trace.run.inputs[trace.layout.data].reshape(trace.run.output.shape)
+    data = trace.inputs[trace.layout.data].reshape(trace.output.shape)
     return scene.numbers.texts(values_at(data, cells), SIGNS)
 
 

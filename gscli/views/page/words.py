@@ -98,7 +98,7 @@ class Speaker:
         result = self._teller.result_cell(entry)
         if self._trace.kind == "gather":
             assert entry.result is not None
-            filled = self._spelled(self._trace.run.output, entry.result)
+            filled = self._spelled(self._trace.output, entry.result)
             return Sentence(f"{index}{why} → {result} is filled{' with' * bool(filled)}", filled)
         updates = self._trace.tensor("updates")
         if updates is None or entry.result is None:
@@ -111,7 +111,7 @@ class Speaker:
         assert entry.result is not None
         source, place = self._teller.target_cell(entry), self._teller.result_cell(entry)
         path = f"{index}{moved} → {source} → {place}"
-        values = self._spelled(self._trace.run.output, entry.result)
+        values = self._spelled(self._trace.output, entry.result)
         if values:
             return Sentence(f"{path} =", values)
         return Sentence(f"{path}, {self._teller.slice_size(entry.target)}")

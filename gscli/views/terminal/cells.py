@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from gscli.traces.trace import How
-from gscli.views.lines import Line, Run
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left, right
-from gscli.views.style import PLAIN, Style
+from gscli.views.style import PLAIN, Line, Run, Style
 from gscli.views.terminal.subject import Mark
 
 MOST_LETTERS = 4

@@ -8,11 +8,11 @@ from textwrap import wrap
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces.trace import Trace, label_of
-from gscli.views.lines import Drawn, Line
+from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import cells, left
-from gscli.views.style import PLAIN, Style
+from gscli.views.style import PLAIN, Line, Style
 from gscli.views.terminal.picture import picture
 from gscli.views.words.answers import Answer, Answers, lettered
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from gscli.base.text import counted, safe
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, Line, line_width, wrapped
+from gscli.views.lines import Drawn, line_width, wrapped
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.palette import palette_of
 from gscli.views.signs import LONGEST_LINE, Signs, signs_of
-from gscli.views.style import PLAIN
+from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
 from gscli.views.words.counts import COUNTED_CELLS, Counts, counts

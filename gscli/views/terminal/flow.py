@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from gscli.views.lines import Line, line_width
-from gscli.views.style import PLAIN
+from gscli.views.lines import line_width
+from gscli.views.style import PLAIN, Line
 
 
 class Block(NamedTuple):

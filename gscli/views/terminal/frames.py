@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import overload
 
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, Line, wrapped
+from gscli.views.lines import Drawn, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import palette_of
 from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.style import PLAIN
+from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.legend import legend

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from gscli.views.lines import Drawn, Line, Lines, render, wrapped
+from gscli.views.lines import Drawn, Lines, render, wrapped
 from gscli.views.palette import palette_of
 from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.style import PLAIN
+from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.picture import picture
 from gscli.views.words.formula import Formula

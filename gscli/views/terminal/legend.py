@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.views.lines import Line, line_width
+from gscli.views.lines import line_width
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left
-from gscli.views.style import PLAIN
+from gscli.views.style import PLAIN, Line
 from gscli.views.words.statements import Statement
 
 _GAP = 2

@@ -10,10 +10,10 @@ from typing import TypeVar
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.traces.trace import How
-from gscli.views.lines import Line
 from gscli.views.numbers import NumberFormat
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, right
+from gscli.views.style import Line
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.columns import Chunk, Measures, fitting
 from gscli.views.terminal.flow import Block, block, flow

@@ -9,10 +9,11 @@ from gscli.base.text import counted
 from gscli.plan.plan import Array
 from gscli.traces.entries import LETTERED
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, Line, line_width, wrapped
+from gscli.views.lines import Drawn, line_width, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import Signs, cells, signs_of
+from gscli.views.style import Line
 from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import Group, check_requests, draw_group
 from gscli.views.terminal.legend import legend

@@ -45,7 +45,7 @@ def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject
 
 def _start(trace: Trace) -> Array:
     """Data, or the fill, in the shape of output and without a copy."""
-    output, data = trace.run.output, trace.tensor("data")
+    output, data = trace.output, trace.tensor("data")
     if data is not None:
         return data.array.reshape(output.shape)
     dtype = object if output.dtype.kind == "U" else output.dtype
@@ -55,18 +55,18 @@ def _start(trace: Trace) -> Array:
 def _read(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
     for entry in done:
         if entry.result is not None:
-            yield Patch(entry.result, _part(trace.run.output, entry.result))
+            yield Patch(entry.result, _part(trace.output, entry.result))
 
 
 def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
-    dtype = trace.run.output.dtype
+    dtype = trace.output.dtype
     for entry in done:
         change, box = entry.change, entry.target
         if box is None:
             continue
         if change is None or change.new.size != box_size(box):
             # Slices too large to replay show what they hold in the end.
-            yield Patch(box, _part(trace.run.output, box))
+            yield Patch(box, _part(trace.output, box))
             continue
         values = mean_so_far(change) if trace.reduction == "mean" else change.new
         if dtype.kind != "U":

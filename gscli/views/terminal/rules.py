@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
-from gscli.views.lines import Drawn, Line
+from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
 from gscli.views.palette import palette_of
 from gscli.views.signs import cells, left
-from gscli.views.style import PLAIN
+from gscli.views.style import PLAIN, Line
 
 GAP = 2
 WIDEST_LABEL = 44

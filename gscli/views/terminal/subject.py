@@ -124,7 +124,7 @@ def _batch(trace: Trace, tensor: TracedTensor) -> int:
     if not isinstance(batch, int):
         return 0
     if batch < 0:
-        batch += len(trace.run.inputs[trace.layout.index_inputs[0]].shape)
+        batch += len(trace.inputs[trace.layout.index_inputs[0]].shape)
     layout = trace.layout
     flattened = layout.kind == "gather" and layout.output_shape != layout.addressing.result_shape
     if tensor.role == "output" and flattened:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gscli.plan.plan import Array
-from gscli.views.lines import Drawn, Line
+from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
+from gscli.views.style import Line
 from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import check_slice, draw_group
 from gscli.views.terminal.subject import Subject

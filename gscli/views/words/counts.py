@@ -79,7 +79,7 @@ def _changed(trace: Trace, cells: Indices) -> int:
     """Touched cells whose value is another one now; NaN is the same as NaN."""
     if not cells.size:
         return 0
-    new = _values(trace.run.output, cells)
+    new = _values(trace.output, cells)
     data = trace.tensor("data")
     old = np.full(new.shape, trace.layout.fill).astype(new.dtype)
     if data is not None:

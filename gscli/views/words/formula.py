@@ -158,7 +158,7 @@ class Formula:
 
     def _number(self, column: Column) -> str:
         """The index number for the entry, as an element of its input."""
-        shape = list(self._trace.run.inputs[column.source].shape)
+        shape = list(self._trace.inputs[column.source].shape)
         if column.vector_dim is not None:
             del shape[column.vector_dim]
         place = self._broadcast(shape, self._addressing.entries, self.letters)
@@ -181,7 +181,7 @@ class Formula:
         scale = "" if updates.scale is None else f"{updates.scale} * "
         if updates.name is None:
             return f"{scale}{safe(str(updates.value))}"
-        shape = self._trace.run.inputs[updates.name].shape
+        shape = self._trace.inputs[updates.name].shape
         wanted = self._addressing.result_shape
         letters = [self.letters[position] for position in self._addressing.order]
         if updates.fit is Fit.BROADCAST:

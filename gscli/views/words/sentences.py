@@ -49,12 +49,12 @@ def _gathered(teller: Teller, entry: Entry) -> list[str]:
         return [f"nothing is read, {result} gets the fill value {_fill(teller)}"]
     told = f"{teller.target_cell(entry)} is read into {result}"
     if entry.result is not None and box_size(entry.target) == box_size(entry.result) == 1:
-        return [f"{told}, the value is {teller.value(at(teller.trace.run.output, entry.result))}"]
+        return [f"{told}, the value is {teller.value(at(teller.trace.output, entry.result))}"]
     return [f"{told}, {teller.slice_size(entry.target)}"]
 
 
 def _fill(teller: Teller) -> str:
-    output = teller.trace.run.output
+    output = teller.trace.output
     return teller.value(output.dtype.type(teller.trace.layout.fill))
 
 

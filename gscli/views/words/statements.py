@@ -118,12 +118,12 @@ class Teller:
         if self.moves_nothing:
             return f"{arrow} an empty slice", "", []
         if entry.target is None:
-            fill = np.asarray(self.trace.layout.fill).astype(self.trace.run.output.dtype)
+            fill = np.asarray(self.trace.layout.fill).astype(self.trace.output.dtype)
             return self.skipped(entry), f"{arrow} {result} = {self.value(fill)}", ["fill"]
         assert entry.result is not None
         target = f"{arrow} {self.target_cell(entry)}"
         if box_size(entry.target) == box_size(entry.result) == 1:
-            value = at(self.trace.run.output, entry.result)
+            value = at(self.trace.output, entry.result)
             return target, f"{arrow} {result} = {self.value(value)}", []
         return target, f"{arrow} {result}", []
 

@@ -1,0 +1,132 @@
+"""From the arrays of a call to its plan: masks and numbers put in place, the layout asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gscli.base.arrays import as_array, dtype_name
+from gscli.base.errors import UsageError
+from gscli.base.text import show_shape
+from gscli.declare.signature import Signature, numbered
+from gscli.layout.axes import Tensor
+from gscli.layout.layout import Layout
+from gscli.plan.limits import shape_limit
+from gscli.plan.masks import without_masks
+from gscli.plan.plan import Plan
+
+Array = NDArray[Any]
+
+_VALUES_LIMIT = 64
+_LAYOUTS: dict[tuple[object, ...], Layout] = {}
+_LAYOUTS_KEPT = 256
+_EXACT_KINDS = frozenset({int, str, bool, type(None)})
+
+
+def planned(
+    operator: Signature,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+) -> Plan:
+    """The plan of a call, with the inputs that count; shapes are judged, index values not yet."""
+    given = {name: as_array(value, name) for name, value in inputs.items()}
+    attrs = without_count(operator, given, attrs)
+    arrays, attrs = without_numbers(operator, given, attrs)
+    if operator.many is not None:
+        arrays, _ = without_masks(operator, arrays)
+    layout = layout_of(operator, arrays, attrs)
+    shape_limit(layout, arrays, max_bytes)
+    return Plan(layout, arrays)
+
+
+def layout_of(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> Layout:
+    """The layout for these arrays; reads values only of inputs that decide shapes.
+
+    The newest layouts are kept: many calls in a row are alike, and a layout cannot change.
+    """
+    kinds = operator.deciding_inputs
+    decisions = {name: _values(arrays[name], kinds[name]) for name in kinds if name in arrays}
+    key = _key(operator, arrays, attrs, decisions)
+    layout = _LAYOUTS.get(key) if key is not None else None
+    if layout is None:
+        tensors = {
+            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name))
+            for name, array in arrays.items()
+        }
+        layout = operator.layout(tensors, attrs)
+        if key is not None:
+            if len(_LAYOUTS) >= _LAYOUTS_KEPT:
+                _LAYOUTS.clear()
+            _LAYOUTS[key] = layout
+    return layout
+
+
+def _key(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    decisions: Mapping[str, object],
+) -> tuple[object, ...] | None:
+    """All that a layout is made from; None where attributes are of types that may compare equal
+    and yet mean different things, as 1 and 1.0 or 0.0 and -0.0.
+    """
+    parts: list[object] = [operator, *decisions.values()]
+    for name, array in arrays.items():
+        parts += name, array.shape, array.dtype
+    for name, value in attrs.items():
+        kind = type(value)
+        if kind in _EXACT_KINDS:
+            parts += name, kind, value
+        elif isinstance(value, (tuple, list)) and all(type(item) is int for item in value):
+            parts += name, kind, tuple(value)
+        else:
+            return None
+    return tuple(parts)
+
+
+def without_count(
+    operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
+    many = operator.many
+    if many is None or "indices_per_axis" not in attrs:
+        return attrs
+    given, counted = len(numbered(many, arrays)), attrs["indices_per_axis"]
+    if not isinstance(counted, int) or counted != given:
+        raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
+    return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
+
+
+def without_numbers(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> tuple[Mapping[str, Array], Mapping[str, object]]:
+    """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
+    known = operator.numbers
+    if known.isdisjoint(arrays):
+        return arrays, attrs
+    numbers = {name: array for name, array in arrays.items() if name in known}
+    for name, array in numbers.items():
+        if array.ndim or name in attrs:
+            raise UsageError(
+                f"{name} takes one number, once",
+                where=f"{name} {show_shape(array.shape)}",
+                valid="[]",
+            )
+    rest = {name: array for name, array in arrays.items() if name not in known}
+    return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
+
+
+def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
+    if array.dtype.kind not in "iu":
+        return None
+    if kind == "largest" and array.size:
+        return (int(array.max()),)
+    if kind != "values" or array.size > _VALUES_LIMIT:
+        return None
+    return tuple(array.reshape(-1).tolist())
