@@ -30,7 +30,7 @@ def test_every_operator_lists_the_same_shared_options() -> None:
         text = screen(*operator.command_line.split()[1:], "--help")
         shared = text.partition(SHARED_HEADINGS)[2]
         own = {attribute.name for attribute in operator.attributes}
-        assert shared == expected or own & {one.name for one in SHARED}, operator.full_name
+        assert shared == expected or own & set(SHARED), operator.full_name
 
 
 def test_explain_and_check_take_the_words_of_the_operator() -> None:
@@ -85,8 +85,8 @@ def test_the_manual_page_tells_every_command_and_option() -> None:
         for attribute in operator.attributes:
             assert f"--{attribute.name.replace('_', '-')}" in plain
     assert all(f".B gscli {tool}\n" in plain for tool in TOOLS)
-    assert all(flag in plain for one in SHARED for flag in one.flags)
-    assert all(one.environment in plain for one in SHARED)
+    assert all(flag in plain for one in SHARED.values() for flag in one.flags)
+    assert all(one.environment in plain for one in SHARED.values())
 
 
 @pytest.mark.skipif(shutil.which("groff") is None, reason="no groff to format with")

@@ -321,6 +321,27 @@ def test_options_win_over_variables(capsys: pytest.CaptureFixture[str]) -> None:
     assert "GSCLI_WIDTH" not in os.environ
 
 
+@pytest.mark.parametrize(
+    "words",
+    [("verify", "x.jsonl"), ("run", "x"), ("rules",), ("samples",), ("convert", "[1]", "x.npy"),
+     ("compare", "gather", "[1]", "[0]"), ("show", "[1]"), GATHER],
+)  # fmt: skip
+def test_every_json_option_knows_its_choices(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded([*words, "--json=banana"]) == 2
+    assert json.loads(capsys.readouterr().err)["error"]["problem"] == "unknown json: 'banana'"
+
+
+def test_options_before_a_command_reach_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (("help", "inputs"), ("samples",), ("rules", "torch")):
+        assert guarded(["--width", "50", *words]) == 0
+        before = capsys.readouterr().out
+        assert guarded([*words, "--width", "50"]) == 0
+        assert capsys.readouterr().out == before
+        assert max(map(len, before.splitlines())) <= 50
+
+
 def test_quiet_prints_nothing_but_data() -> None:
     assert gscli(*GATHER, "-q").stdout == b""
     assert gscli("-q", *GATHER).stdout == b""

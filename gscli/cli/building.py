@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from gscli.base.errors import UsageError
 from gscli.cli.completion import dtypes_for, files_for, list_of, one_of
-from gscli.cli.options import SHARED, Shared
+from gscli.cli.options import SHARED, Settings, Shared
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -22,6 +22,15 @@ class Command(TyperCommand):
 
     inputs: tuple[str, ...] = ()
     """Inputs in the usage line, under the framework's own names."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer's private context
+        """Options that stand before the command count where it was not given its own."""
+        before: dict[str, object] = ctx.find_root().obj or {}
+        for name, value in before.items():
+            source = ctx.get_parameter_source(name)
+            if name in ctx.params and source is not None and source.name != "COMMANDLINE":
+                ctx.params[name] = value
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  typer's private context
         options, *arguments = super().collect_usage_pieces(ctx)
@@ -52,11 +61,33 @@ def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  typer's own ke
     )
 
 
-def tool(function: Callable[..., int], name: str, **settings: Any) -> Any:  # noqa: ANN401
-    """A single tool command as typer builds it; the function's docstring is its help."""
+def tool(function: Callable[..., int], name: str, *shared: Shared | str) -> Any:  # noqa: ANN401
+    """A single tool command as typer builds it; the function's docstring is its help.
+
+    The options in `shared` come as the function's keyword `settings`.
+    """
     app = application()
-    app.command(name, **{"cls": Command, "context_settings": HELP_NAMES, **settings})(function)
+    command = _with_settings(function, shared) if shared else function
+    app.command(name, cls=Command, context_settings=HELP_NAMES)(command)
     return typer.main.get_command(app)
+
+
+def _with_settings(
+    function: Callable[..., int], shared: Sequence[Shared | str]
+) -> Callable[..., int]:
+    declared = [SHARED[one] if isinstance(one, str) else one for one in shared]
+    headed = [
+        one._replace(heading="Options") if one.heading == "Result" else one for one in declared
+    ]
+
+    def run(**arguments: Any) -> int:  # noqa: ANN401
+        given = {one.name: arguments.pop(one.name) for one in declared}
+        return function(**arguments, settings=Settings(**given))
+
+    run.__doc__ = function.__doc__
+    own = inspect.signature(function, eval_str=True).parameters.values()
+    kept = [parameter for parameter in own if parameter.name != "settings"]
+    return signed(run, [*kept, *map(shared_parameter, headed)])
 
 
 def signed(
@@ -94,14 +125,10 @@ def complete_file(incomplete: str) -> list[str]:
     return files_for(incomplete)
 
 
-def shared_options(*names: str) -> list[inspect.Parameter]:
-    """Parameters of some shared options, for tools that take them too."""
-    return [shared_parameter(shared) for shared in SHARED if shared.name in names]
-
-
 def shared_parameter(shared: Shared) -> inspect.Parameter:
     """The parameter of a shared option."""
     choices = shared.choices
+    kind: Any = bool if shared.kind is bool else shared.kind | None
     declared = typer.Option(
         *shared.flags,
         help=shared_help(shared),
@@ -113,7 +140,6 @@ def shared_parameter(shared: Shared) -> inspect.Parameter:
         parser=_parser(shared),
         rich_help_panel=shared.heading,
     )
-    kind: Any = bool if shared.kind is bool else shared.kind | None
     return option(shared.name, kind, declared, shared.default)
 
 

@@ -125,7 +125,7 @@ def exit_codes() -> str:
 
 def environment() -> str:
     """The variables that gscli reads."""
-    rows = [(shared.environment, shared) for shared in SHARED if shared.environment]
+    rows = [(shared.environment, shared) for shared in SHARED.values() if shared.variable]
     lines = [f"{name:<18}{shared.flags[-1]}: {shared_help(shared)}\n" for name, shared in rows]
     return "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.\n"
 
@@ -165,7 +165,7 @@ def _manual_lines() -> Iterator[str]:
     for tool, summary in TOOLS.items():
         yield from (".TP", rf".B gscli {_roff(tool)}", _roff(summary))
     yield ".SH OPTIONS OF EVERY OPERATOR"
-    for shared in SHARED:
+    for shared in SHARED.values():
         yield from (".TP", _bold(_flags(shared)), _roff(f"{shared_help(shared)}."))
     yield ".SH JSON"
     yield from _paragraphs(JSON)

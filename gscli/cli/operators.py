@@ -82,7 +82,7 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
 def shared_options_of(operator: Operator) -> list[Shared]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
     own = {attribute.name for attribute in operator.attributes}
-    return [shared for shared in SHARED if shared.name not in own]
+    return [shared for name, shared in SHARED.items() if name not in own]
 
 
 def _text(value: bool | str | None) -> str | None:

@@ -1,59 +1,139 @@
-"""The options that every operator command shares, declared once: for Typer, help and `Settings`."""
+"""The options that commands share, declared once: for Typer, help, the manual and `Settings`.
 
-from __future__ import annotations
+Annotations are evaluated here on purpose: each holds the option that its field stands for.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from gscli.cli.terminal import ColorChoice
 
-Heading = Literal["Result", "Picture", "Screen"]
+Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 """The headings under which help lists the shared options."""
+
+FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
 class Shared(NamedTuple):
-    """One shared option: its flags, type and help; `environment` is a GSCLI_ variable."""
+    """One shared option. `variable`: GSCLI_NAME sets its default; `kind` is bool, int or str."""
 
-    name: str
-    flags: tuple[str, ...]
-    kind: type
-    default: object
     help: str
     metavar: str = ""
+    short: str = ""
     choices: tuple[str, ...] = ()
-    environment: str = ""
+    variable: bool = False
     heading: Heading = "Result"
+    name: str = ""
+    kind: type = str
+    default: object = None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """`-o` and `--output`."""
+        flag = f"--{self.name.replace('_', '-')}"
+        return (self.short, flag) if self.short else (flag,)
+
+    @property
+    def environment(self) -> str:
+        """The variable that sets its default; empty where none does."""
+        return f"GSCLI_{self.name.upper()}" if self.variable else ""
+
+
+def _picture(text: str, metavar: str = "") -> Shared:
+    return Shared(text, metavar, heading="Picture")
+
+
+def _screen(text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()) -> Shared:
+    return Shared(text, metavar, short, choices, variable=True, heading="Screen")
 
 
 class Settings(NamedTuple):
     """The shared options of one run, parsed."""
 
-    output: str | None = None
-    format: str | None = None
-    json: str | None = None
-    strict: bool = False
-    in_place: bool = False
-    max_bytes: str | None = None
-    dtype: str | None = None
-    show: str | None = None
-    full: bool = False
-    rows: int | None = None
-    edge: int = 1
-    slice: str | None = None
-    precision: int | None = None
-    limit: int | None = None
-    step: str | None = None
-    svg: str | None = None
-    html: str | None = None
-    quiz: bool = False
-    plain: bool = False
-    quiet: bool = False
-    verbose: bool = False
-    color: ColorChoice = "auto"
-    palette: Literal["okabe", "mono", "16"] = "okabe"
-    width: int | None = None
-    debug: bool = False
+    output: Annotated[
+        str | None,
+        Shared(
+            "write the result to FILE[::NAME] in place of a picture; - is stdout",
+            "FILE",
+            "-o",
+        ),
+    ] = None
+    format: Annotated[str | None, Shared("format of the result", "NAME", "-f", FORMATS)] = None
+    json: Annotated[
+        str | None,
+        Shared(
+            "print one JSON document, errors too; --json=output only the result",
+            choices=("document", "output"),
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        Shared(
+            "refuse what is only warned about: open duplicates, widened indices",
+        ),
+    ] = False
+    in_place: Annotated[
+        bool,
+        Shared(
+            "write a scatter's updates into the .npy file of data itself",
+        ),
+    ] = False
+    dtype: Annotated[
+        str | None,
+        Shared(
+            "element type of data and updates, converted without loss",
+            "NAME",
+        ),
+    ] = None
+    max_bytes: Annotated[
+        str | None,
+        Shared(
+            "limit for inputs built in memory and for the result (default 1G)",
+            "SIZE",
+            variable=True,
+        ),
+    ] = None
+    show: Annotated[
+        str | None,
+        _picture(
+            "tensors to draw: data,indices,updates,output",
+            "LIST",
+        ),
+    ] = None
+    full: Annotated[bool, _picture("draw every cell, however many")] = False
+    rows: Annotated[int | None, _picture("rows to draw of a large tensor", "N")] = None
+    edge: Annotated[int | None, _picture("rows and columns to draw at the edges", "N")] = None
+    slice: Annotated[str | None, _picture("draw a part only, e.g. 0,:,::2", "TEXT")] = None
+    precision: Annotated[int | None, _picture("digits after the point", "N")] = None
+    limit: Annotated[int | None, _picture("entries to list", "N")] = None
+    step: Annotated[str | None, _picture("one entry at a time; N shows only that step", "[N]")] = (
+        None
+    )
+    svg: Annotated[str | None, _picture("also save the picture as SVG", "FILE")] = None
+    html: Annotated[str | None, _picture("also save an interactive page", "FILE")] = None
+    quiz: Annotated[bool, _picture("the page hides the output and asks for it")] = False
+    plain: Annotated[bool, _screen("plain sentences in place of a picture")] = False
+    quiet: Annotated[bool, _screen("print no picture", short="-q")] = False
+    verbose: Annotated[bool, _screen("also shapes, dtypes and time on stderr", short="-v")] = False
+    color: Annotated[
+        ColorChoice,
+        _screen(
+            "colour in the picture",
+            "WHEN",
+            choices=("auto", "always", "never"),
+        ),
+    ] = "auto"
+    palette: Annotated[
+        Literal["okabe", "mono", "16"],
+        _screen(
+            "colours of the entries",
+            "NAME",
+            choices=("okabe", "mono", "16"),
+        ),
+    ] = "okabe"
+    width: Annotated[int | None, _screen("columns to draw in", "N")] = None
+    debug: Annotated[bool, _screen("show the traceback of a bug")] = False
     extra: Mapping[str, object] = MappingProxyType({})
 
     @property
@@ -81,58 +161,47 @@ class Settings(NamedTuple):
         asked = self.full or any((self.show, self.slice, self.step))
         return self.prints and (not self.saves or (asked and self.output is not None))
 
+    def of_pictures(self) -> dict[str, Any]:
+        """What was asked of the picture, by the names of the view's options.
 
-FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
+        >>> Settings(rows=3, show="data,output").of_pictures()
+        {'show': ('data', 'output'), 'full': False, 'rows': 3}
+        """
+        names = ("show", "full", "rows", "edge", "slice", "precision", "limit")
+        asked = {name: getattr(self, name) for name in names}
+        asked["show"] = tuple(self.show.split(",")) if self.show else None
+        return {name: value for name, value in asked.items() if value is not None}
 
-SHARED: tuple[Shared, ...] = (
-    Shared("output", ("-o", "--output"), str, None,
-           "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE"),
-    Shared("format", ("-f", "--format"), str, None, "format of the result", "NAME",
-           FORMATS),
-    Shared("json", ("--json",), str, None,
-           "print one JSON document, errors too; --json=output only the result", "",
-           ("document", "output")),
-    Shared("strict", ("--strict",), bool, False,
-           "refuse what is only warned about: open duplicates, widened indices"),
-    Shared("in_place", ("--in-place",), bool, False,
-           "write a scatter's updates into the .npy file of data itself"),
-    Shared("dtype", ("--dtype",), str, None,
-           "element type of data and updates, converted without loss", "NAME"),
-    Shared("max_bytes", ("--max-bytes",), str, None,
-           "limit for inputs built in memory and for the result (default 1G)", "SIZE", (),
-           "GSCLI_MAX_BYTES"),
-    Shared("show", ("--show",), str, None, "tensors to draw: data,indices,updates,output", "LIST",
-           (), "", "Picture"),
-    Shared("full", ("--full",), bool, False, "draw every cell, however many", "", (), "",
-           "Picture"),
-    Shared("rows", ("--rows",), int, None, "rows to draw of a large tensor", "N", (), "",
-           "Picture"),
-    Shared("edge", ("--edge",), int, 1, "rows and columns to draw at the edges", "N", (), "",
-           "Picture"),
-    Shared("slice", ("--slice",), str, None, "draw a part only, e.g. 0,:,::2", "TEXT", (), "",
-           "Picture"),
-    Shared("precision", ("--precision",), int, None, "digits after the point", "N", (), "",
-           "Picture"),
-    Shared("limit", ("--limit",), int, None, "entries to list", "N", (), "", "Picture"),
-    Shared("step", ("--step",), str, None, "one entry at a time; N shows only that step", "[N]",
-           (), "", "Picture"),
-    Shared("svg", ("--svg",), str, None, "also save the picture as SVG", "FILE", (), "", "Picture"),
-    Shared("html", ("--html",), str, None, "also save an interactive page", "FILE", (), "",
-           "Picture"),
-    Shared("quiz", ("--quiz",), bool, False, "the page hides the output and asks for it", "", (),
-           "", "Picture"),
-    Shared("plain", ("--plain",), bool, False, "plain sentences in place of a picture", "", (),
-           "GSCLI_PLAIN", "Screen"),
-    Shared("quiet", ("-q", "--quiet"), bool, False, "print no picture", "", (), "GSCLI_QUIET",
-           "Screen"),
-    Shared("verbose", ("-v", "--verbose"), bool, False, "also shapes, dtypes and time on stderr",
-           "", (), "GSCLI_VERBOSE", "Screen"),
-    Shared("color", ("--color",), str, "auto", "colour in the picture", "WHEN",
-           ("auto", "always", "never"), "GSCLI_COLOR", "Screen"),
-    Shared("palette", ("--palette",), str, "okabe", "colours of the entries", "NAME",
-           ("okabe", "mono", "16"), "GSCLI_PALETTE", "Screen"),
-    Shared("width", ("--width",), int, None, "columns to draw in", "N", (), "GSCLI_WIDTH",
-           "Screen"),
-    Shared("debug", ("--debug",), bool, False, "show the traceback of a bug", "", (),
-           "GSCLI_DEBUG", "Screen"),
-)  # fmt: skip
+    def as_environment(self) -> dict[str, str]:
+        """Variables that give another gscli these options of the screen.
+
+        >>> Settings(width=60, plain=True).as_environment()
+        {'GSCLI_PLAIN': 'True', 'GSCLI_WIDTH': '60'}
+        """
+        return {
+            shared.environment: str(getattr(self, name))
+            for name, shared in SHARED.items()
+            if shared.heading == "Screen" and getattr(self, name) != shared.default
+        }
+
+
+def _declared(name: str, annotation: Any) -> Shared | None:  # noqa: ANN401  any annotation
+    kind, *metadata = get_args(annotation)
+    if not metadata or not isinstance(metadata[0], Shared):
+        return None
+    plain = next((one for one in (bool, int) if one is kind or one in get_args(kind)), str)
+    default = Settings._field_defaults[name]
+    return metadata[0]._replace(name=name, kind=plain, default=default)
+
+
+SHARED: dict[str, Shared] = {
+    name: shared
+    for name, annotation in Settings.__annotations__.items()
+    if (shared := _declared(name, annotation)) is not None
+}
+"""Every shared option by name, in the order of help."""
+
+DOCUMENT = SHARED["json"]._replace(
+    help="print one JSON document, errors too", choices=("document",)
+)
+"""`--json` of commands that have no single result to print alone."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -77,12 +76,12 @@ class RootGroup(TreeGroup):
 def root_command() -> Any:  # noqa: ANN401
     """The command that holds all others."""
     app = application(cls=RootGroup, add_completion=True, help=HELP, no_args_is_help=True)
-    app.callback()(signed(_defaults, _root_parameters()))
+    app.callback()(signed(_remember, _root_parameters()))
     return typer.main.get_command(app)
 
 
-DEFAULTS = tuple(shared for shared in SHARED if shared.heading == "Screen")
-"""Options that may also stand before the command; they become the defaults of this run."""
+SCREEN = [shared for shared in SHARED.values() if shared.heading == "Screen"]
+"""Options that may also stand before the command, which takes them as its defaults."""
 
 
 def _root_parameters() -> list[inspect.Parameter]:
@@ -90,25 +89,18 @@ def _root_parameters() -> list[inspect.Parameter]:
     version = typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
     return [
         inspect.Parameter("context", context, annotation=typer.Context),
-        *(shared_parameter(shared) for shared in DEFAULTS),
+        *map(shared_parameter, SCREEN),
         option("version", bool, version, default=False),
     ]
 
 
-def _defaults(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
-    """Options before the command stand in for their GSCLI_ variables while the command runs."""
-    kept = dict(os.environ)
-    for shared in DEFAULTS:
-        if options[shared.name] != shared.default:
-            os.environ[shared.environment] = str(options[shared.name])
-
-    def restore() -> None:
-        for shared in DEFAULTS:
-            os.environ.pop(shared.environment, None)
-            if shared.environment in kept:
-                os.environ[shared.environment] = kept[shared.environment]
-
-    context.call_on_close(restore)
+def _remember(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
+    """Keep the options that were given before the command, for `Command.invoke`."""
+    context.obj = {
+        shared.name: options[shared.name]
+        for shared in SCREEN
+        if options[shared.name] != shared.default
+    }
     return 0
 
 

@@ -55,11 +55,6 @@ def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = Non
     )
 
 
-def text_width() -> int:
-    """Columns for text on stdout that no option came with: `--width` before a command counts."""
-    return screen(sys.stdout, width=_columns(os.environ.get("GSCLI_WIDTH", ""))).width
-
-
 def standard_error(arguments: Sequence[str]) -> Screen:
     """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
     words = {

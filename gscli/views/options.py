@@ -29,7 +29,7 @@ class ViewOptions:
     utf8: bool = True
     full: bool = False
     rows: int | None = None
-    edge: int = 2
+    edge: int = 1
     height: int | None = None
     show: tuple[str, ...] | None = None
     slice: str | None = None

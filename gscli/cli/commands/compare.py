@@ -14,11 +14,12 @@ from gscli.cli.building import (
     Command,
     application,
     shared_parameter,
+    signed,
     words_parameter,
 )
 from gscli.cli.completion import list_of, one_of
 from gscli.cli.groups import LazyGroup
-from gscli.cli.options import SHARED, Settings, Shared
+from gscli.cli.options import DOCUMENT, SHARED, Settings
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework
 
@@ -26,8 +27,8 @@ Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
 
 DRAWING = (
-    "json", "max_bytes", "dtype", "precision", "svg", "html", "plain", "quiet", "color", "palette",
-    "width", "debug",
+    "dtype", "max_bytes", "precision", "svg", "html", "plain", "quiet", "color", "palette", "width",
+    "debug",
 )  # fmt: skip
 
 
@@ -118,11 +119,9 @@ def _function(name: ConceptName) -> Callable[..., int]:
         *_arguments(concept),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),
-        *(shared_parameter(_document_only(one)) for one in SHARED if one.name in DRAWING),
+        *map(shared_parameter, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
     ]  # fmt: skip
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+    return signed(run, parameters)
 
 
 def _arguments(concept: Concept) -> list[inspect.Parameter]:
@@ -136,13 +135,6 @@ def _arguments(concept: Concept) -> list[inspect.Parameter]:
         complete = one_of(REDUCTION_NAMES)
         found.append(_option("reduction", "--reduction", str, text, "NAME", complete))
     return found
-
-
-def _document_only(shared: Shared) -> Shared:
-    """`--json` without the choice of one result, which a comparison does not have."""
-    if shared.name != "json":
-        return shared
-    return shared._replace(help="print one JSON document, errors too", choices=("document",))
 
 
 def _complete_frameworks(name: ConceptName) -> Complete:

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from gscli.cli.building import complete_file, tool
-from gscli.cli.completion import dtypes_for, one_of
-from gscli.cli.options import FORMATS, Settings
+from gscli.cli.options import DOCUMENT, SHARED, Settings
+
+DTYPE = SHARED["dtype"]._replace(help="element type of the result")
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(convert, "convert")
+    return tool(convert, "convert", "format", DOCUMENT, DTYPE, "max_bytes")
 
 
 def convert(
@@ -26,27 +27,9 @@ def convert(
     target: Annotated[
         str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -", autocompletion=complete_file)
     ],
-    dtype: Annotated[
-        str | None,
-        typer.Option(help="element type of the result", metavar="NAME", autocompletion=dtypes_for),
-    ] = None,
     cast: Annotated[bool, typer.Option("--cast", help="allow values to change")] = False,
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "-f",
-            "--format",
-            help="format of the result",
-            metavar="NAME",
-            autocompletion=one_of(FORMATS),
-        ),
-    ] = None,
-    json: Annotated[
-        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
-    ] = None,
-    max_bytes: Annotated[
-        str | None, typer.Option(help="limit for what is built in memory", metavar="SIZE")
-    ] = None,
+    *,
+    settings: Settings,
 ) -> int:
     """Copy a tensor from one format to another, without losing a value unless --cast is given.
 
@@ -61,5 +44,4 @@ def convert(
     """  # noqa: D301  \b keeps typer from joining the lines
     from gscli.cli.work.showing import convert_file  # noqa: PLC0415
 
-    settings = Settings(dtype=dtype, format=format_, json=json, max_bytes=max_bytes)
     return convert_file(source, target, settings, cast=cast)

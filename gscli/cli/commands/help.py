@@ -10,8 +10,9 @@ import typer
 from gscli.base.errors import UsageError
 from gscli.cli.building import close_names, tool
 from gscli.cli.manual import topics
+from gscli.cli.options import Settings
 from gscli.cli.prose import refilled
-from gscli.cli.terminal import text_width
+from gscli.cli.terminal import screen
 
 VERBATIM = ("man",)
 """Topics that another program reads."""
@@ -19,7 +20,7 @@ VERBATIM = ("man",)
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(show_help, "help")
+    return tool(show_help, "help", "width")
 
 
 def _topics(incomplete: str) -> list[str]:
@@ -33,18 +34,20 @@ def show_help(
             metavar="[TOPIC | COMMAND...]", help="what to tell about", autocompletion=_topics
         ),
     ] = None,
+    *,
+    settings: Settings,
 ) -> int:
     """Help on a topic, or on a command as its --help prints it.
 
     Without words: the list of topics. `gscli help man` prints the manual page.
     """
-    found = topics()
+    found, width = topics(), screen(sys.stdout, width=settings.width).width
     if not words:
-        width = max(map(len, found)) + 2
-        sys.stdout.writelines(f"{name:<{width}}{text}\n" for name, (text, _) in found.items())
+        names = max(map(len, found)) + 2
+        sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, (text, _) in found.items())
     elif len(words) == 1 and words[0] in found:
         text = found[words[0]][1]()
-        sys.stdout.write(text if words[0] in VERBATIM else refilled(text, text_width()))
+        sys.stdout.write(text if words[0] in VERBATIM else refilled(text, width))
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0

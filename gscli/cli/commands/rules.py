@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
-import json as json_text
+import json
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import shared_options, signed, tool
+from gscli.cli.building import tool
 from gscli.cli.completion import one_of, operators_for
-from gscli.cli.options import Settings
+from gscli.cli.options import DOCUMENT, Settings
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
-
-SCREEN = ("color", "palette", "width", "debug")
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    own = list(inspect.signature(rules, eval_str=True).parameters.values())[:-1]
-    return tool(signed(rules, [*own, *shared_options(*SCREEN)]), "rules")
+    return tool(rules, "rules", DOCUMENT, "color", "palette", "width", "debug")
 
 
 def _complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -40,14 +36,12 @@ def rules(
         str | None,
         typer.Argument(metavar="[OPERATOR]]", help="only it", autocompletion=_complete_operator),
     ] = None,
-    json: Annotated[
-        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
-    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="print a Markdown table")] = False,
     table: Annotated[
         int | None, typer.Option(help="a table of the comparison article: 1 or 2", metavar="N")
     ] = None,
-    **screen: Any,  # noqa: ANN401  the shared options
+    *,
+    settings: Settings,
 ) -> int:
     """What operators do with negative, bad and duplicate indices.
 
@@ -68,12 +62,12 @@ def rules(
         sys.stdout.write(article_table(table))
         return 0
     found = computing.rules(_chosen(name, operator))
-    if json is not None:
-        sys.stdout.write(json_text.dumps(computing.document(found)) + "\n")
+    if settings.json is not None:
+        sys.stdout.write(json.dumps(computing.document(found)) + "\n")
     elif markdown:
         sys.stdout.write(computing.markdown(found))
     else:
-        _draw(found, Settings(**screen))
+        _draw(found, settings)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_text
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +12,7 @@ import typer
 from gscli.base.errors import InputRefused, UsageError
 from gscli.base.text import counted
 from gscli.cli.building import complete_file, tool
+from gscli.cli.options import DOCUMENT, Settings
 
 if TYPE_CHECKING:
     from gscli.lab.node_tests import Outcome
@@ -22,7 +23,7 @@ LISTED = 10
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(run, "run")
+    return tool(run, "run", DOCUMENT)
 
 
 def run(
@@ -37,11 +38,10 @@ def run(
     only: Annotated[
         str, typer.Option(help="only folders whose name contains TEXT", metavar="TEXT")
     ] = "",
-    json: Annotated[
-        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
-    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="also what passed")] = False,
+    *,
+    settings: Settings,
 ) -> int:
     """Run official ONNX node tests and compare with their outputs.
 
@@ -72,9 +72,9 @@ def run(
     }
     if counts["skipped"] == len(outcomes):
         raise _nothing_to_run(outcomes)
-    if json is not None:
+    if settings.json is not None:
         tests = [outcome.to_dict() for outcome in outcomes]
-        sys.stdout.write(json_text.dumps({**counts, "tests": tests}) + "\n")
+        sys.stdout.write(json.dumps({**counts, "tests": tests}) + "\n")
         return int(counts["failed"] > 0)
     if not quiet:
         sys.stdout.writelines(_lines(outcomes, verbose=verbose))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_text
+import json
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ import typer
 from gscli.base.errors import UsageError
 from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
+from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.prose import refilled_markdown, widest_fenced
-from gscli.cli.terminal import screen, tell, text_width
+from gscli.cli.terminal import screen, tell
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson
@@ -26,7 +27,7 @@ NARROWEST_TITLE = 24
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(samples, "samples")
+    return tool(samples, "samples", DOCUMENT, "plain", "color", "palette", "width")
 
 
 def samples(
@@ -43,9 +44,8 @@ def samples(
         str | None,
         typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
     ] = None,
-    json: Annotated[
-        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
-    ] = None,
+    *,
+    settings: Settings,
 ) -> int:
     """List, read, write or run the lessons that come with gscli.
 
@@ -61,21 +61,21 @@ def samples(
     from gscli.cli import lessons  # noqa: PLC0415
 
     chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
-    if json is not None and run:
+    if settings.json is not None and run:
         raise UsageError("--json tells of lessons, --run runs them", hint="leave one of them out")
     if output is None and not run:
-        if json is not None:
+        if settings.json is not None:
             _print_document([(found, found.folder) for found in chosen])
         else:
-            _print(chosen, whole=name is not None)
+            _print(chosen, settings.width, whole=name is not None)
         return 0
     if output is not None:
         places = [(found, lessons.copy(found, Path(output))) for found in chosen]
-        if json is not None:
+        if settings.json is not None:
             _print_document(places)
-        return _run(places) if run else 0
+        return _run(places, settings) if run else 0
     with TemporaryDirectory(prefix="gscli-samples-") as folder:
-        return _run([(found, lessons.copy(found, Path(folder))) for found in chosen])
+        return _run([(found, lessons.copy(found, Path(folder))) for found in chosen], settings)
 
 
 def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
@@ -89,15 +89,15 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
         }
         for lesson, place in places
     ]
-    sys.stdout.write(json_text.dumps({"lessons": found}) + "\n")
+    sys.stdout.write(json.dumps({"lessons": found}) + "\n")
 
 
-def _print(chosen: list[Lesson], *, whole: bool) -> None:
+def _print(chosen: list[Lesson], wanted: int | None, *, whole: bool) -> None:
     if whole:
-        _print_lesson(chosen[0])
+        _print_lesson(chosen[0], wanted)
         return
     names = max(len(found.name) for found in chosen) + 2
-    width = text_width()
+    width = screen(sys.stdout, width=wanted).width
     hang = " " * (names if names + NARROWEST_TITLE <= width else 2)
     for found in chosen:
         lines = textwrap.wrap(found.title, width - len(hang))
@@ -107,16 +107,16 @@ def _print(chosen: list[Lesson], *, whole: bool) -> None:
             sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
 
 
-def _print_lesson(lesson: Lesson) -> None:
+def _print_lesson(lesson: Lesson, wanted: int | None) -> None:
     """The text, its prose as wide as the screen; recorded screens keep the width they have."""
-    width = text_width()
+    width = screen(sys.stdout, width=wanted).width
     sys.stdout.write(refilled_markdown(lesson.text, width))
     widest = widest_fenced(lesson.text)
     if widest > width and screen(sys.stdout).is_terminal:
         tell(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
 
 
-def _run(places: list[tuple[Lesson, Path]]) -> int:
+def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
     """Run lessons in order; the last status, since a lesson may show a refusal on its way."""
     from gscli.cli import lessons  # noqa: PLC0415
 
@@ -126,6 +126,6 @@ def _run(places: list[tuple[Lesson, Path]]) -> int:
             sys.stdout.write(f"# {found.title}\n")
             sys.stdout.flush()
             commands = [exchange.command for exchange in found.exchanges]
-            status = lessons.run(commands, place, environment)
+            status = lessons.run(commands, place, {**environment, **settings.as_environment()})
             status = status if status >= 0 else 128 - status  # ended by a signal, as shells say it
     return status

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Annotated, Any
 
 import typer
 
-from gscli.cli.building import complete_file, option, shared_options, signed, tool
+from gscli.cli.building import complete_file, tool
 from gscli.cli.options import Settings
 
 DRAWING = (
-    "json", "max_bytes", "dtype", "full", "rows", "edge", "slice", "precision", "svg", "color",
-    "palette", "width", "quiet", "debug",
+    "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "quiet",
+    "color", "palette", "width", "debug",
 )  # fmt: skip
-
-
 STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    parameters = [
-        inspect.Parameter(
-            "files", inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            annotation=Annotated[
-                list[str],
-                typer.Argument(
-                    metavar="FILE[::NAME]...", help="what to look at",
-                    autocompletion=complete_file,
-                ),
-            ],
+    return tool(show, "show", *DRAWING)
+
+
+def show(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE[::NAME]...", help="what to look at", autocompletion=complete_file
         ),
-        option("stat", bool, typer.Option("--stat", help=STATISTICS), default=False),
-        *shared_options(*DRAWING),
-    ]  # fmt: skip
+    ],
+    stat: Annotated[bool, typer.Option("--stat", help=STATISTICS)] = False,
+    *,
+    settings: Settings,
+) -> int:
+    """List what a file holds, or print a tensor.
 
-    def show(files: list[str], *, stat: bool = False, **options: Any) -> int:  # noqa: ANN401
-        """List what a file holds, or print a tensor.
+    A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
+    them; so does a file that holds only one. - is standard input.
 
-        A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
-        them; so does a file that holds only one. - is standard input.
+    \b
+    Examples:
+      gscli show weights.safetensors
+      gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
+      gscli show data.npz --stat --json
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli.cli.work.showing import show_files  # noqa: PLC0415
 
-        \b
-        Examples:
-          gscli show weights.safetensors
-          gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
-          gscli show data.npz --stat --json
-        """  # noqa: D301  \b keeps typer from joining the lines
-        from gscli.cli.work.showing import show_files  # noqa: PLC0415
-
-        return show_files(files, Settings(**options), statistics_only=stat)
-
-    return tool(signed(show, parameters), "show")
+    return show_files(files, settings, statistics_only=stat)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json as json_text
+import json
 import sys
 from typing import Annotated, Any
 
 import typer
 
 from gscli.cli.building import complete_file, tool
+from gscli.cli.options import DOCUMENT, Settings
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
     """The command."""
-    return tool(verify, "verify")
+    return tool(verify, "verify", DOCUMENT)
 
 
 def verify(
@@ -26,10 +27,9 @@ def verify(
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
     ] = "",
-    json: Annotated[
-        str | None, typer.Option(help="print one JSON document, errors too", metavar="")
-    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
+    *,
+    settings: Settings,
 ) -> int:
     """Run recorded cases and compare with their answers.
 
@@ -54,11 +54,11 @@ def verify(
                     continue
                 failure = {"problem": verdict.problem, "command": reproduction(case)}
                 failures.append({"id": case.id, **failure})
-                if not quiet and json is None:
+                if not quiet and settings.json is None:
                     sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
-    if json is not None:
+    if settings.json is not None:
         counts = {"passed": passed, "failed": len(failures)}
-        sys.stdout.write(json_text.dumps({**counts, "failures": failures}) + "\n")
+        sys.stdout.write(json.dumps({**counts, "failures": failures}) + "\n")
     else:
         sys.stdout.write(f"{passed} passed, {len(failures)} failed\n")
     return int(bool(failures))

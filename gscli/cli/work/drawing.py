@@ -26,14 +26,8 @@ def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
         color="truecolor" if colored else depth,
         palette="mono" if target.mono and not colored else settings.palette,
         utf8=target.utf8 or colored,
-        full=settings.full,
-        rows=settings.rows,
-        edge=settings.edge,
         height=target.height,
-        show=tuple(settings.show.split(",")) if settings.show else None,
-        slice=settings.slice,
-        precision=settings.precision,
-        limit=settings.limit,
+        **settings.of_pictures(),
     )
 
 
