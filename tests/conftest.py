@@ -68,33 +68,7 @@ def arguments(case: Case) -> tuple[dict[str, Array], dict[str, Any]]:
         attrs["opset"] = case["opset"]
     if case.get("device", "cpu") != "cpu":
         attrs["device"] = case["device"]
-        attrs |= _constants_of_xla(case, inputs, attrs)
     return inputs, attrs
-
-
-def _constants_of_xla(
-    case: Case, inputs: dict[str, Array], attrs: dict[str, Any]
-) -> dict[str, Any]:
-    """The Python constants inside a compiled function, which the recording of XLA leaves out.
-
-    What decides the shape of the result (axis, shape, num_segments) can be read off that shape.
-    """
-    shape = case["output"]["shape"] if "output" in case else None
-    if shape is None:
-        return {}
-    if case["op"] == "scatter_nd" and "shape" not in inputs:
-        inputs["shape"] = np.array(shape, inputs["indices"].dtype)
-    if case["op"].startswith("unsorted_segment") and "num_segments" not in attrs:
-        return {"num_segments": shape[0]}
-    if case["op"] == "gather" and "axis" not in attrs:
-        params, indices = inputs["params"].shape, inputs["indices"].shape
-        fitting = [
-            axis
-            for axis in range(len(params))
-            if [*params[:axis], *indices, *params[axis + 1 :]] == shape
-        ]
-        return {"axis": fitting[0]}
-    return {}
 
 
 def assert_same(actual: Array, expected: Array) -> None:

@@ -65,9 +65,6 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
             **options, extra={name: text for name, text in named.items() if text is not None}
         )
         texts = {name: text for name, text in given.items() if text is not None}
-        for name, attribute in attributes.items():
-            if attribute.option.shell_default is not None:
-                texts.setdefault(name, str(attribute.option.shell_default).lower())
         return action(operator, words or [], texts, settings)
 
     parameters = [
@@ -133,7 +130,7 @@ def attribute_help(attribute: Attribute) -> str:
         parts.append(f" (from opset {declared.since})")
     if attribute.required:
         parts.append(" (required)")
-    default = attribute.default if declared.shell_default is None else declared.shell_default
+    default = attribute.default
     if not attribute.required and default not in (None, ""):
         parts.append(f" (default {str(default).lower()})")
     return "".join(parts)

@@ -22,15 +22,11 @@ KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "
 
 
 class Option(NamedTuple):
-    """What an annotation adds to an attribute: help, and what versions brought.
-
-    `shell_default`: the default of the command line where it must differ from the recorded one.
-    """
+    """What an annotation adds to an attribute: help, and what versions brought."""
 
     help: str
     since: int | None = None
     choices_since: Mapping[str, int] = MappingProxyType({})
-    shell_default: object = None
 
 
 class Attribute(NamedTuple):

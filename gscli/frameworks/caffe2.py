@@ -23,7 +23,7 @@ from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
 
-ASSIGNED = ("float32", "float16", "uint8", "int32", "int64")
+ASSIGNED = ("float32", "float64", "float16", "uint8", "int32", "int64")
 
 FROM_START = Policy(Negative.OUTSIDE)
 FROM_END = Policy()
@@ -114,7 +114,8 @@ def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
 
     Only the number of values in SLICES matters: K × (size of one slice) for K indices, in any
     shape; INDICES may have any shape too. No index is checked by Caffe2, which then writes into
-    foreign memory; gscli takes 0 … s-1. Kernels exist for float32, float16, uint8, int32, int64.
+    foreign memory; gscli takes 0 … s-1. Kernels exist for the types that Caffe2 moves: float32,
+    float64, float16, uint8, int32, int64.
     """
     allow(DATA, ASSIGNED, "Caffe2 has no kernel for it")
     index_types(INDICES)

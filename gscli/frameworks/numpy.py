@@ -3,9 +3,11 @@
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
 under mode "clip" (where every negative index becomes 0).
 
-Three departures, all towards a refusal: an index of type uint64 beyond 2^63 - 1 is out of range
-(NumPy reads it as a negative number); take judges its indices even when the result is empty;
-complex values never go into real arrays (NumPy warns and drops the imaginary part).
+Four departures, all but the last towards a refusal: an index of type uint64 beyond 2^63 - 1 is out
+of range (NumPy reads it as a negative number); take judges its indices even when the result is
+empty; complex values never go into real arrays (NumPy warns and drops the imaginary part), nor
+numbers into strings or back (NumPy writes and parses them). Text has no width here: NumPy cuts what
+is wider than the array's own type.
 """
 
 from __future__ import annotations
@@ -96,17 +98,19 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     """Write cells of the flattened array.
 
     v repeats when it is shorter than ind, its tail is ignored when it is longer, and it is cast
-    without asking (1.75 becomes 1). An empty v changes nothing, and no index is checked. An a of
-    rank 0 comes back unchanged, because NumPy scalars are not written into. Indices may be bool,
-    but not uint64. Nothing can be put into an empty array, whatever the mode.
+    without asking (1.75 becomes 1). An empty v changes nothing, and no index is checked. Indices
+    may be bool, but not uint64. Nothing can be put into an empty array, whatever the mode. Strings
+    take strings alone, and keep them whole (NumPy would also write numbers as text, read text as
+    numbers, and cut what is wider than a).
     """
     index_types(ind, (*(name for name in dtypes.INTEGERS if name != "uint64"), "bool"))
     _castable(a, v)
     addressing = flattened(a, ind.shape, ind.name)
     if 0 in v.shape and 0 not in a.shape:
         addressing = Addressing((Axis(addressing.axes[0].size, entry=0),), (0,), (), (0,), ())
-    values = Updates(v.name if a.rank else a.name, Fit.CYCLE)
-    return scatter_layout(a, values, addressing, POLICIES[mode], open_order=OPEN_ORDER)
+    return scatter_layout(
+        a, Updates(v.name, Fit.CYCLE), addressing, POLICIES[mode], open_order=OPEN_ORDER
+    )
 
 
 @FRAMEWORK.operator(
@@ -118,7 +122,8 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
 
     For axis 1: arr[i, indices[i,j]] = values[i,j]. Indices of size 1 off the axis stretch over arr,
     larger ones over an axis of arr of size 1. values stretch to the indices' shape and are cast
-    without asking. Without an axis arr is addressed flat and indices have rank 1.
+    without asking; strings take strings alone, whole. Without an axis arr is addressed flat and
+    indices have rank 1.
     """
     index_types(indices, dtypes.INTEGERS)
     addressing = elements_or_flat(arr, indices, axis)
@@ -206,6 +211,8 @@ def minimum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
 
 def _castable(a: Tensor, values: Tensor) -> None:
     """NumPy casts values in silence; strings and lost imaginary parts are refused here."""
+    if 0 in values.shape:
+        return
     if (a.dtype == "str") != (values.dtype == "str") or (
         values.dtype in dtypes.COMPLEX and a.dtype not in (*dtypes.COMPLEX, "bool")
     ):

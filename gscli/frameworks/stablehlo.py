@@ -106,12 +106,8 @@ def scatter(
     ] = "set",
     xla: Annotated[
         bool,
-        Option(
-            "XLA's rule: a window partly outside is dropped whole, not cell by cell",
-            # Recorded cases come from XLA and do not say so; a person asks for the specification.
-            shell_default=False,
-        ),
-    ] = True,
+        Option("XLA's rule: a window partly outside is dropped whole, not cell by cell"),
+    ] = False,
     indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
     unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
 ) -> Layout:

@@ -46,8 +46,11 @@ def gather_windows(
     slice_sizes: tuple[int, ...],
     *,
     removed_sizes: tuple[int, ...] = (0, 1),
+    any_without_entries: bool = False,
 ) -> Addressing:
     """The addressing of a gather; a removed dimension may have one of `removed_sizes`.
+
+    `any_without_entries`: where there is no index vector, slices may be larger than operand (JAX).
 
     >>> operand, indices = Tensor("x", (3, 4), "int8"), Tensor("i", (2, 1), "int64")
     >>> numbers = DimensionNumbers(("offset_dims", (1,)), ("collapsed_slice_dims", (0,)),
@@ -58,12 +61,12 @@ def gather_windows(
     _judge(operand, indices, numbers)
     if len(slice_sizes) != operand.rank:
         raise _refused("slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand)
-    legal = {dim: (0, size) for dim, size in enumerate(operand.shape)}
-    removed = numbers.removed[1]
-    legal |= dict.fromkeys(removed, (removed_sizes[0], removed_sizes[-1]))
-    legal |= dict.fromkeys(numbers.batching[1], (0, 1))
+    unbounded = any_without_entries and 0 in _entries(indices, numbers.index_vector_dim)
+    removed, batching = numbers.removed[1], numbers.batching[1]
     for dim, size in enumerate(slice_sizes):
-        low, high = legal[dim][0], min(legal[dim][1], operand.shape[dim])
+        low = removed_sizes[0] if dim in removed else 0
+        room = size if unbounded else operand.shape[dim]
+        high = min(room, 1) if dim in (*removed, *batching) else room
         if not low <= size <= high:
             allowed = f"{low} … {high}" if low <= high else "none"
             raise _refused(f"slice_sizes[{dim}]", size, allowed, operand)
@@ -86,7 +89,7 @@ def scatter_windows(
     """
     _judge(operand, indices, numbers)
     (name, window), dim = numbers.window, numbers.index_vector_dim
-    entries = indices.shape[:dim] + indices.shape[dim + 1 :]
+    entries = _entries(indices, dim)
     if updates.rank != len(entries) + len(window):
         raise ShapeRefused(
             f"{updates.name} has the wrong number of axes",
@@ -125,6 +128,11 @@ def _addressing(
         indices_batching=numbers.indices_batching[1],
         offset_dims=numbers.window[1],
     )
+
+
+def _entries(indices: Tensor, vector_dim: int) -> Shape:
+    """The shape of the indices without the axis that vectors run along."""
+    return indices.shape[:vector_dim] + indices.shape[vector_dim + 1 :]
 
 
 def _kept(operand: Tensor, numbers: DimensionNumbers) -> list[int]:

@@ -365,6 +365,23 @@ def test_lax_refuses_dimension_numbers_that_do_not_fit(
         gscli.run("jax.lax.gather", inputs, attrs | change)
 
 
+def test_without_an_index_vector_a_slice_may_be_larger_than_operand() -> None:
+    names = ("offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
+    gather = JAX["lax.gather"]
+    for size, rows, numbers, shape in (
+        (0, (0, 1), ((), (0,), (0,), (1,)), (0,)),
+        (2, (0, 1), ((1,), (), (0,), (3,)), (0, 3)),
+        (2, (0, 0), ((1,), (), (), (3,)), (0, 3)),
+    ):
+        attrs = dict(zip(names, numbers, strict=True))
+        assert gather(np.zeros(size), np.zeros(rows, int), **attrs).shape == shape
+    for rows, collapsed, slice_size in (((0, 1), (0,), 3), ((0, 1), (0,), 0), ((1, 1), (), 3)):
+        offsets = () if collapsed else (1,)
+        attrs = dict(zip(names, (offsets, collapsed, (0,), (slice_size,)), strict=True))
+        with pytest.raises(ShapeRefused, match="slice_sizes does not fit"):
+            gather(np.zeros(2), np.zeros(rows, int), **attrs)
+
+
 def test_lax_vectors_run_along_the_last_axis() -> None:
     inputs, attrs = lax_gather(ROW, np.array([0]))
     with pytest.raises(ShapeRefused, match="rank 0 is not allowed"):

@@ -134,10 +134,20 @@ def test_put_of_nothing_looks_at_no_index() -> None:
     assert put(LINE, np.zeros((0, 2), np.int64), [1]).tolist() == LINE.tolist()
 
 
-def test_a_numpy_scalar_is_not_written_into() -> None:
-    assert put(np.float32(5), [0], [9]).item() == 5
+def test_an_array_of_rank_0_has_one_cell_to_put_into() -> None:
+    assert put(np.array(5, np.float32), [0], [9]).item() == 9
+    assert put(np.array(5), [0, -1], [7, 8]).item() == 8
     with pytest.raises(IndexRefused):
-        put(np.float32(5), [1], [9])
+        put(np.array(5), [1], [9])
+
+
+def test_an_empty_v_changes_nothing_whatever_its_type() -> None:
+    words = np.array(["a", "bc"])
+    for empty in (np.zeros(0), np.zeros((2, 0), complex), np.zeros(0, np.bool_)):
+        assert put(words, [0], empty).tolist() == ["a", "bc"]
+        assert put(LINE, [99], empty).tolist() == LINE.tolist()
+    with pytest.raises(DtypeRefused, match="cannot be cast"):
+        put(words, [0], [1])
 
 
 def test_put_along_axis_drops_leading_axes_of_one_and_stretches_values() -> None:

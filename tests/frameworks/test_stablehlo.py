@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -291,3 +292,21 @@ def test_strings_and_unknown_computations_are_refused() -> None:
         gather(["a"], [0], collapsed_slice_dims=[0], start_index_map=[0], slice_sizes=[1])
     with pytest.raises(UsageError, match="unknown update_computation"):
         scatter([1], [[0]], [1], **WINDOWS | {"update_computation": "mean"})
+
+
+def test_the_specifications_rule_is_the_default_everywhere(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Python, the shell and a batch job give what the help says: cells outside are left out."""
+    from gscli.cli.guard import guarded
+
+    starts, updates = np.array([[-2], [1], [4]]), np.arange(1, 10).reshape(3, 3)
+    assert scatter(np.zeros(5, int), starts, updates, **WINDOWS).tolist() == [3, 4, 5, 6, 7]
+    texts = ["[0,0,0,0,0]", "[[-2],[1],[4]]", "[[1,2,3],[4,5,6],[7,8,9]]"]
+    flags = [f"--{name.replace('_', '-')}={_text(value)}" for name, value in WINDOWS.items()]
+    assert guarded(["stablehlo", "scatter", *texts, *flags, "--json=output"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == [3, 4, 5, 6, 7]
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -250,8 +250,24 @@ def test_the_types_of_indices_differ_between_the_families() -> None:
         TF["tensor_scatter_nd_update"](NUMBERS, short.astype(np.uint16), NUMBERS[:1])
     with pytest.raises(DtypeRefused, match="indices must be integers"):
         TF["gather"](NUMBERS, np.array([True]))
-    with pytest.raises(DtypeRefused, match="segment_ids cannot be int16"):
-        TF["unsorted_segment_sum"](NUMBERS, np.array([0, 0, 0], np.int16), num_segments=1)
+    ids = np.array([0, 0, 0], np.int16)
+    assert TF["unsorted_segment_sum"](NUMBERS, ids, num_segments=1).shape == (1,)
+    assert TF["unsorted_segment_mean"](NUMBERS, ids, num_segments=1).shape == (1,)
+    for name in ("prod", "max", "min"):
+        with pytest.raises(DtypeRefused, match="segment_ids cannot be int16"):
+            TF[f"unsorted_segment_{name}"](NUMBERS, ids, num_segments=1)
+
+
+def test_an_empty_tensor_takes_indices_and_updates_without_a_number() -> None:
+    for shape in ((0,), (2, 0), (0, 1)):
+        indices, updates = np.zeros(shape, np.int32), empty(*shape[:1], *[0] * (shape == (2, 0)))
+        assert TF["scatter_nd"](indices, updates, i32([0])).shape == (0,)
+        for name in ("update", "add", "sub", "max", "min"):
+            assert TF[f"tensor_scatter_nd_{name}"](empty(0), indices, updates).shape == (0,)
+    with pytest.raises(ShapeRefused, match="output is empty"):
+        TF["scatter_nd"](np.zeros((2, 0), np.int32), empty(2, 3), i32([0]))
+    with pytest.raises(ShapeRefused, match="rank 1 is not allowed"):
+        TF["scatter_nd"](np.zeros(0, np.int32), empty(0), i32([3]))
 
 
 def test_a_negative_segment_is_dropped_and_a_large_one_refused() -> None:

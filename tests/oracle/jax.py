@@ -223,7 +223,8 @@ def lax_gather(
         start_indices.ndim - 1,
     )
     fill = _fill(operand, fill_value)
-    return windows.gather(operand, start_indices, dims, slice_sizes, judges[mode], fill)
+    judge = judges[mode]
+    return windows.gather(operand, start_indices, dims, slice_sizes, judge, fill, jax=True)
 
 
 def _lax_scatter(combine: Combine) -> Operator:

@@ -68,16 +68,13 @@ def take_along_axis(arr: Array, indices: Array, axis: int | None = -1) -> Array:
 
 @operator("numpy.put")
 def put(a: Array, ind: Array, v: Array, mode: str = "raise") -> Array:
-    """Flat positions; v repeats when short, its tail is ignored, empty v changes nothing.
-
-    The recording of rank 0 went through a NumPy scalar, which `put` leaves as it was.
-    """
+    """Flat positions; v repeats when short, its tail is ignored, empty v changes nothing."""
     require_type(ind, ("bool", *SAFE), "ind")
     place, flat = _mode(mode), a.reshape(-1)
     require(a.size > 0 or ind.size == 0, "index", "nothing to put into an empty array")
-    rows = [place(int(index), flat.size) for index in ind.flat]
-    if v.size == 0 or a.ndim == 0:
+    if v.size == 0:
         return a.copy()
+    rows = [place(int(index), flat.size) for index in ind.flat]
     values = v.astype(a.dtype).reshape(-1)
     writes: list[families.Write] = [
         ((row,), values[k % v.size]) for k, row in enumerate(rows) if row is not None

@@ -77,7 +77,7 @@ def scatter(
     update_computation: str = "set",
     input_batching_dims: list[int] | None = None,
     scatter_indices_batching_dims: list[int] | None = None,
-    xla: bool = True,
+    xla: bool = False,
 ) -> Array:
     """XLA drops a window that is partly outside; the specification only its outside cells."""
     require(update_computation in COMPUTATIONS, "usage", f"{update_computation!r}")

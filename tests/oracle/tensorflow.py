@@ -34,6 +34,7 @@ from .rules import (
 )
 
 INDICES = ("int32", "int64")
+SUMMED = ("int16", *INDICES)
 NUMBERS = (*INTEGERS, *FLOATS)
 EVERYTHING = ("bool", *NUMBERS, *COMPLEX, "str")
 DEPTH_LIMIT = 7
@@ -112,12 +113,14 @@ def _scatter(
 ) -> Array:
     require_type(indices, INDICES, "indices")
     require(tensor.dtype == updates.dtype, "dtype", "updates have another dtype")
-    require(indices.ndim >= 2, "shape", "indices need the vector axis and one more")
+    empty = tensor.size == 0
+    asked = indices.size > 0 or updates.size > 0
+    require(not (empty and asked), "shape", "indices and updates specified for empty output shape")
+    require(indices.ndim >= (1 if empty else 2), "shape", "indices need one more axis")
     require(updates.ndim >= 1, "shape", "updates have rank 0")
     length = indices.shape[-1]
-    require(1 <= length <= min(tensor.ndim, DEPTH_LIMIT), "shape", f"vectors of length {length}")
-    empty = tensor.size == 0 and indices.size > 0
-    require(not empty, "shape", "indices and updates specified for empty output shape")
+    require(empty or length >= 1, "shape", "vectors of length 0")
+    require(length <= min(tensor.ndim, DEPTH_LIMIT), "shape", f"vectors of length {length}")
     writes = families.writes_vectors(tensor, indices, updates, place)
     return families.apply(tensor, writes, combine)
 
@@ -170,7 +173,6 @@ def _negative_dropped(index: int, size: int) -> int | None:
 def _segment_writes(
     data: Array, segment_ids: Array, num_segments: int, device: str
 ) -> tuple[Array, list[families.Write]]:
-    require_type(segment_ids, INDICES, "segment_ids")
     require(device in DEVICES, "usage", f"device {device!r}")
     require(num_segments >= 0, "shape", "a negative number of segments")
     rank = segment_ids.ndim
@@ -181,9 +183,12 @@ def _segment_writes(
     return output, families.writes_vectors(output, segment_ids[..., None], data, place)
 
 
-def _segments(combine: Combine, identity: Operator, allowed: tuple[str, ...]) -> Operator:
+def _segments(
+    combine: Combine, identity: Operator, allowed: tuple[str, ...], ids: tuple[str, ...] = INDICES
+) -> Operator:
     def segment(data: Array, segment_ids: Array, num_segments: int, device: str = "cpu") -> Array:
         require_type(data, allowed, "data")
+        require_type(segment_ids, ids, "segment_ids")
         output, writes = _segment_writes(data, segment_ids, num_segments, device)
         output[...] = identity(data)
         return families.apply(output, writes, combine)
@@ -195,7 +200,7 @@ def _one(data: Array) -> Array:
     return data.dtype.type(1)  # type: ignore[no-any-return]
 
 
-operator("tensorflow.unsorted_segment_sum")(_segments(add, zero_of, (*NUMBERS, *COMPLEX)))
+operator("tensorflow.unsorted_segment_sum")(_segments(add, zero_of, (*NUMBERS, *COMPLEX), SUMMED))
 operator("tensorflow.unsorted_segment_prod")(_segments(multiply, _one, (*NUMBERS, *COMPLEX)))
 operator("tensorflow.unsorted_segment_max")(
     _segments(largest, lambda data: lowest_of(data, infinite=False), NUMBERS)
@@ -215,6 +220,7 @@ def unsorted_segment_mean(
     divisor above zero, has no complex kernel.
     """
     require_type(data, NUMBERS, "data")
+    require_type(segment_ids, SUMMED, "segment_ids")
     output, writes = _segment_writes(data, segment_ids, num_segments, device)
     total = families.apply(output, writes, add)
     if data.dtype.kind in "iu":

@@ -102,15 +102,27 @@ def start_of(
 
 
 def gather(
-    data: Array, indices: Array, dims: Dimensions, sizes: list[int], judge: Judge, fill: object
+    data: Array,
+    indices: Array,
+    dims: Dimensions,
+    sizes: list[int],
+    judge: Judge,
+    fill: object,
+    *,
+    jax: bool = False,
 ) -> Array:
-    """Read a window per entry."""
+    """Read a window per entry.
+
+    JAX wants size 1 on collapsed axes, and compares no other size where there is no entry.
+    """
     entries = entry_shape(indices, dims)
     rank = len(entries) + len(dims.inside)
     check(data, indices, dims, rank)
     require(len(sizes) == data.ndim, "shape", "slice_sizes has another length")
     for d, size in enumerate(sizes):
-        require(0 <= size <= data.shape[d], "shape", f"slice size {size} on axis {d}")
+        fits = size <= data.shape[d] or (jax and 0 in entries)
+        require(size >= 0 and fits, "shape", f"slice size {size} on axis {d}")
+        require(not (jax and d in dims.collapsed and size == 0), "shape", "collapsed size 0")
         single = d in dims.collapsed or d in dims.data_batching
         require(size <= 1 or not single, "shape", f"slice size {size} where 1 is wanted")
     window = [sizes[d] for d in carried(data, dims)]

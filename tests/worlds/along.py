@@ -215,11 +215,16 @@ def _scatter_assign(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, 
 
 register(
     "caffe2.scatter_assign", only(along, lambda core: core.axis == 0 and len(core.data) > 0),
-    _scatter_assign, types=("float32", "int64", "int32", "uint8", "float16"), cap=500,
+    _scatter_assign, types=("float32", "int64", "int32", "uint8", "float16", "float64"), cap=500,
 )  # fmt: skip
 
 
-def _segments(name: str, kinds: Sequence[str], devices: Sequence[dict[str, Any]]) -> None:
+def _segments(
+    name: str,
+    kinds: Sequence[str],
+    devices: Sequence[dict[str, Any]],
+    ids: Sequence[str] = ("int64", "int32"),
+) -> None:
     ranks = (0, 1, 2) if name.startswith("tensorflow") else (1,)
 
     def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
@@ -231,13 +236,15 @@ def _segments(name: str, kinds: Sequence[str], devices: Sequence[dict[str, Any]]
     register(
         name,
         only(along, lambda core: core.axis == 0 < len(core.data) and core.indices.ndim in ranks),
-        make, variants=devices, types=kinds, cap=400,
+        make, variants=devices, types=kinds, index_types=ids, cap=400,
     )  # fmt: skip
 
 
 SUMS = ("float32", "int64", "uint8", "float64", "int8", "complex64")
 ORDERED = ("float32", "int64", "uint8", "float64", "int8", "float16", "bfloat16")
+IDS = ("int64", "int32", "int16")
 for tail, kinds in (("sum", SUMS), ("prod", SUMS), ("max", ORDERED), ("min", ORDERED)):
-    _segments(f"tensorflow.unsorted_segment_{tail}", kinds, [{}, *DEVICES])
+    _segments(f"tensorflow.unsorted_segment_{tail}", kinds, [{}, *DEVICES], IDS)
     _segments(f"jax.segment_{tail}", kinds, [{}])
-_segments("tensorflow.unsorted_segment_mean", ("float32", "float64", "complex64"), [{}, *DEVICES])
+AVERAGES = ("float32", "float64", "complex64")
+_segments("tensorflow.unsorted_segment_mean", AVERAGES, [{}, *DEVICES], IDS)

@@ -60,7 +60,8 @@ def lax_gather(
 
     No index counts from the end. By default, and under clip, a start is moved so that its whole
     slice fits; fill and drop give a slice of fill_value when any part is outside, judging indices
-    cut to 32 bits. Slice sizes of collapsed axes are 1.
+    cut to 32 bits. Slice sizes of collapsed axes are 1. Without any index vector the other slice
+    sizes may exceed operand's, as JAX has it.
     """
     allow(operand, ELEMENTS)
     index_types(start_indices, INDICES)
@@ -72,7 +73,14 @@ def lax_gather(
         ("start_index_map", start_index_map),
         _vector_dim(start_indices),
     )
-    addressing = gather_windows(operand, start_indices, numbers, slice_sizes, removed_sizes=(1,))
+    addressing = gather_windows(
+        operand,
+        start_indices,
+        numbers,
+        slice_sizes,
+        removed_sizes=(1,),
+        any_without_entries=True,
+    )
     beyond = READS[mode]
     when = Narrow.LAST if beyond is Beyond.SKIP else Narrow.NEVER
     policy = Policy(Negative.OUTSIDE, beyond, narrow=narrowed(operand.shape, when))

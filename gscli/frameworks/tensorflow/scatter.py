@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused, ShapeRefused
 from gscli.frameworks.operator import Operator, Values
@@ -189,18 +187,21 @@ def _scatter(
     order: str = "",
 ) -> Layout:
     """The shape rules of the whole scatter family; `output` is what is written into."""
-    at_least_rank(indices, 2, "TensorFlow takes no single vector; add one axis: [[2]] for [2]")
-    no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
-    addressing = vectors(output, indices)
-    short_enough(indices)
-    vector_updates(updates, output, indices, addressing.result_shape)
-    if 0 in output.shape and prod(addressing.entries) > 0:
+    empty = 0 in output.shape
+    if empty and not (0 in indices.shape and 0 in updates.shape):
         raise ShapeRefused(
             f"{output.name} is empty, yet something is written into it",
             where=described(output),
             details=(described(indices), described(updates)),
-            valid="no index vector at all",
+            valid="no number in indices and none in updates",
         )
+    hint = "TensorFlow takes no single vector; add one axis: [[2]] for [2]"
+    at_least_rank(indices, 1 if empty else 2, hint)
+    if not empty:
+        no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
+    addressing = vectors(output, indices)
+    short_enough(indices)
+    vector_updates(updates, output, indices, addressing.result_shape)
     return scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
         dtype=output.dtype, reduction=reduction, open_order=order,

@@ -16,6 +16,9 @@ from gscli.layout.refusals import allow, index_types
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
 
+SUMMED_IDS = ("int16", "int32", "int64")
+"""What unsorted_segment_sum takes; the other reductions have no kernel for int16."""
+
 Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 
 
@@ -31,8 +34,10 @@ def unsorted_segment_sum(
 
     output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
     of segment_ids. A negative id drops its row; one ≥ num_segments is refused on the CPU, unless
-    data is empty, and dropped on a GPU and under XLA.
+    data is empty, and dropped on a GPU and under XLA. This sum takes int16 ids too, and so do the
+    means made from it; the others take int32 and int64.
     """
+    index_types(segment_ids, SUMMED_IDS)
     return _segment(data, segment_ids, num_segments, device, "add", dtypes.NUMBERS, 0)
 
 
@@ -48,6 +53,7 @@ def unsorted_segment_prod(
 
     Shapes and ids as in unsorted-segment-sum.
     """
+    index_types(segment_ids)
     return _segment(data, segment_ids, num_segments, device, "mul", dtypes.NUMBERS, 1)
 
 
@@ -65,6 +71,7 @@ def unsorted_segment_max(
     finite number of the type, not -inf. NaN is chosen to win, which TensorFlow does not promise.
     """
     allow(data, REAL)
+    index_types(segment_ids)
     lowest = dtypes.lowest(data.dtype)
     return _segment(data, segment_ids, num_segments, device, "max", REAL, lowest)
 
@@ -83,6 +90,7 @@ def unsorted_segment_min(
     finite number of the type, not inf. NaN is chosen to win, which TensorFlow does not promise.
     """
     allow(data, REAL)
+    index_types(segment_ids)
     highest = dtypes.highest(data.dtype)
     return _segment(data, segment_ids, num_segments, device, "min", REAL, highest)
 
@@ -101,6 +109,7 @@ def unsorted_segment_mean(
     divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
     (8 and 16 bits) or a float64.
     """
+    index_types(segment_ids, SUMMED_IDS)
     return _segment(data, segment_ids, num_segments, device, "mean", REAL, 0)
 
 
@@ -114,7 +123,6 @@ def _segment(
     fill: Number,
 ) -> Layout:
     allow(data, allowed)
-    index_types(segment_ids)
     if num_segments < 0:
         raise ShapeRefused(
             "num_segments is negative", where=f"num_segments = {num_segments}", valid="0 or more"

@@ -8,6 +8,7 @@ from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused, UsageError
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.rules import (
+    DATA,
     FRAMEWORK,
     OPEN_ORDER,
     STRICT,
@@ -21,7 +22,7 @@ from gscli.frameworks.torch.rules import (
 from gscli.layout.axes import Number, Reduction, Tensor
 from gscli.layout.families import described
 from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
-from gscli.layout.refusals import same_type
+from gscli.layout.refusals import allow, same_type
 
 REDUCTIONS: dict[str, Reduction] = {
     "sum": "add", "prod": "mul", "mean": "mean", "amax": "max", "amin": "min", "max": "max",
@@ -72,6 +73,7 @@ def scatter(
         updates = _source(input, index, src)
     else:
         assert value is not None
+        allow(input, DATA)  # a value fits a number type or none
         updates = Updates(None, value=fitting("value", value, input.dtype))
     return _write(input, dim, index, updates, reduction)
 
