@@ -8,13 +8,13 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from gscli.base.errors import GscliError, IndexRefused, Notice, ShapeRefused, UsageError
+from gscli.base.errors import GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
 from gscli.cli.messages import error_text, warning_text
 
 OUT_OF_RANGE = IndexRefused(
     "index out of range",
     where="idx.npy: indices[3,0] = 5",
-    details=("indices[3] = (5, 0)", "             ^", "axis 0 of data has size 4"),
+    details=(Pointed("indices[3] = (5, 0)", 13, 1), "axis 0 of data has size 4"),
     valid="-4 … 3",
     hint="--mode drop|clip|zero, or see what others do: gscli compare scatter-nd data.npy idx.npy",
 )
@@ -62,7 +62,7 @@ def test_warning() -> None:
 
 
 def test_three_findings_keep_their_carets() -> None:
-    details = ("i[0] = 9", "       ^", "i[1] = 8", "       ^", "axis 0 of data has size 4")
+    details = (Pointed("i[0] = 9", 7, 1), Pointed("i[1] = 8", 7, 1), "axis 0 of data has size 4")
     text = error_text(IndexRefused("out", details=details, valid="0 … 3"), color=False, width=80)
     assert text.splitlines()[1:] == [
         "   |  i[0] = 9",
@@ -95,7 +95,7 @@ def test_no_line_is_wider_than_asked(error: GscliError, width: int) -> None:
 def test_a_caret_far_to_the_right_still_points(place: int) -> None:
     line = "x" * place + "9" + "y" * 20
     text = error_text(
-        IndexRefused("out", details=(line, " " * place + "^")), color=False, width=50
+        IndexRefused("out", details=(Pointed(line, place, 1),)), color=False, width=50
     ).splitlines()
     assert text[1][text[2].index("^")] == "9"
     assert max(map(len, text)) <= 50

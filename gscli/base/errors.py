@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 
 class ExitCode(IntEnum):
@@ -26,11 +26,70 @@ class ExitCode(IntEnum):
     CLOSED = 141
 
 
+class Pointed(NamedTuple):
+    """A line of somebody's numbers, the part of it that is meant, and what is said of that part."""
+
+    text: str
+    start: int
+    length: int
+    note: str = ""
+
+    def lines(self) -> tuple[str, str]:
+        """The line and carets below it.
+
+        >>> Pointed("i = 75", 4, 2, "here").lines()
+        ('i = 75', '    ^^ here')
+        """
+        return self.text, f"{' ' * self.start}{'^' * self.length} {self.note}".rstrip()
+
+
+Detail: TypeAlias = str | Pointed
+
+
+class Finding(NamedTuple):
+    """One index number outside its legal range, as data.
+
+    `source` and `position`: where it stands; `vector`: the numbers of its `entry`, of which it is
+    number `slot`; `axis`: the axis of data that it addresses, None where data is laid flat; `low`
+    and `high`: the legal range, none where `high` is below zero.
+    """
+
+    source: str
+    position: tuple[int, ...]
+    value: int | float
+    vector: tuple[int | float, ...]
+    slot: int
+    axis: int | None
+    low: int
+    high: int
+    entry: int = 0
+
+    @property
+    def legal(self) -> str:
+        """The legal range in words.
+
+        >>> Finding("i", (0,), 5, (5,), 0, 0, -4, 3).legal
+        '-4 … 3'
+        """
+        if self.high < 0:
+            return "none: " + ("no cells" if self.axis is None else f"axis {self.axis} is empty")
+        return f"{self.low} … {self.high}"
+
+    @property
+    def place(self) -> str:
+        """Where the number stands.
+
+        >>> Finding("i", (0, 2), 5, (5,), 0, 0, -4, 3).place
+        'i[0,2]'
+        """
+        return f"{self.source}[{','.join(map(str, self.position))}]"
+
+
 class GscliError(Exception):
     """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
 
     `problem` is one short line without a full stop; `where` names the file or argument and the
-    position; `details` are finished lines that show the numbers (a caret line may point at one);
+    position; `details` are lines that show the numbers, some with a part that is pointed at;
     `valid` is the legal range; `hint` a literal thing to do or type.
     """
 
@@ -41,7 +100,7 @@ class GscliError(Exception):
         problem: str,
         *,
         where: str = "",
-        details: tuple[str, ...] = (),
+        details: tuple[Detail, ...] = (),
         valid: str = "",
         hint: str = "",
     ) -> None:
@@ -63,7 +122,11 @@ class GscliError(Exception):
             "kind": type(self).__name__,
             "problem": self.problem,
             "where": self.where,
-            "details": list(self.details),
+            "details": [
+                line
+                for detail in self.details
+                for line in (detail.lines() if isinstance(detail, Pointed) else (detail,))
+            ],
             "valid": self.valid,
             "hint": self.hint,
         }
@@ -86,9 +149,31 @@ class InputRefused(GscliError):
 
 
 class IndexRefused(InputRefused):
-    """An index value is outside the legal range; `entry` is the number of the first such entry."""
+    """An index value is outside the legal range.
 
-    entry: int | None = None
+    `findings`: the first such numbers, as data; `total`: how many there are; `unchecked`: what the
+    framework does in place of looking, where it does not look. Without findings an empty axis
+    leaves no legal number at all.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        findings: tuple[Finding, ...] = (),
+        total: int = 0,
+        unchecked: str = "",
+        **words: Any,  # noqa: ANN401  those of GscliError
+    ) -> None:
+        super().__init__(problem, **words)
+        self.findings = findings
+        self.total = total
+        self.unchecked = unchecked
+
+    @property
+    def entry(self) -> int | None:
+        """The number of the first entry that is refused, where one is."""
+        return self.findings[0].entry if self.findings else None
 
 
 class ShapeRefused(InputRefused):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from textwrap import wrap
 from unicodedata import east_asian_width
 
-from gscli.base.errors import GscliError
+from gscli.base.errors import Detail, GscliError, Pointed
 from gscli.base.text import safe
 
 _LIMIT = 1000
@@ -49,9 +49,13 @@ def _text(word: str, style: str, error: GscliError, color: bool, width: int, utf
     lines = _block(word, error.problem, style, _BOLD, color, width)
     lines += _block("  --> ", error.where, _DIM, "", color, width)
     bar = _styled("   |  ", _DIM, color)
-    for line in _details(error, width - 6):
-        pad, caret, reason = _split_caret(line)
-        lines.append((bar + pad + _styled(caret, style, color) + reason).rstrip())
+    for detail in _details(error):
+        found = (
+            _pointing(detail, style, color, width - 6)
+            if isinstance(detail, Pointed)
+            else _fitted(safe(detail, _LIMIT), width - 6)
+        )
+        lines += [(bar + line).rstrip() for line in found]
     lines += _block("  help: ", error.hint, _CYAN, "", color, width)
     text = "\n".join(lines) + "\n"
     if utf8:
@@ -81,69 +85,41 @@ def _styled(text: str, style: str, color: bool) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if color and style else text
 
 
-def _details(error: GscliError, width: int) -> list[str]:
+def _details(error: GscliError) -> list[Detail]:
     """Detail lines and the legal range; a lone caret carries its reason behind it."""
-    details = [safe(line, _LIMIT) for line in error.details]
-    valid = safe(error.valid, _LIMIT)
-    carets = [number for number, line in enumerate(details) if _is_caret(line)]
-    if len(carets) == 1 and carets[0] + 2 == len(details):
-        reason = details.pop() + (f": valid are {valid}" if valid else "")
-        details[-1] += " " + reason
+    details, valid = list(error.details), error.valid
+    pointed = [detail for detail in details if isinstance(detail, Pointed)]
+    if len(pointed) == 1 and pointed == details[-2:-1]:
+        reason = f"{details.pop()}{f': valid are {valid}' if valid else ''}"
+        details[-1] = pointed[0]._replace(note=reason)
     elif valid:
         details.append(f"valid: {valid}")
-    lines: list[str] = []
-    for number, line in enumerate(details):
-        pointed = number + 1 < len(details) and details[number + 1].lstrip().startswith("^")
-        lines += _fitted(line, details[number + 1] if pointed else "", width)
-    return lines
+    return details
 
 
-def _split_caret(line: str) -> tuple[str, str, str]:
-    """Blanks, carets and what follows; a line that points at nothing follows nothing.
-
-    >>> _split_caret("   ^^ here"), _split_caret("x^2")
-    (('   ', '^^', ' here'), ('', '', 'x^2'))
-    """
-    rest = line.lstrip(" ")
-    reason = rest.lstrip("^")
-    if rest == reason:
-        return "", "", line
-    return line[: len(line) - len(rest)], rest[: len(rest) - len(reason)], reason
-
-
-def _is_caret(line: str) -> bool:
-    return bool(line.strip()) and not line.strip(" ^")
-
-
-def _fitted(line: str, below: str, width: int) -> list[str]:
-    """A line cut to `width` so that what a caret below points at stays; others wrap."""
-    if line.lstrip().startswith("^"):
-        return _fitted_caret(line, width)
-    if len(line) <= width and (below or line.isascii()):
+def _fitted(line: str, width: int) -> list[str]:
+    """A line that wraps under its own indent."""
+    if len(line) <= width and line.isascii():
         return [line]
-    if below:
-        shift = _shift(below, width)
-        cut = ("…" if shift else "") + line[shift + bool(shift) :]
-        return [cut if len(cut) <= width else cut[: width - 1] + "…"]
     indent = " " * min(len(line) - len(line.lstrip()), width // 2)
     return [indent + part for part in _wrapped(line.strip(), width - len(indent))]
 
 
-def _shift(caret: str, width: int) -> int:
-    """How far a pair of line and caret moves left so that the caret shows with room behind it."""
-    last = len(caret) - len(caret.lstrip()) + len(caret.split(maxsplit=1)[0])
-    return max(0, last - width // 2) if last > width - 1 else 0
-
-
-def _fitted_caret(line: str, width: int) -> list[str]:
-    line = line[_shift(line, width) :] if _shift(line, width) else line
-    if len(line) <= width:
-        return [line]
-    carets, _, reason = line.strip().partition(" ")
-    indent = len(line) - len(line.lstrip())
-    room = width - indent - len(carets) - 1
-    if room >= width // 2:
-        first, *rest = _wrapped(reason, room)
-        under = " " * (indent + len(carets) + 1)
-        return [" " * indent + carets + " " + first, *(under + part for part in rest)]
-    return [" " * indent + carets, *_wrapped(reason, width)]
+def _pointing(detail: Pointed, style: str, color: bool, width: int) -> list[str]:
+    """A line cut so that what is pointed at stays, carets below it, and the note behind those."""
+    end = detail.start + detail.length
+    before = safe(detail.text[: detail.start], _LIMIT)
+    part = safe(detail.text[detail.start : end], _LIMIT)
+    line = before + part + safe(detail.text[end:], _LIMIT)
+    start, length = len(before), max(len(part), 1)
+    shift = max(0, start + length - width // 2) if start + length > width - 1 else 0
+    shown = ("…" if shift else "") + line[shift + bool(shift) :]
+    start -= shift
+    carets = " " * start + _styled("^" * length, style, color)
+    note, room = safe(detail.note, _LIMIT), width - start - length - 1
+    if len(note) > room and room < width // 2:
+        below = [carets, *_wrapped(note, width)]
+    else:
+        first, *rest = _wrapped(note, room) if note else [""]
+        below = [f"{carets} {first}", *(" " * (start + length + 1) + more for more in rest)]
+    return [shown if len(shown) <= width else shown[: width - 1] + "…", *below]

@@ -243,13 +243,13 @@ def _refuse_depths(
 
 def _refuse_ragged(parsed: Parsed, path: tuple[int | str, ...], note: str) -> NoReturn:
     start, end = locate(parsed.text, path) if parsed.text else (0, 0)
-    lines = pointed(parsed.text, start, end, note) if parsed.text else (note,)
+    detail = pointed(parsed.text, start, end, note) if parsed.text else note
     position = _subscript(tuple(step for step in path if isinstance(step, int)))
     line = f" line {line_of(parsed.text, start)}" if "\n" in parsed.text else ""
     raise ContentRefused(
         f"{parsed.name} is not a rectangular array",
         where=f"{parsed.name}{line}: {parsed.argument}{position}",
-        details=lines,
+        details=(detail,),
         hint="all lists of one level need the same length",
     )
 

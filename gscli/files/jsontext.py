@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gscli.base.errors import ContentRefused, LimitRefused
+from gscli.base.errors import ContentRefused, LimitRefused, Pointed
 from gscli.base.text import safe
 from gscli.files.content import TEXT_LIMIT, check_limit
 
@@ -71,7 +71,7 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
         raise ContentRefused(
             f"{name} {problem}",
             where=f"{name} line {error.lineno}: {error.msg[:1].lower() + error.msg[1:]}",
-            details=pointed(text, error.pos, error.pos + 1, "here"),
+            details=(pointed(text, error.pos, error.pos + 1, "here"),),
         ) from None
     except _RepeatedKeyError as error:
         raise ContentRefused(f"the key {error} stands twice", where=name) from None
@@ -80,10 +80,10 @@ def parse_json(data: bytes | memoryview, name: str, argument: str = "") -> Parse
     return Parsed(value, text, name, argument or name)
 
 
-def pointed(text: str, start: int, end: int, note: str) -> tuple[str, ...]:
-    r"""The line of `text` that holds `start`, with a caret line below it that points.
+def pointed(text: str, start: int, end: int, note: str) -> Pointed:
+    r"""The line of `text` that holds `start`, and which part of it is meant.
 
-    >>> print("\n".join(pointed("[[0],\n [1, 2]]", 7, 13, "here")))
+    >>> print("\n".join(pointed("[[0],\n [1, 2]]", 7, 13, "here").lines()))
      [1, 2]]
      ^^^^^^ here
     """
@@ -94,7 +94,7 @@ def pointed(text: str, start: int, end: int, note: str) -> tuple[str, ...]:
     before = ("…" if left > first else "") + safe(text[left:start], 60)
     inside = safe(text[start : min(end, line_end)], 30)
     after = safe(text[min(end, line_end) : line_end], 30)
-    return (before + inside + after, " " * len(before) + "^" * max(len(inside), 1) + f" {note}")
+    return Pointed(before + inside + after, len(before), max(len(inside), 1), note)
 
 
 def line_of(text: str, position: int) -> int:

@@ -40,6 +40,11 @@ class Row:
         """Number of the entry that a refusal is about, if it is about one."""
         return self.error.entry if isinstance(self.error, IndexRefused) else None
 
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether it refuses an index that the framework itself does not look at."""
+        return isinstance(self.error, IndexRefused) and bool(self.error.unchecked)
+
     def answers_like(self, other: Row) -> bool:
         """Same output to the bit, or a refusal about the same entry."""
         mine, theirs = self.output, other.output

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import (
     ExactShapeRefused,
+    Finding,
     GscliError,
     IndexTypeRefused,
     UpdatesTypeRefused,
@@ -22,7 +23,6 @@ from gscli.files.element_types import dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Beyond, Negative
 from gscli.layout.layout import Layout
-from gscli.plan.findings import Finding
 from gscli.plan.inputs import layout_of
 from gscli.plan.limits import shape_limit
 from gscli.plan.plan import BLOCK, Plan
@@ -161,8 +161,7 @@ def _value_remarks(
 
 
 def _bad_index(one: Finding) -> Remark:
-    where = f"{one.source}{show_shape(one.position)} = {one.value}"
-    return Remark("index", "index out of range", where, one.legal)
+    return Remark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
 
 
 def _duplicates(plan: Plan, reason: str, listed: int) -> Iterator[Remark]:

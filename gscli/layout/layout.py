@@ -84,6 +84,11 @@ class Layout:
         """Sizes of `axes`; as many cells as `data_shape`."""
         return tuple(axis.size for axis in self.axes)
 
+    @property
+    def is_flattened(self) -> bool:
+        """Whether data of several axes, or of none, is addressed as one row of cells."""
+        return len(self.axes) == 1 != len(self.data_shape)
+
     @cached_property
     def strides(self) -> Shape:
         """Row-major strides of the view, in elements."""

@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gscli.base.cached import cached_property
+from gscli.base.errors import Finding
 from gscli.files import mapped
 from gscli.layout.axes import Column, Negative, Shape
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.findings import SHOWN_FINDINGS, Finding, refusal
+from gscli.plan.findings import SHOWN_FINDINGS, refusal
 from gscli.plan.policy import (
     Array,
     Flags,
@@ -270,7 +271,7 @@ class Plan:
             self.raw(column, entry, entry + 1)[0].item(),
             self.vector(entry),
             column,
-            axis_number,
+            None if self.layout.is_flattened else axis_number,
             low,
             high,
             entry,

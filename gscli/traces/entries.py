@@ -23,16 +23,30 @@ How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 class Adjustment(NamedTuple):
     """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
-    `slot` is its place in the vector, `axis` the axis of data that it addresses, which has `size`
-    cells; `coordinate` is None for a number that made its entry be skipped.
+    `slot` is its place in the vector, `axis` the axis of data that it addresses (None: data is laid
+    flat), which has `size` cells; `coordinate` is None for a number that made its entry be skipped.
+    `span`: cells of the window that begins there.
     """
 
     slot: int
-    axis: int
+    axis: int | None
     size: int
     written: int | float
     coordinate: int | None
     how: How
+    span: int = 1
+
+    @property
+    def subject(self) -> str:
+        """The number and what it addresses.
+
+        >>> Adjustment(0, None, 4, 7, None, "skipped").subject
+        '7 in 4 cells laid flat'
+        """
+        if self.axis is None:
+            return f"{self.written} in {self.size} cells laid flat"
+        where = f"{self.written} on axis {self.axis} of size {self.size}"
+        return where if self.span == 1 else f"a window of {self.span} from {where}"
 
     def words(self) -> str:
         """The reason as a phrase.
@@ -40,12 +54,10 @@ class Adjustment(NamedTuple):
         >>> Adjustment(0, 0, 4, -1, 3, "wrapped").words()
         '-1 on axis 0 of size 4 is 3'
         """
-        where = f"{self.written} on axis {self.axis} of size {self.size}"
-        if self.how == "wrapped":
-            return f"{where} is {self.coordinate}"
-        return f"{where} is " + (
-            f"clipped to {self.coordinate}" if self.how == "clipped" else "outside"
-        )
+        if self.how == "skipped":
+            return f"{self.subject} " + ("is outside" if self.span == 1 else "does not fit")
+        clipped = "clipped to " if self.how == "clipped" else ""
+        return f"{self.subject} is {clipped}{self.coordinate}"
 
 
 class Entry(NamedTuple):
@@ -215,14 +227,16 @@ class _Resolver:
             zip(self.layout.column_axes, resolved, strict=True)
         ):
             axis, written = self.layout.axes[axis_number], vector[slot]
+            number = None if self.layout.is_flattened else axis_number
+            span = 1 if axis.window is None else axis.span
             low, high = legal_range(axis, policy)
             beside = not policy.whole and not -axis.span < start < axis.size
             if not alive or beside:
-                yield Adjustment(slot, axis_number, axis.size, written, None, "skipped")
+                yield Adjustment(slot, number, axis.size, written, None, "skipped", span)
             elif policy.beyond is Beyond.CLIP and not low <= written <= high:
-                yield Adjustment(slot, axis_number, axis.size, written, start, "clipped")
+                yield Adjustment(slot, number, axis.size, written, start, "clipped", span)
             elif int(written) != start:
-                yield Adjustment(slot, axis_number, axis.size, written, start, "wrapped")
+                yield Adjustment(slot, number, axis.size, written, start, "wrapped", span)
 
     def _target(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box | None:
         layout = self.layout

@@ -180,7 +180,7 @@ class Overview:
         """Why it refuses, or what became of unusual entries."""
         row = group.first
         if row.trace is None:
-            return _told(row.entry, self._answers.refusal(row))
+            return _told(row.entry, self._answers.refusal(group))
         unusual = list(self._answers.unusual(row.trace))
         told = [_told(entry.number, self._meaning(row.trace, entry)) for entry in unusual[:TOLD]]
         if len(unusual) > TOLD:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.base.text import counted
-from gscli.lab.answers import Comparing, Group, Row
+from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
 from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
@@ -105,7 +105,7 @@ class ComparisonView(Drawn):
         style = self.palette.bold if group is self.comparing.groups[0] else PLAIN
         labels = _filled(group.labels, room - 2)
         used = room + sum(widths)
-        reasons = self._reasons(group.first, width - used - REASON_GAP)
+        reasons = self._reasons(group, width - used - REASON_GAP)
         line: Line = [(left(self.signs.fit(labels[0], room - 1), room), style)]
         for answer, column in zip(self.answers.row(group), widths, strict=True):
             text = self._text(answer)
@@ -143,7 +143,7 @@ class ComparisonView(Drawn):
     def _listed(self, group: Group) -> list[str]:
         row = group.first
         if row.trace is None:
-            return [self.signs.text(lettered(row, self.answers.refusal(row)))]
+            return [self.signs.text(lettered(group))]
         found = self.answers.differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return [found]
@@ -156,10 +156,11 @@ class ComparisonView(Drawn):
 
     # --- reasons --------------------------------------------------------------
 
-    def _reasons(self, row: Row, width: int) -> list[str]:
+    def _reasons(self, group: Group, width: int) -> list[str]:
         """The last column: why it refuses, or what became of unusual entries."""
+        row = group.first
         if row.trace is None:
-            refusal = self.signs.text(lettered(row, self.answers.refusal(row)))
+            refusal = self.signs.text(lettered(group))
             return wrap(refusal, width, break_on_hyphens=False)
         return _filled(self._unusual(row.trace), width, "  ")
 

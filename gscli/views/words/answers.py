@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base.errors import IndexRefused
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces.trace import Entry, Trace, label_of
@@ -137,15 +138,23 @@ class Answers:
         return [f"{text}." for text in (*Unsaid.told(self.comparing.unsaid), *notes)]
 
     @staticmethod
-    def refusal(row: Row) -> str:
-        """Why a row refuses, without the letter of its entry."""
-        error = row.error
+    def refusal(group: Group) -> str:
+        """Why the rows of a group refuse, without the letter of their entry.
+
+        The legal ranges of all are told, and who does not look at indices at all.
+        """
+        error = group.first.error
         assert error is not None
         where = f"{error.where}: " if error.where else ""
-        if row.entry is not None:
-            where = f"{error.where.rsplit(' = ', 1)[-1]} "
-        legal = f", legal {error.valid}" if error.valid else ""
-        return f"{where}{error.problem}{legal}"
+        if isinstance(error, IndexRefused) and error.findings:
+            where = f"{error.findings[0].value} "
+        told = [f"{where}{error.problem}"]
+        for number, (legal, labels) in enumerate(_legal_ranges(group).items()):
+            others = f" in {', '.join(labels)}" if number else ""
+            told.append(f"{'or' if number else 'legal'} {legal}{others}")
+        unchecked = [row.label for row in group.rows if row.is_unchecked]
+        whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
+        return ", ".join(told) + (f"; unchecked there{whom}" if unchecked else "")
 
     @staticmethod
     def unusual(trace: Trace) -> Iterator[Entry]:
@@ -173,12 +182,22 @@ class Answers:
         return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
 
 
-def lettered(row: Row, refusal: str) -> str:
+def _legal_ranges(group: Group) -> dict[str, list[str]]:
+    """What each row of a refusing group calls legal, and the labels of those that do."""
+    found: dict[str, list[str]] = {}
+    for row in group.rows:
+        if row.error is not None and row.error.valid:
+            found.setdefault(row.error.valid, []).append(row.label)
+    return found
+
+
+def lettered(group: Group) -> str:
     """A refusal behind the letter of the entry it is about.
 
     >>> from gscli.lab.compare import compare
-    >>> found = compare("gather", {"data": [1], "indices": [4]}, only=["onnx"]).base
-    >>> lettered(found, Answers.refusal(found))
-    'a: 4 index out of range, legal -1 … 0'
+    >>> found = compare("gather", {"data": [1], "indices": [4]}, only=["onnx", "torch"])
+    >>> lettered(found.groups[0])
+    'a: 4 index out of range, legal -1 … 0, or 0 … 0 in PyTorch index_select'
     """
-    return refusal if row.entry is None else f"{label_of(row.entry)}: {refusal}"
+    entry, refusal = group.first.entry, Answers.refusal(group)
+    return refusal if entry is None else f"{label_of(entry)}: {refusal}"

@@ -57,19 +57,13 @@ class _Words:
         names = _joined(group.labels)
         alone = "s" if len(group.labels) == 1 else ""
         if group.first.trace is None:
-            return f"{names} refuse{alone}: {self._refusal(group.first)}."
+            return f"{names} refuse{alone}: {self._refusal(group)}."
         return f"{names} answer{alone}: {self._answer(group)}."
 
-    def _refusal(self, row: Row) -> str:
-        error = row.error
-        assert error is not None
-        if row.entry is None:
-            where = f"{error.where}, " if error.where else ""
-        else:
-            written = error.where.rsplit(" = ", 1)[-1]
-            where = f"entry {label_of(row.entry)} is {written}, "
-        legal = f", legal: {error.valid.replace(' … ', ' to ')}" if error.valid else ""
-        return f"{where}{error.problem}{legal}"
+    def _refusal(self, group: Group) -> str:
+        entry = group.first.entry
+        told = self.answers.refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
+        return told if entry is None else f"entry {label_of(entry)} is {told}"
 
     def _answer(self, group: Group) -> str:
         if self.answers.columns:

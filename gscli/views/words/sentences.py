@@ -35,7 +35,7 @@ def reason(one: Adjustment, *, over: bool) -> str:
     if one.how == "skipped" and over:
         return f"{one.written} is below zero, which skips the entry"
     if one.how == "skipped":
-        return f"{one.written} is out of range on axis {one.axis} of size {one.size}"
+        return one.words().replace(" is outside", " is out of range")
     if one.how == "clipped":
         return f"{one.written} is clipped to {one.coordinate}"
     if one.coordinate is not None and one.written + one.size == one.coordinate:
