@@ -63,7 +63,7 @@ class _Words:
     def _refusal(self, group: Group) -> str:
         entry = group.first.entry
         told = self.answers.refusal(group).replace(" … ", " to ").replace(", legal ", ", legal: ")
-        return told if entry is None else f"entry {label_of(entry)} is {told}"
+        return told if entry is None else f"entry {label_of(entry)} is {told.replace(' ', ', ', 1)}"
 
     def _answer(self, group: Group) -> str:
         if self.answers.columns:
