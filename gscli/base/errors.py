@@ -89,8 +89,8 @@ class GscliError(Exception):
     """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
 
     `problem` is one short line without a full stop; `where` names the file or argument and the
-    position; `details` are lines that show the numbers, some with a part that is pointed at;
-    `valid` is the legal range; `hint` a literal thing to do or type.
+    position; `shown` are lines with the numbers, some with a part that is pointed at; `valid` is
+    the legal range; `hint` a literal thing to do or type.
     """
 
     code: ClassVar[ExitCode] = ExitCode.REFUSED
@@ -107,13 +107,22 @@ class GscliError(Exception):
         super().__init__(problem)
         self.problem = problem
         self.where = where
-        self.details = details
+        self.shown = details
         self.valid = valid
         self.hint = hint
 
     def __str__(self) -> str:
         parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
         return "; ".join(part for part in parts if part)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The lines of `shown`, each pointed part with carets in a line below."""
+        return tuple(
+            line
+            for detail in self.shown
+            for line in (detail.lines() if isinstance(detail, Pointed) else (detail,))
+        )
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form: `{code, problem, where, valid, hint}` plus the detail lines."""
@@ -122,11 +131,7 @@ class GscliError(Exception):
             "kind": type(self).__name__,
             "problem": self.problem,
             "where": self.where,
-            "details": [
-                line
-                for detail in self.details
-                for line in (detail.lines() if isinstance(detail, Pointed) else (detail,))
-            ],
+            "details": list(self.details),
             "valid": self.valid,
             "hint": self.hint,
         }

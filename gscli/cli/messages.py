@@ -87,7 +87,7 @@ def _styled(text: str, style: str, color: bool) -> str:
 
 def _details(error: GscliError) -> list[Detail]:
     """Detail lines and the legal range; a lone caret carries its reason behind it."""
-    details, valid = list(error.details), error.valid
+    details, valid = list(error.shown), error.valid
     pointed = [detail for detail in details if isinstance(detail, Pointed)]
     if len(pointed) == 1 and pointed == details[-2:-1]:
         reason = f"{details.pop()}{f': valid are {valid}' if valid else ''}"

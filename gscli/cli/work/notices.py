@@ -15,9 +15,7 @@ def warn(trace: Trace, settings: Settings) -> None:
     """Tell every warning of the run; StrictFinding instead with `--strict`."""
     if settings.strict and trace.warnings:
         first = trace.warnings[0]
-        raise StrictFinding(
-            first.problem, where=first.where, details=first.details, hint=first.hint
-        )
+        raise StrictFinding(first.problem, where=first.where, details=first.shown, hint=first.hint)
     side = screen(sys.stderr, settings.color, settings.width)
     for notice in trace.warnings:
         tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
