@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
+
+from gscli.frameworks import find
+from gscli.plan.inputs import planned
+from gscli.plan.plan import JudgedPlan
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Case: TypeAlias = dict[str, Any]
@@ -27,6 +32,11 @@ TOLERANCES = {
     "complex64": 1e-6,
     "complex128": 1e-14,
 }
+
+
+def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:
+    """The plan of a call, every index looked at: what the kernel and streams take."""
+    return planned(find(name), inputs, attrs).judged()
 
 
 def decode(recorded: dict[str, Any]) -> Array:

@@ -30,7 +30,7 @@ from gscli.kernel.rounds import (
 from gscli.kernel.rows import NARROW, WIDE_BYTES, reduce_rows, stable_order
 from gscli.kernel.tuning import for_each
 from gscli.plan.inputs import layout_of
-from gscli.plan.plan import Plan, resolve
+from gscli.plan.plan import Plan
 
 TUNINGS = [
     Tuning(block, sorted_block, few, threads, parallel_bytes=0)
@@ -163,7 +163,7 @@ def test_halves_that_may_overflow_are_left_to_numpy(large: float) -> None:
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
-    resolve(layout_of(find(name), inputs, attrs), inputs)
+    Plan(layout_of(find(name), inputs, attrs), inputs).judged()
     return run_unjudged(name, inputs, attrs, tuning)
 
 
@@ -171,7 +171,7 @@ def run_unjudged(
     name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning
 ) -> Array:
     layout = layout_of(find(name), inputs, attrs)
-    plan = Plan(layout, inputs)
+    plan = Plan(layout, inputs).judged(late=True)
     if layout.kind == "gather":
         assert layout.data is not None
         return kernel.gather(plan, inputs[layout.data].reshape(layout.data_shape), tuning=tuning)

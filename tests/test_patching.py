@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Array, assert_same
+from conftest import Array, assert_same, judged
 
 import gscli
 from gscli import stream as streaming
@@ -51,7 +51,7 @@ def patch(path: Path, attrs: dict[str, Any], **more: Any) -> int:
     loaded = files.load(str(path)).array
     assert isinstance(loaded, np.memmap)
     inputs = {"data": loaded, **INPUTS}
-    return streaming.patch_in_place(find("onnx.scatter_nd"), inputs, attrs, **more)
+    return streaming.patch_in_place(judged("onnx.scatter_nd", inputs, attrs), **more)
 
 
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
@@ -71,7 +71,9 @@ def test_means_start_and_end_with_each_row(tmp_path: Path) -> None:
     inputs = {"indices": at, "updates": INPUTS["updates"][:1].repeat(500, 0), "axis": np.array(0)}
     operator = find("openvino.scatter_elements_update")
     expected = gscli.run(operator.full_name, {"data": DATA, **inputs}, attrs)
-    streaming.patch_in_place(operator, {"data": files.load(str(path)).array, **inputs}, attrs)
+    streaming.patch_in_place(
+        judged(operator.full_name, {"data": files.load(str(path)).array, **inputs}, attrs)
+    )
     assert_same(np.load(path), expected)
 
 
@@ -80,7 +82,7 @@ def test_a_bad_index_changes_nothing(tmp_path: Path) -> None:
     loaded = files.load(str(path)).array
     bad = {"data": loaded, "indices": [[0], [ROWS]], "updates": INPUTS["updates"][:2]}
     with pytest.raises(gscli.GscliError, match="out of range"):
-        streaming.patch_in_place(find("onnx.scatter_nd"), bad, {})
+        streaming.patch_in_place(judged("onnx.scatter_nd", bad, {}))
     assert_same(np.load(path), DATA)
 
 
@@ -94,7 +96,7 @@ def test_a_bad_index_changes_nothing(tmp_path: Path) -> None:
 )
 def test_what_is_no_scatter_into_a_file_is_refused(name: str, inputs: dict[str, Array]) -> None:
     with pytest.raises(gscli.GscliError, match="in place"):
-        streaming.patch_in_place(find(name), inputs, {})
+        streaming.patch_in_place(judged(name, inputs, {}))
 
 
 class Stop(BaseException):
@@ -225,5 +227,5 @@ def test_updates_from_the_file_itself_are_refused(tmp_path: Path) -> None:
             "updates": files.load(str(name)).array,
         }
         with pytest.raises(gscli.GscliError, match="in the file that is to be patched"):
-            streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {})
+            streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}))
     assert_same(np.load(path), DATA)

@@ -13,7 +13,7 @@ from gscli.base.errors import IndexRefused
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, index_tuple, vectors
 from gscli.layout.layout import Layout, gather_layout
-from gscli.plan.plan import Plan, resolve
+from gscli.plan.plan import Plan
 from gscli.plan.policy import apply_policy, highest_tame, legal_range, outside
 
 SIZES = (0, 1, 3, 127, 300)
@@ -118,7 +118,7 @@ def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
     array = np.array([0, 7, -9, 2, 7, 7])
     layout = layout_of_rows(3, array, Policy())
     with pytest.raises(IndexRefused) as caught:
-        resolve(layout, {"indices": array})
+        Plan(layout, {"indices": array}).judged()
     assert caught.value.where == "indices[1] = 7"
     assert caught.value.valid == "-3 … 2"
     assert "… and 1 more" in "\n".join(caught.value.details)

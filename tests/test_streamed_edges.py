@@ -10,12 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Array, assert_same
+from conftest import Array, assert_same, judged
 
 import gscli
 from gscli import stream as streaming
 from gscli.files import content, files
-from gscli.frameworks import find
 from gscli.stream import rowfile, running, writeback
 from gscli.stream.writing import Ahead
 
@@ -50,9 +49,7 @@ def test_rows_wider_than_an_item(
     expected = gscli.run("onnx.gather", {"data": DATA, "indices": at})
     for sparse in (0, 128):
         monkeypatch.setattr(rowfile, "SPARSE", sparse)
-        _, output = streaming.run_to_file(
-            find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy")
-        )
+        output = streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
         assert_same(np.asarray(output), expected)
         assert_same(np.load(tmp_path / "out.npy"), expected)
 
@@ -67,7 +64,7 @@ def test_a_file_that_becomes_shorter(
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([0, 39])}
     os.truncate(tmp_path / "data.npy", 10_000)
     with pytest.raises(gscli.GscliError, match="became shorter"):
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+        streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
 
 
@@ -77,9 +74,7 @@ def test_data_in_memory_and_updates_in_a_file(tmp_path: Path) -> None:
         "indices": np.array([[5], [-1], [5]]),
         "updates": saved(tmp_path, "updates", DATA[:3]),
     }
-    _, output = streaming.run_to_file(
-        find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "out.npy")
-    )
+    output = streaming.run_to_file(judged("onnx.scatter_nd", inputs, {}), str(tmp_path / "out.npy"))
     assert_same(np.asarray(output), gscli.run("onnx.scatter_nd", inputs))
 
 
@@ -95,7 +90,7 @@ def test_a_reader_that_leaves_is_no_error_of_the_disk(tmp_path: Path) -> None:
     reader = threading.Thread(target=read_a_little)
     reader.start()
     with pytest.raises(BrokenPipeError):
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+        streaming.run_to_file(judged("onnx.gather", inputs, {}), str(pipe))
     reader.join()
     assert pipe.is_fifo()
 
@@ -106,7 +101,7 @@ def test_a_pipe_gets_it_all(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.arange(40)}
-    _, output = streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    output = streaming.run_to_file(judged("onnx.gather", inputs, {}), str(pipe))
     reader.join()
     assert got[0].endswith(DATA.tobytes())
     assert output.shape == DATA.shape
@@ -118,11 +113,11 @@ def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
         "indices": np.zeros((0, 1), np.int64),
         "updates": DATA[:0],
     }
-    assert streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {}) == 0
+    assert streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {})) == 0
     inputs |= {"indices": np.array([[1]]), "updates": saved(tmp_path, "updates", DATA[:1])}
     (tmp_path / "data.npy").unlink()
     with pytest.raises(gscli.GscliError, match="cannot read"):
-        streaming.patch_in_place(find("onnx.scatter_nd"), inputs, {})
+        streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}))
     assert [path.name for path in tmp_path.iterdir()] == ["updates.npy"]
 
 
@@ -152,5 +147,5 @@ def test_without_a_way_past_the_cache(
     monkeypatch.setattr(os, "O_DIRECT", os.O_DIRECT if known else 0)
     monkeypatch.setattr(fcntl, "fcntl", refuse)
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([3, -1])}
-    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+    streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert_same(np.load(tmp_path / "out.npy"), DATA[[3, -1]])

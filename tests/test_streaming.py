@@ -18,13 +18,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from conftest import Array, assert_same
+from conftest import Array, assert_same, judged
 
 import gscli
 from gscli import stream as streaming
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
-from gscli.frameworks import find
 from gscli.stream import reading, rowfile, writeback, writing
 
 RNG = np.random.default_rng(3)
@@ -128,8 +127,10 @@ def test_files_hold_what_memory_would(case: tuple[Any, ...], tmp_path: Path) -> 
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
     expected = gscli.run(name, inputs, attrs)
     done: list[tuple[int, int]] = []
-    _, output = streaming.run_to_file(
-        find(name), files, attrs, str(tmp_path / "out.npy"), progress=lambda *at: done.append(at)
+    output = streaming.run_to_file(
+        judged(name, files, attrs),
+        str(tmp_path / "out.npy"),
+        progress=lambda *at: done.append(at),
     )
     assert_same(output, expected)
     loaded = np.load(tmp_path / "out.npy")
@@ -148,8 +149,8 @@ def test_a_result_with_axes_in_another_order(tmp_path: Path) -> None:
     inputs = {"operand": DATA, "start_indices": np.abs(PAIRS) % 6}
     expected = gscli.run("stablehlo.gather", inputs, attrs)
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
-    _, output = streaming.run_to_file(
-        find("stablehlo.gather"), files, attrs, str(tmp_path / "out.npy")
+    output = streaming.run_to_file(
+        judged("stablehlo.gather", files, attrs), str(tmp_path / "out.npy")
     )
     assert_same(output, expected)
 
@@ -157,7 +158,7 @@ def test_a_result_with_axes_in_another_order(tmp_path: Path) -> None:
 def test_a_bad_index_leaves_no_file(tmp_path: Path) -> None:
     inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([3, 40])}
     with pytest.raises(gscli.GscliError) as caught:
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+        streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert caught.value.where == "indices[1] = 40"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
@@ -166,7 +167,7 @@ def test_the_output_may_be_the_input(tmp_path: Path) -> None:
     inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": ROWS}
     inputs["updates"] = updates(90, 6, 32)
     expected = gscli.run("onnx.scatter_nd", inputs)
-    streaming.run_to_file(find("onnx.scatter_nd"), inputs, {}, str(tmp_path / "data.npy"))
+    streaming.run_to_file(judged("onnx.scatter_nd", inputs, {}), str(tmp_path / "data.npy"))
     assert_same(np.load(tmp_path / "data.npy"), expected)
 
 
@@ -175,7 +176,7 @@ def test_a_file_that_became_shorter_is_an_error_and_no_crash(tmp_path: Path) -> 
     with (tmp_path / "data.npy").open("r+b") as file:
         file.truncate(1000)
     with pytest.raises(gscli.GscliError, match="data"):
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+        streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert not (tmp_path / "out.npy").exists()
 
 
@@ -191,7 +192,7 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
     monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
     with pytest.raises(gscli.GscliError, match="temporary") as caught:
-        streaming.run_to_file(find("onnx.scatter_nd"), files, {}, str(tmp_path / "out.npy"))
+        streaming.run_to_file(judged("onnx.scatter_nd", files, {}), str(tmp_path / "out.npy"))
     assert "No space" in caught.value.where
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
@@ -264,7 +265,7 @@ def test_what_fails_in_the_thread_is_told(
     data = np.arange(64 * 32, dtype=np.float64).reshape(64, 32)
     inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(49)}
     with pytest.raises(gscli.GscliError, match="cannot write") as caught:
-        streaming.run_to_file(find("onnx.gather"), inputs, {}, str(tmp_path / "out.npy"))
+        streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert "No space" in caught.value.where
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
@@ -326,7 +327,7 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
     reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()))
     reader.start()
     inputs = {"data": mapped_file(tmp_path, "data", DATA), "indices": np.array([3, 4])}
-    streaming.run_to_file(find("onnx.gather"), inputs, {}, str(pipe))
+    streaming.run_to_file(judged("onnx.gather", inputs, {}), str(pipe))
     reader.join()
     assert found[0].endswith(DATA[3:5].tobytes())
     with (tmp_path / "begun").open("wb", buffering=0) as begun:
@@ -356,13 +357,14 @@ import threading
 import time
 import numpy as np
 from gscli import stream
+from gscli.plan.inputs import planned
 from gscli.frameworks import find
 from gscli.files.files import load
 data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":
     inputs["updates"] = load(updates).array
-stream.run_to_file(find(operator), inputs, {}, out)
+stream.run_to_file(planned(find(operator), inputs, {}).judged(), out)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -12,7 +12,7 @@ from gscli.base.errors import LimitRefused, UsageError
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.plan.inputs import planned
-from gscli.plan.plan import Plan
+from gscli.plan.plan import JudgedPlan
 
 Array = NDArray[Any]
 
@@ -44,14 +44,14 @@ def execute(
     *,
     max_bytes: int | None = None,
     overlay: bool = False,
-) -> tuple[Plan, Array]:
+) -> tuple[JudgedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
     nothing is written: for callers that are done with it before the file changes.
     """
     try:
-        plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
+        plan = planned(operator, inputs, attrs, max_bytes=max_bytes).judged(late=True)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
         raise LimitRefused(
@@ -61,7 +61,7 @@ def execute(
         ) from error
 
 
-def _output(plan: Plan, *, overlay: bool) -> Array:
+def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
     layout = plan.layout
     data = plan.inputs[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:

@@ -7,24 +7,22 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.kernel.items import as_items
-from gscli.kernel.routes import few_addresses, judges_while_walking, walk
+from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.walks import Lane, Step
 from gscli.layout.axes import Number
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Flags, Indices, Plan
+from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
 
 
-def gather(plan: Plan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
+def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     """Read the cells of `data` that the plan addresses; skipped entries read the layout's fill.
 
-    Returns a new array of the layout's output shape and data's dtype. Raises IndexRefused.
+    Returns a new array of the layout's output shape and data's dtype. A late plan raises
+    IndexRefused.
     """
     form, layout = plan.layout.form, plan.layout
-    nothing = data.size == 0 or 0 in form.result
-    if nothing or not judges_while_walking(plan):
-        plan.judge()
-    if nothing:
+    if layout.moves_nothing:
         return arranged(layout, np.full(form.result, layout.fill, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
     if (few := few_addresses(plan)) is not None:
@@ -53,7 +51,7 @@ def _read_at_once(rows: Array, addresses: Indices, live: Flags | None, fill: Num
     return result
 
 
-def _read(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
+def _read(plan: JudgedPlan, rows: Array, result: Array, tuning: Tuning) -> None:
     """Any form: one `take` for each step of the walk."""
     run = rows.shape[1]
     source = as_items(rows, run)
@@ -82,7 +80,7 @@ def _take(source: Array, step: Step, target: Array) -> None:
         target[...] = source.take(step.addresses, axis=0, mode=mode)
 
 
-def _read_shared(plan: Plan, rows: Array, result: Array, tuning: Tuning) -> None:
+def _read_shared(plan: JudgedPlan, rows: Array, result: Array, tuning: Tuning) -> None:
     """Slices whose outer positions share their entries: one `take` along the axis."""
     form, run = plan.layout.form, rows.shape[1]
     batches, outer, count, _ = form.data

@@ -15,7 +15,7 @@ from gscli.kernel.items import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Flags, Indices, Plan
+from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
 
 CHUNK = 1 << 20
 """Bytes of output that are copied and patched while they are near."""
@@ -32,7 +32,7 @@ def worth_replacing(layout: Layout) -> bool:
     return plain and form.kind == "slices" and (form.shares_entries or crowded)
 
 
-def replaced(plan: Plan, data: Array, tuning: Tuning) -> Array:
+def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     """A copy of data with the last update of each row that has one."""
     form, run = plan.layout.form, plan.layout.form.run
     batches, outer, rows, _ = form.data

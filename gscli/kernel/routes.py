@@ -10,13 +10,13 @@ import numpy as np
 from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
 from gscli.layout.axes import Beyond, Narrow, Negative
 from gscli.layout.forms import cells
-from gscli.plan.plan import Flags, Indices, Plan
+from gscli.plan.plan import Flags, Indices, JudgedPlan
 
 FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""
 
 
-def numpy_judges(plan: Plan) -> bool:
+def numpy_judges(plan: JudgedPlan) -> bool:
     """Whether NumPy's own indexing refuses and wraps just what the policy does.
 
     So it is with single cells of one axis and the common policy. NumPy looks at every index
@@ -39,23 +39,14 @@ def numpy_judges(plan: Plan) -> bool:
     )
 
 
-def _seems_negative(plan: Plan) -> bool:
+def _seems_negative(plan: JudgedPlan) -> bool:
     """Whether any of a few index numbers from here and there is negative."""
     count = plan.layout.entry_count
     places = (0, count // 2, max(count - FEW_ENTRIES, 0))
     return any(plan.raw(0, at, at + FEW_ENTRIES).min(initial=0) < 0 for at in places)
 
 
-def judges_while_walking(plan: Plan) -> bool:
-    """Whether bad indices may be refused when a walk meets them, for it is no slower to do so.
-
-    Where many cells lie between those of a column, a walk meets its indices in short pieces.
-    """
-    form = plan.layout.form
-    return plan.judges_blocks and (form.kind != "elements" or form.data[3] == 1)
-
-
-def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Walk:
+def walk(plan: JudgedPlan, block: int, *, ordered: bool, written: bool = False) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
     `ordered`: every cell must meet its entries in turn, for it is written. `written`: addresses
@@ -71,7 +62,7 @@ def walk(plan: Plan, block: int, *, ordered: bool, written: bool = False) -> Wal
     return Shared(plan, form, block)
 
 
-def few_addresses(plan: Plan) -> tuple[Indices, Flags | None] | None:
+def few_addresses(plan: JudgedPlan) -> tuple[Indices, Flags | None] | None:
     """The addresses of a call whose overhead counts for more than its work, all in one; or None."""
     form, count = plan.layout.form, plan.layout.entry_count
     if count > FEW_ENTRIES:
@@ -95,7 +86,7 @@ def _starts(grid: tuple[int, int, int], size: int) -> Indices:
     return flat
 
 
-def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
+def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:
     """All steps, their regions one after the other in the row-major order of the result's grid.
 
     That is entry order too for every cell. What reads and writes files goes this way.
@@ -114,7 +105,7 @@ def in_sequence(plan: Plan, block: int) -> Iterator[Step]:
         yield from route.steps(lane)
 
 
-def addresses_of(plan: Plan, first: int, last: int) -> tuple[Indices, Flags | None]:
+def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:
     """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
 
     What traces replay; cells that do not exist have an address of no meaning.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gscli.layout.forms import Form
-from gscli.plan.plan import Array, Flags, Indices, Plan, positions
+from gscli.plan.plan import Array, Flags, Indices, JudgedPlan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]
@@ -83,7 +83,7 @@ class Slices(Walk):
 
     def __init__(
         self,
-        plan: Plan,
+        plan: JudgedPlan,
         form: Form,
         block: int,
         *,
@@ -140,7 +140,9 @@ class Slices(Walk):
 class Shared(Walk):
     """Several outer positions share the entries of their batch."""
 
-    def __init__(self, plan: Plan, form: Form, block: int, together: int | None = None) -> None:
+    def __init__(
+        self, plan: JudgedPlan, form: Form, block: int, together: int | None = None
+    ) -> None:
         self.plan, self.block = plan, block
         self.factors = form.steps
         _, self.outer, self.rows, _ = form.data
@@ -185,7 +187,7 @@ class Elements(Walk):
     """
 
     def __init__(
-        self, plan: Plan, form: Form, block: int, *, ordered: bool, in_sequence: bool = False
+        self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool, in_sequence: bool = False
     ) -> None:
         self.plan, self.numbers = plan, plan.columns[0].reshape(form.result[1:])
         _, _, self.rows, self.inner = form.data
@@ -221,7 +223,7 @@ class Elements(Walk):
 class Cells(Walk):
     """The general form: columns, entry terms and window terms, all added up."""
 
-    def __init__(self, plan: Plan, form: Form, block: int, *, ordered: bool) -> None:
+    def __init__(self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool) -> None:
         self.plan, self.form = plan, form
         entries, width = self.grid = form.result[1:3]
         self.block = max(block // max(width, 1), 1)

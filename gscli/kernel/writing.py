@@ -11,36 +11,34 @@ from gscli.base.arrays import dtype_named
 from gscli.kernel.items import as_items
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
-from gscli.kernel.routes import few_addresses, judges_while_walking, numpy_judges, walk
+from gscli.kernel.routes import few_addresses, numpy_judges, walk
 from gscli.kernel.rows import reduce_rows
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.kernel.walks import Lane, Step, Walk
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Flags, Indices, Plan
+from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
 
 NEAR = 6 << 20
 """Bytes of output that stay in the caches."""
 
 
 def scatter(
-    plan: Plan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
+    plan: JudgedPlan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
 ) -> Array:
     """A copy of `data` (or the fill) with the plan's updates written in entry order.
 
     Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
-    may be written to. Raises IndexRefused.
+    may be written to. A late plan raises IndexRefused.
     """
     with np.errstate(all="ignore"):
         return _scattered(plan, data, base, tuning)
 
 
-def _scattered(plan: Plan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
+def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
     written = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
-    nothing = not layout.entry_count or not layout.window_size or 0 in layout.output_shape
-    if nothing or not (written or judges_while_walking(plan)):
-        plan.judge()
+    nothing = layout.moves_nothing
     if data is not None and base is None and worth_replacing(layout) and not nothing:
         return replaced(plan, data, tuning)
     target = Target(layout, _base(layout, data, tuning) if base is None else base)
@@ -149,7 +147,7 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
 
 
 def _write_at_once(
-    plan: Plan, target: Target, addresses: Indices, live: Flags | None, tuning: Tuning
+    plan: JudgedPlan, target: Target, addresses: Indices, live: Flags | None, tuning: Tuning
 ) -> None:
     """Few entries and one step."""
     values = Updates(plan, target.work.dtype).values((slice(None),))
@@ -161,7 +159,7 @@ def _write_at_once(
         target.reduce(slice(None), addresses, values, tuning)
 
 
-def _whole(plan: Plan, target: Target, *, written: bool) -> int:
+def _whole(plan: JudgedPlan, target: Target, *, written: bool) -> int:
     """The number of entries where all of them are best written at once, else 0.
 
     NumPy looks at all indices of a call before it uses the first. In blocks they are near for the
@@ -170,7 +168,7 @@ def _whole(plan: Plan, target: Target, *, written: bool) -> int:
     return plan.layout.entry_count if written and target.work.nbytes > NEAR else 0
 
 
-def _write(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
+def _write(plan: JudgedPlan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Row-major order, the last writer wins."""
     run = plan.layout.form.run
     rows = as_items(target.rows, run)
@@ -193,7 +191,7 @@ def _write(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None
     for_each(route.lanes, write, tuning.threads_for(target.work))
 
 
-def _reduce(plan: Plan, target: Target, tuning: Tuning, *, written: bool) -> None:
+def _reduce(plan: JudgedPlan, target: Target, tuning: Tuning, *, written: bool) -> None:
     """Apply the reduction one update at a time, each rounded to the working dtype."""
     whole = _whole(plan, target, written=written)
     block = tuning.block if plan.layout.form.run == 1 else tuning.sorted_block

@@ -25,7 +25,7 @@ from gscli.layout.axes import Beyond, Negative
 from gscli.layout.layout import Layout
 from gscli.plan.inputs import layout_of
 from gscli.plan.limits import shape_limit
-from gscli.plan.plan import BLOCK, Plan
+from gscli.plan.plan import BLOCK, JudgedPlan, Plan
 from gscli.traces.duplicates import duplicate_writers, windows_overlap
 from gscli.traces.entries import label_of
 
@@ -157,14 +157,14 @@ def _value_remarks(
     yield from _more("index", "indices out of range", total - len(found))
     yield from _negatives(plan, operator)
     if total == 0 and layout.kind == "scatter" and layout.open_order:
-        yield from _duplicates(plan, layout.open_order, listed)
+        yield from _duplicates(plan.judged(), layout.open_order, listed)
 
 
 def _bad_index(one: Finding) -> Remark:
     return Remark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
 
 
-def _duplicates(plan: Plan, reason: str, listed: int) -> Iterator[Remark]:
+def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[Remark]:
     found = duplicate_writers(plan, listed)
     windows = windows_overlap(plan.layout)
     for group in found.groups:

@@ -120,6 +120,11 @@ class Layout:
         return prod(self.output_shape)
 
     @cached_property
+    def moves_nothing(self) -> bool:
+        """Whether no cell is read or written, whatever the indices are."""
+        return 0 in self.data_shape or not (self.entry_count and self.window_size)
+
+    @cached_property
     def made_shapes(self) -> tuple[tuple[Shape, int], ...]:
         """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
         shapes = self.output_shape, self.addressing.entries + self.addressing.window

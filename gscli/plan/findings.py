@@ -1,14 +1,67 @@
-"""The refusal of index numbers outside their legal range: findings put into words."""
+"""Index numbers outside their legal range: how they are found, and the refusal that tells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gscli.base.errors import Finding, IndexRefused, Pointed
 from gscli.base.text import counted
+from gscli.files import mapped
 from gscli.layout.layout import Layout
+from gscli.plan.indices import BLOCK, WrittenIndices
+from gscli.plan.policy import legal_range, outside
 
 SHOWN_FINDINGS = 3
+
+RELEASED = 64 * BLOCK
+"""Entries after which the pages of mapped indices are let go."""
+
+
+def findings(
+    indices: WrittenIndices, columns: Sequence[int], limit: int | None
+) -> tuple[list[Finding], int]:
+    """Every bad number of these columns in entry order, and how many there are in all.
+
+    At most `limit` of them are described.
+    """
+    layout = indices.layout
+    found: list[Finding] = []
+    total = 0
+    for column in columns:
+        axis, described = layout.axes[layout.column_axes[column]], 0
+        for first in range(0, layout.entry_count, BLOCK):
+            if not first % RELEASED:
+                mapped.release(*indices.inputs.values())
+            refused = outside(indices.raw(column, first, first + BLOCK), axis, layout.policy)
+            if refused is None:
+                continue
+            places = np.flatnonzero(refused)
+            total += places.size
+            wanted = places if limit is None else places[: max(limit - described, 0)]
+            described += wanted.size
+            found.extend(_finding(indices, column, first + int(place)) for place in wanted)
+    found.sort(key=lambda finding: (finding.entry, finding.slot))
+    return found[:limit], total
+
+
+def _finding(indices: WrittenIndices, column: int, entry: int) -> Finding:
+    layout = indices.layout
+    axis = layout.column_axes[column]
+    vector = indices.vector(entry)
+    low, high = legal_range(layout.axes[axis], layout.policy)
+    return Finding(
+        layout.addressing.columns[column].source,
+        indices.index_position(column, entry),
+        vector[column],
+        vector,
+        column,
+        None if layout.is_flattened else axis,
+        low,
+        high,
+        entry,
+    )
 
 
 def refusal(layout: Layout, found: Sequence[Finding], total: int) -> IndexRefused:

@@ -1,14 +1,21 @@
 """Plans: a layout plus index values. The only reader of index values.
 
-`resolve` judges every index before anything is read or written, so an error leaves no output. A
-plan then answers, block by block of entries, which coordinates each entry addresses after the
-policy was applied (per coordinate, never on a folded address) and which entries are live.
+`Plan.judged` looks at every index before anything is read or written, so that an error leaves no
+output. What it returns, a `JudgedPlan`, is all that the kernel, streams and patches take: block by
+block of entries it answers which coordinates each entry addresses after the policy was applied (per
+coordinate, never on a folded address) and which entries are live.
+
+Judging on the way: a result in memory vanishes with an error, so that no index need be looked at
+before the walk, which would be one more pass over all of them. `judged(late=True)` returns a
+`LatePlan` where the policy is simple enough. Its indices are judged by who meets them first: by
+`coordinates`, which look at the numbers while they have them at hand, or by NumPy's own indexing,
+where that refuses just what the policy does (`gscli.kernel.routes.numpy_judges`). Who meets a bad
+one calls `judge`, which looks at all of them and tells of the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +23,10 @@ import numpy as np
 from gscli.base.cached import cached_property
 from gscli.base.errors import Finding
 from gscli.files import mapped
-from gscli.layout.axes import Column, Negative, Shape
+from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.findings import SHOWN_FINDINGS, refusal
+from gscli.plan.findings import SHOWN_FINDINGS, findings, refusal
+from gscli.plan.indices import BLOCK, WrittenIndices, positions
 from gscli.plan.policy import (
     Array,
     Flags,
@@ -27,25 +35,15 @@ from gscli.plan.policy import (
     from_end,
     highest_tame,
     largest_unsigned,
-    legal_range,
-    outside,
 )
 
 __all__ = [
-    "BLOCK", "Array", "Block", "Flags", "Indices", "Plan", "fit_updates", "positions", "resolve",
+    "BLOCK", "Array", "Flags", "Indices", "JudgedPlan", "LatePlan", "Plan", "Resolved",
+    "fit_updates", "positions",
 ]  # fmt: skip
 
-BLOCK = 1 << 16
-"""Entries judged or resolved at a time: their addresses stay in the second-level cache."""
 
-RELEASED = 64 * BLOCK
-"""Entries after which the pages of mapped indices are let go."""
-
-MOST_FLATITER_AXES = 32
-"""NumPy's flat iterators stop there; arrays may have 64 axes."""
-
-
-class Block(NamedTuple):
+class Resolved(NamedTuple):
     """Resolved coordinates of entries `first` … `last`-1: one int64 array per index column."""
 
     first: int
@@ -54,47 +52,8 @@ class Block(NamedTuple):
     live: Flags | None
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Which cells of data does entry number i address? Made by `resolve`."""
-
-    layout: Layout
-    inputs: Mapping[str, Array] = field(repr=False)
-
-    def __reduce__(self) -> tuple[type[Plan], tuple[Layout, Mapping[str, Array]]]:
-        """Pickled without what was computed from these two."""
-        return type(self), (self.layout, self.inputs)
-
-    @cached_property
-    def columns(self) -> tuple[Array, ...]:
-        """One view per index column, broadcast to the entry grid, in the indices' own type."""
-        entries = self.layout.addressing.entries
-        views = []
-        for column in self.layout.addressing.columns:
-            view = self._own_column(column)
-            views.append(view if view.shape == entries else np.broadcast_to(view, entries))
-        return tuple(views)
-
-    def _own_column(self, column: Column) -> Array:
-        array = self.inputs[column.source]
-        if column.slot is None or column.vector_dim is None:
-            return array
-        return array[(slice(None),) * column.vector_dim + (column.slot,)]
-
-    @cached_property
-    def _flat_columns(self) -> tuple[Array | np.flatiter[Array], ...]:
-        return tuple([self._flat_column(*pair) for pair in enumerate(self.columns)])
-
-    def _flat_column(self, number: int, view: Array) -> Array | np.flatiter[Array]:
-        """One column as something that slices flat without a copy of all of it."""
-        column = self.layout.addressing.columns[number]
-        source = self.inputs[column.source]
-        if view.ndim <= 1 or view.flags.c_contiguous:
-            return view.reshape(-1)
-        last = column.vector_dim == source.ndim - 1 and source.shape[:-1] == view.shape
-        if last and source.flags.c_contiguous:
-            return source.reshape(-1, source.shape[-1])[:, column.slot]
-        return view.flat if view.ndim <= MOST_FLATITER_AXES else view.reshape(-1)
+class Plan(WrittenIndices):
+    """Which cells of data does entry number i address? Shapes are judged, index values not yet."""
 
     @cached_property
     def tame(self) -> tuple[bool, ...]:
@@ -116,7 +75,7 @@ class Plan:
         if highest < 0 or largest[declared.source] <= highest:
             return highest >= 0
         alone = len(self._highest) == 1
-        return not alone and _largest(self._own_column(declared)) <= highest
+        return not alone and _largest(self.own_column(declared)) <= highest
 
     @cached_property
     def _highest(self) -> tuple[int, ...]:
@@ -128,28 +87,61 @@ class Plan:
         pairs = zip(self.layout.addressing.columns, self.layout.column_axes, strict=True)
         return tuple([highest_tame(axes[axis], policy, inputs[own.source]) for own, axis in pairs])
 
-    def raw(self, column: int, first: int, last: int) -> Array:
-        """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
-        return np.asarray(self._flat_columns[column][first:last])
+    def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
+        """Every index outside its legal range in entry order, and how many there are in all.
+
+        At most `limit` of them are described.
+        """
+        wild = [column for column, tame in enumerate(self.tame) if not tame]
+        return findings(self, wild, limit)
+
+    def judge(self) -> None:
+        """Raise IndexRefused if any index is outside its legal range.
+
+        It names the first bad ones and counts the rest.
+        """
+        found, total = self.findings(SHOWN_FINDINGS)
+        if total:
+            raise refusal(self.layout, found, total)
+
+    def judged(self, *, late: bool = False) -> JudgedPlan:
+        """The plan that may be executed; IndexRefused where an index is bad.
+
+        `late`: a bad index may also be refused on the way, for what is made then is thrown away.
+        """
+        late = late and self._may_be_late
+        if not late:
+            self.judge()
+        plan = LatePlan(self.layout, self.inputs) if late else JudgedPlan(self.layout, self.inputs)
+        plan.__dict__.update(self.__dict__)  # what was computed of the indices stays known
+        return plan
+
+    @property
+    def _may_be_late(self) -> bool:
+        """Whether every index meets somebody who judges it, and that is no slower.
+
+        So it is with whole numbers, each of one row, that are refused when they are out of range.
+        Where many cells lie between those of a column, a walk meets its indices in short pieces.
+        """
+        layout, form = self.layout, self.layout.form
+        near = form.kind != "elements" or form.data[3] == 1
+        whole = min(self._highest, default=0) >= 0
+        return layout.refuses_rows and not layout.moves_nothing and near and whole
+
+    def updates(self) -> Array:
+        """The values to write as a view of shape `entries ++ window`, in their own dtype."""
+        return fit_updates(self.layout, self.inputs)
+
+
+class JudgedPlan(Plan):
+    """A plan whose indices are legal; it says which cells each entry addresses."""
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
-        """Index numbers of one column after the policy was applied, and which are live.
-
-        Raises IndexRefused where one is bad and nobody called `judge` before.
-        """
-        layout = self.layout
-        axis = layout.axes[layout.column_axes[column]]
-        if numbers.size and self.judges_blocks and not self.is_judged:
-            if largest_unsigned(numbers) <= self._highest[column]:
-                return numbers.astype(np.int64, copy=False), None
-            if layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
-                resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
-                if largest_unsigned(resolved) < axis.size:
-                    return resolved, None
-            self.judge()
+        """Index numbers of one column after the policy was applied, and which are live."""
         if self.tame[column]:
             return numbers.astype(np.int64, copy=False), None
-        return apply_policy(numbers, axis, layout.policy)
+        axis = self.layout.axes[self.layout.column_axes[column]]
+        return apply_policy(numbers, axis, self.layout.policy)
 
     def rows(self, first: int, last: int, steps: Sequence[int]) -> tuple[Indices, Flags | None]:
         """The columns of some entries folded to one row number each, and which are live.
@@ -157,11 +149,7 @@ class Plan:
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
         live, total, owned = None, None, False
-        tame = self._has_tame_vectors(first, last)
-        for column, step in enumerate(steps):
-            numbers, alive = self.raw(column, first, last), None
-            if not (tame and numbers.dtype == np.int64):
-                numbers, alive = self.coordinates(column, numbers)
+        for step, (numbers, alive) in zip(steps, self._resolved(first, last), strict=True):
             if alive is not None:
                 live = alive if live is None else live & alive
             term = numbers if step == 1 else numbers * step
@@ -173,153 +161,50 @@ class Plan:
                 total, owned = total + term, True
         return np.zeros(last - first, np.int64) if total is None else total, live
 
-    def _has_tame_vectors(self, first: int, last: int) -> bool:
-        """Whether all numbers of some entries are coordinates as they stand.
-
-        It takes one look where they stand side by side; a look at each column takes longer.
-        """
-        if self._vectors is None or self.is_judged or not self.judges_blocks or first >= last:
-            return False
-        return largest_unsigned(self._vectors[first:last]) <= min(self._highest)
-
-    @cached_property
-    def _vectors(self) -> Array | None:
-        """All numbers as (entries, columns), where they stand like that and are several."""
-        columns = self.layout.addressing.columns
-        if len(columns) < 2:  # noqa: PLR2004  several
-            return None
-        source = self.inputs[columns[0].source]
-        alike = all(
-            column.source == columns[0].source and column.vector_dim == source.ndim - 1
-            for column in columns
-        )
-        shaped = source.shape == (*self.layout.addressing.entries, len(columns))
-        if not (alike and shaped and source.flags.c_contiguous):
-            return None
-        return source.reshape(-1, len(columns))
-
-    def block(self, first: int, last: int) -> Block:
+    def block(self, first: int, last: int) -> Resolved:
         """Coordinates of a range of entries after the policy was applied."""
-        layout, live = self.layout, None
+        live: Flags | None = None
         coordinates: list[Indices] = []
-        for column in range(len(layout.column_axes)):
-            resolved, alive = self.coordinates(column, self.raw(column, first, last))
-            coordinates.append(resolved)
+        for numbers, alive in self._resolved(first, last):
+            coordinates.append(numbers)
             if alive is not None:
                 live = alive if live is None else live & alive
-        return Block(first, last, tuple(coordinates), live)
+        return Resolved(first, last, tuple(coordinates), live)
 
-    def grid(self, first: int, last: int) -> tuple[Indices, ...]:
-        """Position of each entry in the entry grid, one array per grid axis."""
-        return positions(first, last, self.layout.addressing.entries)
+    def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
+        """The coordinates of some entries, one column after the other, and which are live."""
+        for column in range(len(self.layout.column_axes)):
+            yield self.coordinates(column, self.raw(column, first, last))
 
-    @cached_property
-    def judges_blocks(self) -> bool:
-        """Whether `coordinates` can refuse bad indices itself, while it has them at hand.
 
-        So it is with whole numbers, each of one row, that are refused when they are out of range.
-        Who needs all indices judged before the first is used has to call `judge`.
+class LatePlan(JudgedPlan):
+    """A plan whose indices are judged by whoever meets them: `coordinates` raise IndexRefused."""
+
+    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
+        """As of a judged plan; each number is looked at once, and told of by `judge` if bad."""
+        if not numbers.size or largest_unsigned(numbers) <= self._highest[column]:
+            return numbers.astype(np.int64, copy=False), None
+        axis = self.layout.axes[self.layout.column_axes[column]]
+        if self.layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
+            resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
+            if largest_unsigned(resolved) < axis.size:
+                return resolved, None
+        self.judge()
+        return super().coordinates(column, numbers)
+
+    def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
+        """One look at all numbers of the entries, where they stand side by side, is enough.
+
+        A look at each column takes longer.
         """
-        return self.layout.refuses_rows and min(self._highest, default=0) >= 0
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether all indices have been looked at."""
-        return "tame" in self.__dict__
-
-    def judge(self) -> None:
-        """Raise IndexRefused if any index is outside its legal range."""
-        if not (all(self.tame) or self._legal):
-            raise refusal(self.layout, *self.findings(SHOWN_FINDINGS))
-
-    @cached_property
-    def _legal(self) -> bool:
-        return not self.findings(0)[1]
-
-    def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
-        """Every index outside its legal range in entry order, and how many there are in all.
-
-        At most `limit` of them are described.
-        """
-        found: list[Finding] = []
-        total = 0
-        for column, axis_number in enumerate(self.layout.column_axes):
-            axis, described = self.layout.axes[axis_number], 0
-            if self.tame[column]:
-                continue
-            for first in range(0, self.layout.entry_count, BLOCK):
-                if not first % RELEASED:
-                    mapped.release(*self.inputs.values())
-                numbers = self.raw(column, first, first + BLOCK)
-                refused = outside(numbers, axis, self.layout.policy)
-                if refused is None:
-                    continue
-                places = np.flatnonzero(refused)
-                total += places.size
-                wanted = places if limit is None else places[: max(limit - described, 0)]
-                described += wanted.size
-                found.extend(self._finding(column, axis_number, first + int(p)) for p in wanted)
-        found.sort(key=lambda finding: (finding.entry, finding.slot))
-        return found[:limit], total
-
-    def _finding(self, column: int, axis_number: int, entry: int) -> Finding:
-        axis, declared = self.layout.axes[axis_number], self.layout.addressing.columns[column]
-        low, high = legal_range(axis, self.layout.policy)
-        return Finding(
-            declared.source,
-            self.index_position(column, entry),
-            self.raw(column, entry, entry + 1)[0].item(),
-            self.vector(entry),
-            column,
-            None if self.layout.is_flattened else axis_number,
-            low,
-            high,
-            entry,
-        )
-
-    def vector(self, entry: int) -> tuple[int | float, ...]:
-        """The numbers of one entry as written."""
-        return tuple(
-            self.raw(column, entry, entry + 1)[0].item() for column in range(len(self.columns))
-        )
-
-    def index_position(self, column: int, entry: int) -> tuple[int, ...]:
-        """Where in its input the number of this column and entry stands."""
-        declared = self.layout.addressing.columns[column]
-        grid = [int(at[0]) for at in self.grid(entry, entry + 1)]
-        shape = list(self.inputs[declared.source].shape)
-        if declared.vector_dim is not None:
-            del shape[declared.vector_dim]
-        kept = grid[len(grid) - len(shape) :]
-        position = [0 if size == 1 else int(at) for at, size in zip(kept, shape, strict=True)]
-        if declared.vector_dim is not None and declared.slot is not None:
-            position.insert(declared.vector_dim, declared.slot)
-        return tuple(position)
-
-    def updates(self) -> Array:
-        """The values to write as a view of shape `entries ++ window`, in their own dtype."""
-        return fit_updates(self.layout, self.inputs)
-
-
-def resolve(layout: Layout, inputs: Mapping[str, Array]) -> Plan:
-    """Bind index values to a layout; IndexRefused names the first bad ones and counts the rest.
-
-    `inputs`: arrays by argument name, of the shapes and dtypes that the layout was made from.
-    """
-    plan = Plan(layout, inputs)
-    plan.judge()
-    return plan
-
-
-def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
-    """Coordinates of the row-major numbers `first` … `last`-1 in a grid; () for rank 0.
-
-    >>> positions(1, 3, (2, 2))
-    (array([0, 1]), array([1, 0]))
-    """
-    if not shape:
-        return ()
-    return tuple(np.unravel_index(np.arange(first, last, dtype=np.int64), shape))
+        vectors = self.vectors
+        if vectors is None or first >= last or vectors.dtype != np.int64:
+            yield from super()._resolved(first, last)
+        elif largest_unsigned(vectors[first:last]) <= min(self._highest):
+            for column in range(len(self._highest)):
+                yield self.raw(column, first, last), None
+        else:
+            yield from super()._resolved(first, last)
 
 
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:

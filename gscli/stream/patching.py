@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +12,13 @@ import numpy as np
 
 from gscli.base.errors import CannotRead, CannotWrite, UsageError
 from gscli.base.text import safe
-from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.files.interrupts import Interrupts
 from gscli.files.undo import Journal, write_rows
 from gscli.kernel.tuning import DEFAULT
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
-from gscli.plan.inputs import planned
-from gscli.plan.plan import Array, Indices, Plan
+from gscli.plan.plan import Array, Indices, JudgedPlan
 from gscli.stream.rowfile import RowFile
 from gscli.stream.running import Progress, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of
@@ -29,29 +27,21 @@ CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
 
 
-def patch_in_place(
-    operator: Signature,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
-    *,
-    progress: Progress | None = None,
-) -> int:
+def patch_in_place(plan: JudgedPlan, *, name: str = "", progress: Progress | None = None) -> int:
     """Write a scatter's updates into the file that its data are mapped from; rows changed.
 
-    All shapes and indices are judged first. Memory: about 40 bytes for each update. What the rows
-    held is kept in a journal beside the file until the new content is on the device, so that an
-    error leaves the file as it was, and so does the next use after a crash. Raises GscliError.
+    Memory: about 40 bytes for each update. What the rows held is kept in a journal beside the file
+    until the new content is on the device, so that an error leaves the file as it was, and so does
+    the next use after a crash. `name` is the operator's, for errors. Raises GscliError.
     """
-    plan = planned(operator, inputs, attrs)
     layout = plan.layout
     place = None if layout.data is None else mapped.file_of(plan.inputs[layout.data])
     if layout.kind != "scatter" or place is None or layout.dtype == "str":
         raise UsageError(
             "only a scatter into a mapped .npy file can be done in place",
-            where=operator.full_name,
+            where=name,
             hint="-o FILE writes a new file; it may be the input",
         )
-    plan.judge()
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
     _refuse_own_updates(plan, place[0])
@@ -61,7 +51,7 @@ def patch_in_place(
         return _patched(patch, place[0], descriptor, progress)
 
 
-def _refuse_own_updates(plan: Plan, path: str) -> None:
+def _refuse_own_updates(plan: JudgedPlan, path: str) -> None:
     """Updates from the file that is patched would be read again after some of them changed."""
     updates = plan.layout.updates
     name = None if updates is None else updates.name
@@ -132,7 +122,7 @@ class Patch:
     ahead: Ahead
 
     @classmethod
-    def of(cls, plan: Plan, offset: int, stack: ExitStack) -> Patch:
+    def of(cls, plan: JudgedPlan, offset: int, stack: ExitStack) -> Patch:
         """Sort the addresses of a plan."""
         layout = plan.layout
         assert layout.data is not None

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
-from gscli.plan.plan import Array, Plan
+from gscli.plan.plan import Array, JudgedPlan
 from gscli.stream.rowfile import HeldRows, RowFile
 
 PIECE = 36 << 20
@@ -19,7 +19,7 @@ PICKS = 1 << 20
 
 
 def gathered(
-    plan: Plan, source: RowFile | HeldRows, dtype: np.dtype[np.generic]
+    plan: JudgedPlan, source: RowFile | HeldRows, dtype: np.dtype[np.generic]
 ) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 

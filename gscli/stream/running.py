@@ -15,14 +15,12 @@ import numpy as np
 from gscli.base.arrays import dtype_named
 from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
-from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
 from gscli.kernel.updates import Updates, prepared
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.inputs import planned
-from gscli.plan.plan import Array, Indices, Plan
+from gscli.plan.plan import Array, Indices, JudgedPlan
 from gscli.stream.reading import gathered
 from gscli.stream.rowfile import HeldRows, RowFile, rows_of
 from gscli.stream.writeback import written_through
@@ -41,22 +39,12 @@ def worth_streaming(inputs: Mapping[str, Array]) -> bool:
     )
 
 
-def run_to_file(
-    operator: Signature,
-    inputs: Mapping[str, object],
-    attrs: Mapping[str, object],
-    path: str,
-    *,
-    max_bytes: int | None = None,
-    progress: Progress | None = None,
-) -> tuple[Plan, Array]:
+def run_to_file(plan: JudgedPlan, path: str, *, progress: Progress | None = None) -> Array:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
-    All shapes and indices are judged first. `progress` is called with the bytes of the result
-    written so far and in all. Returns the plan and the new file, mapped. Raises GscliError alone.
+    `progress` is called with the bytes of the result written so far and in all. Returns the new
+    file, mapped. Raises GscliError alone.
     """
-    plan = planned(operator, inputs, attrs, max_bytes=max_bytes)
-    plan.judge()
     mapped.release(*plan.inputs.values())
     dtype = output_dtype(plan)
     header = npy_header(dtype, plan.layout.output_shape)
@@ -73,8 +61,7 @@ def run_to_file(
                 done += write(piece.reshape(-1).view(np.uint8).data)
                 if progress is not None:
                     progress(done, total)
-        output = _mapped_output(file, dtype, plan.layout, len(header))
-    return plan, output
+        return _mapped_output(file, dtype, plan.layout, len(header))
 
 
 @contextmanager
@@ -101,7 +88,7 @@ def _folder_for_temporary_files(path: str) -> str | None:
     return None
 
 
-def output_dtype(plan: Plan) -> np.dtype[Any]:
+def output_dtype(plan: JudgedPlan) -> np.dtype[Any]:
     """The element type of the result."""
     data = plan.layout.data
     return dtype_named(plan.layout.dtype) if data is None else plan.inputs[data].dtype
@@ -119,7 +106,7 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
 
 
 def _pieces(
-    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+    plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
     layout = plan.layout
     if 0 in layout.output_shape:
@@ -151,7 +138,7 @@ def _transposed(
 
 
 def _scattered(
-    plan: Plan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+    plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.run
     rows = prod(layout.output_shape) // run
@@ -172,7 +159,7 @@ def _scattered(
     return scattering.written(records_of(plan), 0, rows)
 
 
-def data_rows(plan: Plan, dtype: np.dtype[Any], stack: ExitStack) -> RowFile | HeldRows:
+def data_rows(plan: JudgedPlan, dtype: np.dtype[Any], stack: ExitStack) -> RowFile | HeldRows:
     """The data as rows of the form's run."""
     assert plan.layout.data is not None
     source = rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
@@ -180,7 +167,9 @@ def data_rows(plan: Plan, dtype: np.dtype[Any], stack: ExitStack) -> RowFile | H
     return source
 
 
-def updates_at(plan: Plan, dtype: np.dtype[Any], stack: ExitStack) -> Callable[[Indices], Array]:
+def updates_at(
+    plan: JudgedPlan, dtype: np.dtype[Any], stack: ExitStack
+) -> Callable[[Indices], Array]:
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
     layout, run = plan.layout, plan.layout.form.run
     working = dtype if layout.accumulate is None else dtype_named(layout.accumulate)

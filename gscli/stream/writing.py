@@ -21,7 +21,7 @@ from gscli.kernel.rows import stable_order
 from gscli.kernel.tuning import DEFAULT
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Indices, Plan
+from gscli.plan.plan import Array, Indices, JudgedPlan
 
 BLOCK = 1 << 20
 """Bytes of data that pass by at a time."""
@@ -52,7 +52,7 @@ class Records:
         return rows[order], places[order]
 
 
-def records_of(plan: Plan) -> Records:
+def records_of(plan: JudgedPlan) -> Records:
     """The live addresses of a plan; places count rows in the canonical order of the updates."""
     entries = plan.layout.form.result
     run = plan.layout.form.run

@@ -11,7 +11,7 @@ from gscli.base.errors import Notice
 from gscli.base.text import counted
 from gscli.declare.signature import Signature
 from gscli.layout.layout import Layout
-from gscli.plan.plan import BLOCK, Indices, Plan
+from gscli.plan.plan import BLOCK, Indices, JudgedPlan
 from gscli.traces.entries import name_of
 
 JUDGED = 1 << 22
@@ -46,7 +46,7 @@ class Duplicates(NamedTuple):
     writers: int = 0
 
 
-def duplicate_writers(plan: Plan, limit: int) -> Duplicates:
+def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
     """Groups of entries that write the same cells, the first `limit` described.
 
     Slices are the same or have no cell in common. Windows may overlap, so that each of their cells
@@ -103,7 +103,7 @@ def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
     return found
 
 
-def _every_cell(plan: Plan, count: int) -> tuple[Indices, Indices]:
+def _every_cell(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     """Flat address and entry of each cell that windows write."""
     addresses, inside = kernel.addresses_of(plan, 0, count)
     writers = np.repeat(np.arange(count), addresses.shape[1])
@@ -115,7 +115,7 @@ def _every_cell(plan: Plan, count: int) -> tuple[Indices, Indices]:
     )
 
 
-def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
+def _first_cells(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     """A number that tells the first cell of each live entry apart, and the entry."""
     found = np.full(count, -1, np.int64)
     layout = plan.layout
@@ -137,7 +137,7 @@ def _first_cells(plan: Plan, count: int) -> tuple[Indices, Indices]:
     return found[there], there
 
 
-def duplicate_notice(operator: Signature, plan: Plan) -> list[Notice]:
+def duplicate_notice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.open_order
     found = duplicate_writers(plan, _DESCRIBED) if reason else None
@@ -172,7 +172,7 @@ def judged_part(layout: Layout) -> list[str]:
     return [f"duplicates were looked for among the first {judged:,} of {count:,} entries"]
 
 
-def _writers(plan: Plan, group: tuple[int, ...]) -> str:
+def _writers(plan: JudgedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
     shown = [f"{name_of(number)}: {_vector(plan.vector(number))}" for number in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""

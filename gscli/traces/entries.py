@@ -13,7 +13,7 @@ from gscli.base.arrays import plain
 from gscli.layout.axes import Beyond
 from gscli.layout.boxes import Box, axis_boxes, box_size, reshaped, without
 from gscli.layout.layout import Fit
-from gscli.plan.plan import Plan
+from gscli.plan.plan import JudgedPlan
 from gscli.plan.policy import legal_range
 from gscli.traces.replay import Change, Replay
 
@@ -153,7 +153,7 @@ def label_of(number: int) -> str:
 ENTRIES_AT_ONCE = 1024
 
 
-def resolved_entries(plan: Plan, count: int) -> Iterator[Entry]:
+def resolved_entries(plan: JudgedPlan, count: int) -> Iterator[Entry]:
     """The first `count` entries in order.
 
     >>> import gscli
@@ -165,7 +165,7 @@ def resolved_entries(plan: Plan, count: int) -> Iterator[Entry]:
 
 
 class _Resolver:
-    def __init__(self, plan: Plan, count: int) -> None:
+    def __init__(self, plan: JudgedPlan, count: int) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
 
     def entries(self) -> Iterator[Entry]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gscli import kernel
 from gscli.base.arrays import dtype_named
-from gscli.plan.plan import Array, Flags, Indices, Plan
+from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
 
 REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""
@@ -36,7 +36,7 @@ class Change(NamedTuple):
 class Replay:
     """The first `count` entries of a scatter, replayed in order on first use."""
 
-    def __init__(self, plan: Plan, count: int) -> None:
+    def __init__(self, plan: JudgedPlan, count: int) -> None:
         window = max(plan.layout.window_size, 1)
         self._plan = plan
         self._count = min(count, REPLAYED_CELLS // window)

@@ -21,7 +21,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Shape
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Plan
+from gscli.plan.plan import Array, JudgedPlan
 from gscli.traces.duplicates import Duplicates, duplicate_notice, duplicate_writers
 from gscli.traces.entries import Adjustment, Entry, How, label_of, resolved_entries
 
@@ -77,7 +77,7 @@ class Trace:
     """
 
     operator: Operator
-    plan: Plan
+    plan: JudgedPlan
     output: Array
     source_names: Mapping[str, str] = field(default_factory=dict)
     notices: tuple[Notice, ...] = ()

@@ -15,6 +15,8 @@ from gscli import stream as streaming
 from gscli.files import content
 from gscli.files.files import load
 from gscli.frameworks import find
+from gscli.plan.inputs import planned
+from gscli.plan.plan import JudgedPlan
 from gscli.stream import patching, reading, rowfile, running, writeback, writing
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -43,14 +45,17 @@ class Subject:
     def expected(self) -> bytes:
         return gscli.run(self.operator, self.arrays, self.attrs).tobytes()
 
+    def judged(self, folder: Path) -> JudgedPlan:
+        """The plan of the call from its files."""
+        return planned(find(self.operator), self.loaded(folder), self.attrs).judged()
+
     def streamed(self, folder: Path) -> None:
         target = str(folder / "out.npy")
-        streaming.run_to_file(find(self.operator), self.loaded(folder), self.attrs, target)
+        streaming.run_to_file(self.judged(folder), target)
 
     def patched(self, folder: Path, progress: Callable[[int, int], None] | None = None) -> None:
         """Change `data.npy`."""
-        given = self.loaded(folder)
-        streaming.patch_in_place(find(self.operator), given, self.attrs, progress=progress)
+        streaming.patch_in_place(self.judged(folder), progress=progress)
 
 
 SCATTER = {"data": DATA, "indices": ROWS, "updates": UPDATES}

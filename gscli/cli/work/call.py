@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from gscli.base.errors import GscliError, IndexRefused, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, read_inputs
@@ -18,8 +16,9 @@ from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.inputs import layout_of, planned
-from gscli.plan.plan import Array, Plan
+from gscli.plan.plan import Array, JudgedPlan
 from gscli.plan.typing import Inputs
+from gscli.traces.duplicates import duplicate_notice
 from gscli.traces.trace import Trace
 
 _LISTED = 4
@@ -79,10 +78,10 @@ class Call:
         with self._located_errors():
             done = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
         trace = self._trace(*done)
-        warn(trace, self.settings)
+        warn(trace.warnings, self.settings)
         return trace
 
-    def _trace(self, plan: Plan, output: Array) -> Trace:
+    def _trace(self, plan: JudgedPlan, output: Array) -> Trace:
         origins, notices = self.inputs.origins, tuple(self.inputs.notices)
         return Trace(self.operator, plan, output, origins, notices)
 
@@ -101,15 +100,11 @@ class Call:
         from gscli.stream import run_to_file  # noqa: PLC0415  only for large files
         from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
-        operator, given, settings = self.operator, self.inputs.arrays, self.settings
         with self._located_errors():
-            self._warn_before_writing()
-            with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
-                done = run_to_file(
-                    operator, given, self.attrs, str(settings.output),
-                    max_bytes=self.limit, progress=progress.update,
-                )  # fmt: skip
-        return self._trace(*done)
+            plan = self._judged()
+            with Progress("writing", None, unit="bytes", quiet=self.settings.quiet) as progress:
+                output = run_to_file(plan, str(self.settings.output), progress=progress.update)
+        return self._trace(plan, output)
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
@@ -121,11 +116,11 @@ class Call:
         from gscli.stream import patch_in_place  # noqa: PLC0415  only when it is asked for
         from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
-        given, settings = self.inputs.arrays, self.settings
+        name = self.operator.full_name
         with self._located_errors():
-            self._warn_before_writing()
-            with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
-                rows = patch_in_place(self.operator, given, self.attrs, progress=progress.update)
+            plan = self._judged()
+            with Progress("patching", None, unit="bytes", quiet=self.settings.quiet) as progress:
+                rows = patch_in_place(plan, name=name, progress=progress.update)
         return f"{counted(rows, 'row')} changed"
 
     def _small_data_file(self) -> str | None:
@@ -140,10 +135,11 @@ class Call:
         plain = path.lower().endswith(".npy") and "::" not in path
         return path if plain and os.path.isfile(path) else None  # noqa: PTH113  it cannot fail
 
-    def _warn_before_writing(self) -> None:
-        plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
-        plan.judge()
-        warn(self._trace(plan, np.empty(0)), self.settings)
+    def _judged(self) -> JudgedPlan:
+        """The plan of a call that changes a file: judged and warned of before the first byte."""
+        plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit).judged()
+        warn([*self.inputs.notices, *duplicate_notice(self.operator, plan)], self.settings)
+        return plan
 
     @contextmanager
     def _located_errors(self) -> Iterator[None]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from gscli.base.errors import StrictFinding
+from gscli.base.errors import Notice, StrictFinding
 from gscli.cli.messages import warning_text
 from gscli.cli.options import Settings
 from gscli.cli.terminal import screen, tell
-from gscli.traces.trace import Trace
 
 
-def warn(trace: Trace, settings: Settings) -> None:
-    """Tell every warning of the run; StrictFinding instead with `--strict`."""
-    if settings.strict and trace.warnings:
-        first = trace.warnings[0]
+def warn(notices: Sequence[Notice], settings: Settings) -> None:
+    """Tell every warning of a run; StrictFinding instead with `--strict`."""
+    if settings.strict and notices:
+        first = notices[0]
         raise StrictFinding(first.problem, where=first.where, details=first.shown, hint=first.hint)
     side = screen(sys.stderr, settings.color, settings.width)
-    for notice in trace.warnings:
+    for notice in notices:
         tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
