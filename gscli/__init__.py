@@ -18,28 +18,29 @@ from typing import TYPE_CHECKING, Any
 from gscli.base.errors import GscliError
 
 if TYPE_CHECKING:
-    from gscli.frameworks import caffe2 as caffe2
-    from gscli.frameworks import jax as jax
-    from gscli.frameworks import mxnet as mxnet
-    from gscli.frameworks import numpy as numpy
-    from gscli.frameworks import onnx as onnx
-    from gscli.frameworks import openvino as openvino
     from gscli.frameworks import operators as operators
     from gscli.frameworks import run as run
-    from gscli.frameworks import stablehlo as stablehlo
-    from gscli.frameworks import tensorflow as tensorflow
-    from gscli.frameworks import torch as torch
     from gscli.frameworks.numpy import take as take
     from gscli.frameworks.onnx import gather as gather
     from gscli.frameworks.onnx import gather_elements as gather_elements
     from gscli.frameworks.onnx import gather_nd as gather_nd
     from gscli.frameworks.onnx import scatter_elements as scatter_elements
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
-    from gscli.frameworks.openvino import scatter_update as scatter_update
+    from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
+    from gscli.frameworks.operator import Framework
     from gscli.views.faces import trace as trace
     from gscli.views.notebook import show as show
 
-    tf = tensorflow
+    caffe2: Framework
+    jax: Framework
+    mxnet: Framework
+    numpy: Framework
+    onnx: Framework
+    openvino: Framework
+    stablehlo: Framework
+    tensorflow: Framework
+    tf: Framework
+    torch: Framework
 
 __version__ = "0.1.0"
 __all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
@@ -59,10 +60,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and fu
         return getattr(import_module(module), attribute)
     if name.startswith("_") or find_spec(f"gscli.{name}") is not None:
         raise AttributeError(name)  # `from gscli import module` then imports the module itself
-    from gscli.frameworks import ALIASES, NAMES, find  # noqa: PLC0415  light, but only when asked
+    from gscli.frameworks import ALIASES, NAMES, find, framework  # noqa: PLC0415  light, but only when asked
 
     if name in NAMES or name in ALIASES:
-        return import_module(f"gscli.frameworks.{ALIASES.get(name, name)}")
+        return framework(name)
     try:
         return find(name)
     except GscliError:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -9,7 +13,7 @@ import pytest
 
 import gscli
 from gscli.base.errors import UsageError
-from gscli.frameworks import find, framework, operators
+from gscli.frameworks import NAMES, find, framework, operators
 from gscli.frameworks.operator import Framework, Many, Option, Values
 from gscli.layout.axes import Number, Policy, Tensor
 from gscli.layout.families import along_axis
@@ -183,6 +187,38 @@ def test_finding_operators() -> None:
             find(wrong)
     with pytest.raises(AttributeError):
         gscli.no_such_thing  # noqa: B018
+
+
+def declarations(name: str) -> Iterator[str]:
+    """Names of the functions that a framework's files decorate as operators."""
+    folder = Path(gscli.__file__).parent / "frameworks"
+    for path in [folder / f"{name}.py", *(folder / name).glob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())) if path.exists() else ():
+            if isinstance(node, ast.FunctionDef):
+                decorators = " ".join(map(ast.unparse, node.decorator_list))
+                if decorators.startswith("FRAMEWORK.operator("):
+                    yield node.name
+
+
+def test_every_folder_and_file_of_frameworks_is_known_by_name() -> None:
+    folder = Path(gscli.__file__).parent / "frameworks"
+    found = {path.stem for path in folder.iterdir() if not path.name.startswith("__")}
+    assert found - {"operator", "execute"} == set(NAMES), "add it to NAMES"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_declared_is_out_of_reach(name: str) -> None:
+    known = getattr(gscli, name)
+    assert known is framework(name)
+    functions = {operator.function.__name__ for operator in known.operators.values()}
+    assert set(declarations(name)) <= functions
+    for operator in known.operators.values():
+        assert getattr(known, operator.name.replace(".", "_")) is operator
+        assert find(operator.full_name) is operator
+        assert pickle.loads(pickle.dumps(operator)) is operator
+    assert set(dir(known)) == {one.replace(".", "_") for one in known.operators}
+    with pytest.raises(AttributeError, match="has no operator 'nothing'"):
+        known.nothing  # noqa: B018
 
 
 def test_an_attribute_that_must_be_given_says_what_it_takes() -> None:

@@ -1,14 +1,13 @@
-"""The frameworks gscli knows, one module each. Adding one is a module and a line here."""
+"""The frameworks gscli knows, a module or a package each. Adding one is that and a line here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gscli.base.errors import UsageError
-from gscli.frameworks.operator import Framework, Operator
+from gscli.frameworks.operator import Framework, Operator, loaded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,8 +38,7 @@ def framework(name: str) -> Framework:
     known = ALIASES.get(name, name)
     if known not in NAMES:
         raise UsageError(f"unknown framework {name!r}"[:200], valid=" ".join(NAMES))
-    found: Framework = import_module(f"gscli.frameworks.{known}").FRAMEWORK
-    return found
+    return loaded(known)
 
 
 def operators() -> list[Operator]:

@@ -37,6 +37,10 @@ OPEN_ORDER = "Caffe2 lets an arbitrary one of several updates of a slice win"
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,-1,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --axis -2",
+    compares=[
+        Comparison(concept, "Caffe2 Gather", ("DATA", "INDICES"), axis="axis")
+        for concept in ("gather", "take")
+    ],
 )
 def gather(
     DATA: Tensor,
@@ -72,6 +76,11 @@ def gather(
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[2,0],[0,1]]' '[[10,20],[30,40]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[2],[-1]]' '[[10],[20]]'",
+    compares=[
+        Comparison(
+            "scatter-elements", "Caffe2 Scatter", ("DATA", "INDICES", "UPDATES"), axis="axis"
+        )
+    ],
 )
 def scatter(
     DATA: Tensor,
@@ -108,6 +117,7 @@ def scatter(
     name="scatter_assign",
     example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[10,20],[30,40]]'",
     refused="'[[1,2],[3,4],[5,6]]' '[3]' '[[10,20]]'",
+    compares=[Comparison("scatter-update", "Caffe2 ScatterAssign", ("DATA", "INDICES", "SLICES"))],
 )
 def scatter_assign(DATA: Tensor, INDICES: Tensor, SLICES: Tensor) -> Layout:
     """Replace whole slices of DATA along axis 0.
@@ -171,18 +181,3 @@ def _same_strides(data: Tensor, indices: Tensor, axis: int) -> None:
                 valid=str(data.shape[dim]),
                 hint="Caffe2 does not refuse this, it writes cells of other positions",
             )
-
-
-FRAMEWORK.compare(
-    gather,
-    Comparison("gather", "Caffe2 Gather", ("DATA", "INDICES"), axis="axis"),
-    Comparison("take", "Caffe2 Gather", ("DATA", "INDICES"), axis="axis"),
-)
-FRAMEWORK.compare(
-    scatter,
-    Comparison("scatter-elements", "Caffe2 Scatter", ("DATA", "INDICES", "UPDATES"), axis="axis"),
-)
-FRAMEWORK.compare(
-    scatter_assign,
-    Comparison("scatter-update", "Caffe2 ScatterAssign", ("DATA", "INDICES", "SLICES")),
-)

@@ -58,10 +58,29 @@ PickMode: TypeAlias = Annotated[
 ]
 
 
+def _take_compared(name: str) -> list[Comparison]:
+    """How a gather along an axis becomes a call of `take`, in each of its modes."""
+    return [
+        Comparison(concept, f"MXNet {name} ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        for mode in MODES
+        for concept in ("gather", "take")
+    ]
+
+
 @FRAMEWORK.operator(
     name="gather_nd",
     example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
+    compares=[
+        Comparison(
+            "gather-nd",
+            f"MXNet {release} gather_nd",
+            ("data", "indices"),
+            {"release": release},
+            vectors="first",
+        )
+        for release in ("1.6", "1.9")
+    ],
 )
 def gather_nd(
     data: Tensor,
@@ -89,6 +108,16 @@ def gather_nd(
     name="scatter_nd",
     example="'[10,20,30]' '[[0,1,1],[2,0,1]]' --shape 2,3",
     refused="'[10]' '[[1],[-1]]' --shape 3,3",
+    compares=[
+        Comparison(
+            "scatter-nd",
+            "MXNet scatter_nd (on zeros)",
+            ("", "indices", "data"),
+            special=lambda call: {"shape": call.data.shape} if call.plain else None,
+            vectors="first",
+            from_zeros=True,
+        )
+    ],
 )
 def scatter_nd(
     data: Tensor,
@@ -128,6 +157,7 @@ def scatter_nd(
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,-1,7]'",
     refused="'[[1,2],[3,4],[5,6]]' '[2,-1]' --mode raise",
+    compares=_take_compared("take"),
 )
 def take(
     a: Tensor,
@@ -150,6 +180,7 @@ def take(
     name="np.take",
     example="'[[1,2],[3,4],[5,6]]' '[4,0]'",
     refused="'[[1,2],[3,4],[5,6]]' '[4,-1]'",
+    compares=_take_compared("np.take"),
 )
 def np_take(
     a: Tensor,
@@ -229,42 +260,3 @@ def _legacy(*tensors: Tensor) -> None:
                 valid="rank 1 or more, no size 0",
                 hint="np-take knows both",
             )
-
-
-for _mode in MODES:
-    for _operator in (take, np_take):
-        FRAMEWORK.compare(
-            _operator,
-            *(
-                Comparison(
-                    concept,
-                    f"MXNet {_operator.name} ({_mode})",
-                    ("a", "indices"),
-                    {"mode": _mode},
-                    axis="axis",
-                )
-                for concept in ("gather", "take")
-            ),
-        )
-for _release in ("1.6", "1.9"):
-    FRAMEWORK.compare(
-        gather_nd,
-        Comparison(
-            "gather-nd",
-            f"MXNet {_release} gather_nd",
-            ("data", "indices"),
-            {"release": _release},
-            vectors="first",
-        ),
-    )
-FRAMEWORK.compare(
-    scatter_nd,
-    Comparison(
-        "scatter-nd",
-        "MXNet scatter_nd (on zeros)",
-        ("", "indices", "data"),
-        special=lambda call: {"shape": call.data.shape} if call.plain else None,
-        vectors="first",
-        from_zeros=True,
-    ),
-)

@@ -49,10 +49,22 @@ Mode: TypeAlias = Annotated[
 ]
 
 
+def _at_compared(name: str, reduction: Reduction) -> list[Comparison]:
+    """How ScatterND becomes a call of a ufunc's `at`."""
+    inputs = ("a", "indices", "b")
+    only: dict[str, object] = {reduction: name}
+    return [Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vectors="tuple")]
+
+
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[2,0,-1]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[2,0]' --axis 0",
     bare=True,
+    compares=[
+        Comparison(concept, f"NumPy take ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        for mode in POLICIES
+        for concept in ("gather", "take")
+    ],
 )
 def take(
     a: Tensor,
@@ -78,6 +90,9 @@ def take(
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-1,-1]]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[[3],[0]]' --axis 1",
+    compares=[
+        Comparison("gather-elements", "NumPy take_along_axis", ("arr", "indices"), axis="axis")
+    ],
 )
 def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Layout:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -116,6 +131,11 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[-3,1]]' '[[7,8],[9,5]]' --axis 1",
     refused="'[[10,20,30],[40,50,60]]' '[[2],[-4]]' '[[7],[8]]' --axis 1",
+    compares=[
+        Comparison(
+            "scatter-elements", "NumPy put_along_axis", ("arr", "indices", "values"), axis="axis"
+        )
+    ],
 )
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongAxis) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
@@ -136,7 +156,10 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
 
 
 @FRAMEWORK.operator(
-    name="add.at", example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'", refused="'[10,20,30]' '[3]' '[1]'"
+    name="add.at",
+    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
+    refused="'[10,20,30]' '[3]' '[1]'",
+    compares=_at_compared("add.at", "add"),
 )
 def add_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
@@ -153,6 +176,7 @@ def add_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     name="subtract.at",
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
     refused="'[10,20,30]' '[-4]' '[1]'",
+    compares=_at_compared("subtract.at", "sub"),
 )
 def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
@@ -172,6 +196,7 @@ def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     name="multiply.at",
     example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
     refused="'[10,20,30]' '[3]' '[2]'",
+    compares=_at_compared("multiply.at", "mul"),
 )
 def multiply_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
@@ -185,6 +210,7 @@ def multiply_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     name="maximum.at",
     example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
     refused="'[10,20,30]' '[3]' '[15]'",
+    compares=_at_compared("maximum.at", "max"),
 )
 def maximum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """Keep the larger value in the cells that an index tuple names.
@@ -199,6 +225,7 @@ def maximum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     name="minimum.at",
     example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
     refused="'[10,20,30]' '[-4]' '[15]'",
+    compares=_at_compared("minimum.at", "min"),
 )
 def minimum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     """Keep the smaller value in the cells that an index tuple names.
@@ -234,42 +261,3 @@ def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction)
     parts = "entries ++ a.shape[k:]"
     updates = stretched_updates(b, addressing.result_shape, parts, cast=False)
     return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
-
-
-for _mode in POLICIES:
-    FRAMEWORK.compare(
-        take,
-        *(
-            Comparison(
-                concept, f"NumPy take ({_mode})", ("a", "indices"), {"mode": _mode}, axis="axis"
-            )
-            for concept in ("gather", "take")
-        ),
-    )
-FRAMEWORK.compare(
-    take_along_axis,
-    Comparison("gather-elements", "NumPy take_along_axis", ("arr", "indices"), axis="axis"),
-)
-FRAMEWORK.compare(
-    put_along_axis,
-    Comparison(
-        "scatter-elements", "NumPy put_along_axis", ("arr", "indices", "values"), axis="axis"
-    ),
-)
-for _reduction, _operator in (
-    ("add", add_at),
-    ("sub", subtract_at),
-    ("mul", multiply_at),
-    ("max", maximum_at),
-    ("min", minimum_at),
-):
-    FRAMEWORK.compare(
-        _operator,
-        Comparison(
-            "scatter-nd",
-            f"NumPy {_operator.name}",
-            ("a", "indices", "b"),
-            reductions={_reduction: _operator.name},
-            vectors="tuple",
-        ),
-    )

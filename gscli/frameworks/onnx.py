@@ -51,11 +51,19 @@ ReductionName: TypeAlias = Annotated[
 ]
 
 
+_READ = ("data", "indices")
+_WRITTEN = ("data", "indices", "updates")
+_REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
+
+
 @FRAMEWORK.operator(
     versions=(1, 11, 13),
     example="'[[1.0,1.2],[2.3,3.4],[4.5,5.7]]' '[[0,1],[1,2]]'",
     refused="'[10,20,30]' '[0,3]'",
     bare=True,
+    compares=[
+        Comparison(concept, "ONNX Gather-13", _READ, axis="axis") for concept in ("gather", "take")
+    ],
 )
 def gather(data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None) -> Layout:
     """Take slices of data along one axis, one per index.
@@ -73,6 +81,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[[1,2,0],[2,0,0]]'",
     refused="'[[1,2],[3,4]]' '[0,1]'",
     bare=True,
+    compares=[Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")],
 )
 def gather_elements(
     data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None
@@ -93,6 +102,7 @@ def gather_elements(
     example="'[[0,1],[2,3]]' '[[0,0],[1,1]]'",
     refused="'[[0,1],[2,3]]' '[[0,2]]'",
     bare=True,
+    compares=[Comparison("gather-nd", "ONNX GatherND-13", _READ, batch_dims="batch_dims")],
 )
 def gather_nd(
     data: Tensor,
@@ -138,6 +148,16 @@ def scatter(
     example="'[[1,2,3,4,5]]' '[[1,3]]' '[[11,21]]' --axis 1",
     refused="'[[1,2,3,4,5]]' '[[1,7]]' '[[11,21]]' --axis 1",
     bare=True,
+    compares=[
+        Comparison(
+            "scatter-elements",
+            "ONNX ScatterElements-18",
+            _WRITTEN,
+            axis="axis",
+            reduction="reduction",
+            reductions=_REDUCTIONS,
+        )
+    ],
 )
 def scatter_elements(
     data: Tensor,
@@ -161,6 +181,15 @@ def scatter_elements(
     example="'[1,2,3,4,5,6,7,8]' '[[4],[3],[1],[7]]' '[9,10,11,12]'",
     refused="'[1,2,3,4]' '[[4],[1]]' '[9,10]'",
     bare=True,
+    compares=[
+        Comparison(
+            "scatter-nd",
+            "ONNX ScatterND-18",
+            _WRITTEN,
+            reduction="reduction",
+            reductions=_REDUCTIONS,
+        )
+    ],
 )
 def scatter_nd(
     data: Tensor,
@@ -234,41 +263,3 @@ def _vector_hint(data: Tensor, indices: Tensor) -> str:
         f"{show_shape(data.shape[length:])}; for single cells {indices.name} would be "
         f"{show_shape(cells)}"
     )
-
-
-_READ = ("data", "indices")
-_WRITTEN = ("data", "indices", "updates")
-_REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
-
-FRAMEWORK.compare(
-    gather,
-    Comparison("gather", "ONNX Gather-13", _READ, axis="axis"),
-    Comparison("take", "ONNX Gather-13", _READ, axis="axis"),
-)
-FRAMEWORK.compare(
-    gather_elements, Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")
-)
-FRAMEWORK.compare(
-    gather_nd, Comparison("gather-nd", "ONNX GatherND-13", _READ, batch_dims="batch_dims")
-)
-FRAMEWORK.compare(
-    scatter_elements,
-    Comparison(
-        "scatter-elements",
-        "ONNX ScatterElements-18",
-        _WRITTEN,
-        axis="axis",
-        reduction="reduction",
-        reductions=_REDUCTIONS,
-    ),
-)
-FRAMEWORK.compare(
-    scatter_nd,
-    Comparison(
-        "scatter-nd",
-        "ONNX ScatterND-18",
-        _WRITTEN,
-        reduction="reduction",
-        reductions=_REDUCTIONS,
-    ),
-)

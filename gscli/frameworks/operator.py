@@ -35,7 +35,8 @@ class Operator(Signature):
     """A declared operator: its signature, how a shell calls it, and a callable on arrays.
 
     `example` and `refused` are argument lines as a shell user would type them. `bare`: it is a
-    command of its own, without the framework's name.
+    command of its own, without the framework's name. `compares`: how calls of common concepts
+    become calls of this operator.
 
     >>> from gscli.frameworks.onnx import gather
     >>> gather([10, 20, 30], [2, 0])
@@ -53,6 +54,7 @@ class Operator(Signature):
         versions: tuple[int, ...] = (),
         until: int | None = None,
         bare: bool = False,
+        compares: Sequence[Comparison] = (),
     ) -> None:
         super().__init__(
             framework.name,
@@ -63,11 +65,11 @@ class Operator(Signature):
             version_word=framework.version_word,
         )
         self.framework, self.example, self.refused = framework, example, refused
-        self.bare = bare
+        self.bare, self.compares = bare, tuple(compares)
 
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
         """Pickled by name: the declaration itself stays where it is written."""
-        return declared, (self.owner, self.name)
+        return _declared, (self.owner, self.name)
 
     @property
     def command(self) -> str:
@@ -142,26 +144,33 @@ class Operator(Signature):
         return " ".join([self.command_line, *(item.name.upper() for item in self.inputs)])
 
 
-def declared(framework: str, name: str) -> Operator:
-    """The operator of a framework, whose module is imported."""
-    owner: Framework = import_module(f"gscli.frameworks.{framework}").FRAMEWORK
-    return owner.operators[name]
-
-
 class Framework:
     """A set of operators under their own names. `version_word` is what `opset` is called."""
 
     def __init__(self, name: str, title: str, version_word: str = "opset") -> None:
         self.name, self.title, self.version_word = name, title, version_word
         self.operators: dict[str, Operator] = {}
-        self.comparisons: list[tuple[Operator, Comparison]] = []
 
     def __repr__(self) -> str:
         return f"<Framework {self.name}>"
 
-    def compare(self, operator: Operator, *comparisons: Comparison) -> None:
-        """Say how calls of common concepts become calls of `operator`."""
-        self.comparisons.extend((operator, comparison) for comparison in comparisons)
+    def __getattr__(self, name: str) -> Operator:
+        """Every declared operator, under its name as Python can write it: `at_set` for `at.set`."""
+        operators = self.__dict__.get("operators", {})
+        for operator in operators.values():
+            if operator.name.replace(".", "_") == name:
+                found: Operator = operator
+                return found
+        raise AttributeError(f"{self.__dict__.get('name')} has no operator {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [operator.name.replace(".", "_") for operator in self.operators.values()]
+
+    @property
+    def comparisons(self) -> list[tuple[Operator, Comparison]]:
+        """How calls of common concepts become calls of these operators, in the order declared."""
+        operators = self.operators.values()
+        return [(operator, one) for operator in operators for one in operator.compares]
 
     def operator(
         self,
@@ -172,11 +181,13 @@ class Framework:
         versions: tuple[int, ...] = (),
         until: int | None = None,
         bare: bool = False,
+        compares: Sequence[Comparison] = (),
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
         `example` and `refused` are argument lines as a shell user would type them: one that runs,
         one that is refused because of an index, shape or type. `bare`: also a top-level command.
+        `compares`: how calls of common concepts become calls of this operator.
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:
@@ -189,8 +200,30 @@ class Framework:
                 versions=versions,
                 until=until,
                 bare=bare,
+                compares=compares,
             )
             self.operators[operator.name] = operator
             return operator
 
         return declare
+
+
+def loaded(name: str) -> Framework:
+    """The framework whose module or package bears this name, with all its operators.
+
+    A package's modules are all imported, so that none of them can be forgotten.
+    """
+    module = import_module(f"gscli.frameworks.{name}")
+    if hasattr(module, "__path__"):
+        from pkgutil import iter_modules  # noqa: PLC0415  only for packages
+
+        for part in iter_modules(module.__path__):
+            import_module(f"{module.__name__}.{part.name}")
+    found: Framework = module.FRAMEWORK
+    found.__doc__ = module.__doc__
+    return found
+
+
+def _declared(framework: str, name: str) -> Operator:
+    """The operator that a pickle names."""
+    return loaded(framework).operators[name]

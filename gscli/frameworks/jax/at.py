@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import dtypes
 from gscli.base.errors import IndexRefused
+from gscli.declare.comparisons import Comparison
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -36,6 +37,10 @@ WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, 
     name="at.get",
     example="'[10,20,30,40]' '[0,-1,9]' --mode fill",
     refused="'[10,20,30,40]' '[0]' '[1]'",
+    compares=[
+        Comparison("gather", "JAX x[i]", ("x", "indices"), vectors="one"),
+        Comparison("gather-nd", "JAX x[i, j]", ("x", "indices"), vectors="tuple"),
+    ],
 )
 def at_get(
     x: Tensor,
@@ -75,7 +80,17 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
         return _update(x, indices, values, reduction, mode, wrap=wrap_negative_indices)
 
     update.__doc__ = doc
-    return FRAMEWORK.operator(name=f"at.{name}", example=example, refused=refused)(update)
+    inputs = ("x", "indices", "values")
+    only: dict[str, object] = {reduction: f"at.{name}"}
+    compares = [
+        Comparison("scatter-nd", f"JAX at.{name}", inputs, reductions=only, vectors="tuple")
+    ]
+    if reduction == "none":
+        compares.append(Comparison("scatter-update", f"JAX at.{name}", inputs, vectors="one"))
+    declare = FRAMEWORK.operator(
+        name=f"at.{name}", example=example, refused=refused, compares=compares
+    )
+    return declare(update)
 
 
 at_set = _declared(

@@ -6,6 +6,7 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.errors import IndexRefused
+from gscli.declare.comparisons import Comparison
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -33,6 +34,11 @@ TakeMode: TypeAlias = Annotated[
 @FRAMEWORK.operator(
     example="'[[1.5,2.5],[3.5,4.5],[5.5,6.5]]' '[2,-1,3]' --axis 0",
     refused="'[[1.5,2.5],[3.5,4.5]]' '[0]' --axis 2",
+    compares=[
+        Comparison(concept, f"JAX take ({mode})", ("a", "indices"), {"mode": mode}, axis="axis")
+        for mode in ("fill", "clip", "wrap")
+        for concept in ("gather", "take")
+    ],
 )
 def take(
     a: Tensor,
@@ -78,6 +84,16 @@ def take(
 @FRAMEWORK.operator(
     example="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[[0,-1],[3,1]]' --axis 1",
     refused="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[0,1]' --axis 1",
+    compares=[
+        Comparison(
+            "gather-elements",
+            f"JAX take_along_axis ({mode})",
+            ("arr", "indices"),
+            {"mode": mode},
+            axis="axis",
+        )
+        for mode in ("fill", "clip")
+    ],
 )
 def take_along_axis(
     arr: Tensor,

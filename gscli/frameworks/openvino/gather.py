@@ -7,6 +7,7 @@ from typing import Annotated
 
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
@@ -23,6 +24,17 @@ SUPPORTED = (*NUMERIC, "str")
     versions=(1, 7, 8),
     example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
     refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
+    compares=[
+        Comparison(
+            "gather",
+            f"OpenVINO Gather-{opset}",
+            ("data", "indices"),
+            {"opset": opset},
+            batch_dims="batch_dims",
+            axis_input="axis",
+        )
+        for opset in (8, 7)
+    ],
 )
 def gather(
     data: Tensor,
@@ -61,6 +73,9 @@ def gather(
     versions=(6,),
     example="'[[1,2,3],[4,5,6]]' '[[1,0,0]]' --axis 0",
     refused="'[[1,2,3],[4,5,6]]' '[[-1,0,0]]' --axis 0",
+    compares=[
+        Comparison("gather-elements", "OpenVINO GatherElements-6", ("data", "indices"), axis="axis")
+    ],
 )
 def gather_elements(
     data: Tensor,
@@ -89,6 +104,16 @@ def gather_elements(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
+    compares=[
+        Comparison(
+            "gather-nd",
+            f"OpenVINO GatherND-{opset}",
+            ("data", "indices"),
+            {"opset": opset},
+            batch_dims="batch_dims",
+        )
+        for opset in (8, 5)
+    ],
 )
 def gather_nd(
     data: Tensor,

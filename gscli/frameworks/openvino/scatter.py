@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from gscli.base import dtypes
 from gscli.base.text import show_shape
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Addressing, Negative, Policy, Reduction, Tensor
@@ -30,11 +31,18 @@ REDUCTIONS: dict[str, Reduction] = {
 }  # fmt: skip
 
 
+_WRITTEN = ("data", "indices", "updates")
+_REDUCTIONS = {"none": "none", "add": "sum", "mul": "prod", "max": "max", "min": "min"}
+
+
 @FRAMEWORK.operator(
     versions=(3,),
     example="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,0]' '[[70,80,90],[10,20,30]]' 0",
     refused="'[[1,2,3],[4,5,6],[7,8,9]]' '[2,-1]' '[[70,80,90],[10,20,30]]' 0",
     bare=True,
+    compares=[
+        Comparison("scatter-update", "OpenVINO ScatterUpdate-3", _WRITTEN, axis_input="axis")
+    ],
 )
 def scatter_update(
     data: Tensor, indices: Tensor, updates: Tensor, axis: Values, *, opset: Opset = None
@@ -63,6 +71,16 @@ def scatter_update(
     versions=(3, 12),
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]' 0 --reduction sum",
     refused="'[10,20,30]' '[0,3]' '[1,2]' 0",
+    compares=[
+        Comparison(
+            "scatter-elements",
+            "OpenVINO ScatterElementsUpdate-12",
+            _WRITTEN,
+            reduction="reduction",
+            reductions={**_REDUCTIONS, "mean": "mean"},
+            axis_input="axis",
+        )
+    ],
 )
 def scatter_elements_update(
     data: Tensor,
@@ -112,6 +130,15 @@ def scatter_elements_update(
     versions=(3, 15),
     example="'[1,2,3,4]' '[[0],[2],[-3],[0]]' '[10,20,30,50]' --reduction sub",
     refused="'[1,2,3,4]' '[[0],[4]]' '[10,20]'",
+    compares=[
+        Comparison(
+            "scatter-nd",
+            "OpenVINO ScatterNDUpdate-15",
+            _WRITTEN,
+            reduction="reduction",
+            reductions={**_REDUCTIONS, "sub": "sub"},
+        )
+    ],
 )
 def scatter_nd_update(
     data: Tensor,

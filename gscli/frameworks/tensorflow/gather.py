@@ -7,8 +7,10 @@ from typing import Annotated
 
 from gscli.base import dtypes
 from gscli.base.errors import IndexRefused, ShapeRefused
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import (
+    DEVICES,
     FRAMEWORK,
     SKIP,
     BadIndices,
@@ -27,6 +29,18 @@ INDEX_TYPES = ("int32", "int64", "int16")
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
     refused="'[[1,2,3],[4,5,6]]' '[0,-1]'",
+    compares=[
+        Comparison(
+            concept,
+            f"TF gather {title}",
+            ("params", "indices"),
+            {"device": device},
+            axis="axis",
+            batch_dims="batch_dims",
+        )
+        for device, title in DEVICES.items()
+        for concept in ("gather", "take")
+    ],
 )
 def gather(
     params: Tensor,
@@ -69,6 +83,16 @@ def gather(
     name="gather_nd",
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     refused="'[[1,2],[3,4]]' '[[0,2]]'",
+    compares=[
+        Comparison(
+            "gather-nd",
+            f"TF gather_nd {title}",
+            ("params", "indices"),
+            {"device": device},
+            batch_dims="batch_dims",
+        )
+        for device, title in DEVICES.items()
+    ],
 )
 def gather_nd(
     params: Tensor,

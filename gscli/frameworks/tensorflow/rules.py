@@ -12,6 +12,9 @@ from gscli.layout.families import described
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
+DEVICES = {"cpu": "CPU", "gpu": "GPU", "xla": "XLA"}
+"""Rule sets that are compared, and their titles."""
+
 REFUSE = Policy(Negative.OUTSIDE)
 SKIP = Policy(Negative.OUTSIDE, Beyond.SKIP)
 CLAMP = Policy(Negative.OUTSIDE, Beyond.CLIP)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Operator, Values
 from gscli.frameworks.tensorflow.rules import (
+    DEVICES,
     FRAMEWORK,
     LONGEST_VECTOR,
     REAL,
@@ -34,6 +36,18 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
     name="scatter_nd",
     example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
     refused="'[[4],[-1]]' '[10,20]' '[6]'",
+    compares=[
+        Comparison(
+            "scatter-nd",
+            f"TF scatter_nd {title} (on zeros)",
+            ("", "indices", "updates"),
+            {"device": device},
+            reductions={"none": "scatter_nd", "add": "scatter_nd"},
+            from_zeros=True,
+            shape_input="shape",
+        )
+        for device, title in DEVICES.items()
+    ],
 )
 def scatter_nd(
     indices: Tensor,
@@ -90,9 +104,19 @@ def _declared(
         )
 
     tensor_scatter.__doc__ = doc
-    return FRAMEWORK.operator(name=f"tensor_scatter_nd_{name}", example=example, refused=refused)(
-        tensor_scatter
-    )
+    name = f"tensor_scatter_nd_{name}"
+    compares = [
+        Comparison(
+            "scatter-nd",
+            f"TF {name} {title}",
+            ("tensor", "indices", "updates"),
+            {"device": device},
+            reductions={reduction: name},
+        )
+        for device, title in DEVICES.items()
+    ]
+    declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
+    return declare(tensor_scatter)
 
 
 tensor_scatter_nd_update = _declared(

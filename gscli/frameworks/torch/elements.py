@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused, UsageError
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.rules import (
     DATA,
@@ -33,6 +34,7 @@ REDUCTIONS: dict[str, Reduction] = {
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,0],[1,1]]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[[2,-1]]' --dim 1",
+    compares=[Comparison("gather-elements", "PyTorch gather", ("input", "index"), axis="dim")],
 )
 def gather(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
     """Take single cells: the index replaces one coordinate of its own position.
@@ -47,6 +49,9 @@ def gather(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[[2],[0]]' '[[70,71],[80,81]]' --dim 1",
     refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]' '[[70],[80]]' --dim 1",
+    compares=[
+        Comparison("scatter-elements", "PyTorch scatter", ("input", "index", "src"), axis="dim")
+    ],
 )
 def scatter(
     input: Tensor,
@@ -93,6 +98,16 @@ def scatter_add(input: Tensor, index: Tensor, src: Tensor, *, dim: Dim) -> Layou
 @FRAMEWORK.operator(
     example="'[10,20,30]' '[0,2,0]' '[1,2,3]' --dim 0 --reduce mean",
     refused="'[10,20,30]' '[0,-1,0]' '[1,2,3]' --dim 0 --reduce amax",
+    compares=[
+        Comparison(
+            "scatter-elements",
+            "PyTorch scatter_reduce",
+            ("input", "index", "src"),
+            axis="dim",
+            reduction="reduce",
+            reductions={"add": "sum", "mul": "prod", "max": "amax", "min": "amin", "mean": "mean"},
+        )
+    ],
 )
 def scatter_reduce(
     input: Tensor,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import counted
+from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Many, Option
 from gscli.frameworks.torch.rules import (
     DATA,
@@ -28,6 +29,7 @@ Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplic
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[5,0],[-1,2]]'",
     refused="'[[10,20,30],[40,50,60]]' '[5,6]'",
+    compares=[Comparison("take", "PyTorch take", ("input", "index"))],
 )
 def take(input: Tensor, index: Tensor) -> Layout:
     """Take cells of the flattened input.
@@ -43,6 +45,9 @@ def take(input: Tensor, index: Tensor) -> Layout:
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[[2,100],[-1,0]]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[5,-1]'",
+    compares=[
+        Comparison("gather-elements", "PyTorch take_along_dim", ("input", "indices"), axis="dim")
+    ],
 )
 def take_along_dim(
     input: Tensor,
@@ -103,6 +108,16 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
 @FRAMEWORK.operator(
     example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
     refused="'[[1,2,3],[4,5,6]]' '[0,1]' '[2,3]' '[30,40]'",
+    compares=[
+        Comparison(
+            "scatter-nd",
+            "PyTorch index_put_",
+            ("self", "indices", "values"),
+            reduction="accumulate",
+            reductions={"none": False, "add": True},
+            vectors="tuple",
+        )
+    ],
 )
 def index_put_(
     self: Tensor, indices: Many, values: Tensor, *, accumulate: Accumulate = False

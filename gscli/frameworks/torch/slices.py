@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused, ShapeRefused
 from gscli.base.text import counted
+from gscli.declare.comparisons import Attrs, Call, Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.elements import REDUCTIONS
 from gscli.frameworks.torch.rules import (
@@ -31,9 +32,17 @@ INDEX = ("int32", "int64")
 LONG = ("int64",)
 
 
+def _list_on_dim(call: Call) -> Attrs:
+    """A call whose indices are a list, without batch axes and reduction."""
+    return {"dim": call.axis} if call.plain and call.indices.rank <= 1 else None
+
+
 @FRAMEWORK.operator(
     example="'[[10,20,30],[40,50,60]]' '[2,0,2]' --dim 1",
     refused="'[[10,20,30],[40,50,60]]' '[2,-1]' --dim 1",
+    compares=[
+        Comparison("gather", "PyTorch index_select", ("input", "index"), special=_list_on_dim)
+    ],
 )
 def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
     """Take slices along one axis, one per index.
@@ -83,6 +92,14 @@ def index_add(
 @FRAMEWORK.operator(
     example="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60],[10,20]]' --dim 0",
     refused="'[[1,2],[3,4],[5,6]]' '[2,0]' '[[50,60]]' --dim 0",
+    compares=[
+        Comparison(
+            "scatter-update",
+            "PyTorch index_copy",
+            ("input", "index", "source"),
+            special=_list_on_dim,
+        )
+    ],
 )
 def index_copy(input: Tensor, index: Tensor, source: Tensor, *, dim: Dim) -> Layout:
     """Write slices along one axis, one per index.
