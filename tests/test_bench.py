@@ -107,7 +107,7 @@ def test_losses_are_shown_and_other_bits_are_never_the_best() -> None:
     assert line.endswith(f"| {one} | {two} | {one} | {two} | 1.5 | missed; slower than NumPy |")
 
 
-def test_the_report_has_every_part_and_fits_the_readme(tmp_path: Path) -> None:
+def test_the_report_has_every_part_and_fits_its_page(tmp_path: Path) -> None:
     clock = summary({name: [1.0, 2.0] for name in (startup.BASE, *startup.GOALS)})
     files = {name: [4.0] for name in (bigfiles.CP, *bigfiles.GOALS)}
     results = {
@@ -133,13 +133,13 @@ def test_the_report_has_every_part_and_fits_the_readme(tmp_path: Path) -> None:
         "| 4 | `gather -o` | 4.00 | 1.00 (1.00) |",
     ):  # fmt: skip
         assert part in text
-    readme = tmp_path / "README.md"
-    readme.write_text(report.README.read_text(encoding="utf-8"), encoding="utf-8")
-    report.write_readme(results, readme)
-    once = readme.read_text(encoding="utf-8")
+    page = tmp_path / "RESULTS.md"
+    page.write_text(report.RESULTS.read_text(encoding="utf-8"), encoding="utf-8")
+    report.write_results(results, page)
+    once = page.read_text(encoding="utf-8")
     assert text in once
-    report.write_readme(results, readme)
-    assert readme.read_text(encoding="utf-8") == once
+    report.write_results(results, page)
+    assert page.read_text(encoding="utf-8") == once
 
 
 def test_a_page_without_markers_is_left_alone() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import shutil
@@ -71,6 +72,19 @@ def test_exit_codes_are_those_of_the_errors() -> None:
     lines = screen("--width", "100", "help", "exit-codes").splitlines()
     told = {int(line.split()[0]) for line in lines}
     assert told == {int(code) for code in ExitCode}
+
+
+def test_the_keys_of_documents_are_all_described() -> None:
+    document = json.loads(screen("scatter-nd", "[1,2]", "[[0],[-1]]", "[8,9]", "--json"))
+    text = topics()["json"][1]()
+    of_run, of_entry = text.split("An entry has")
+    keys = re.compile(r"(?m)^  (\S+(?:, \S+)*)  ")
+
+    def named(part: str) -> set[str]:
+        return {key for line in keys.findall(part) for key in line.split(", ")}
+
+    assert named(of_run) == set(document)
+    assert named(of_entry) == {*document["entries"][0], "dropped"}
 
 
 def test_help_of_a_command_is_its_help() -> None:
@@ -143,7 +157,7 @@ def test_bash_completes_what_gscli_knows(tmp_path: Path) -> None:
 
 
 def test_bash_completes_names_of_things(tmp_path: Path) -> None:
-    assert completed(tmp_path, "samples", "43") == {"43-pictures"}
+    assert completed(tmp_path, "samples", "67") == {"67-pictures"}
     assert completed(tmp_path, "samples", "pic") == {"pictures"}
     assert completed(tmp_path, "gather", "--dtype", "bf") == {"bfloat16"}
     assert completed(tmp_path, "convert", "--dtype", "float3") == {"float32"}

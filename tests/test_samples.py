@@ -137,10 +137,11 @@ def test_lessons_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize("name", ["00", "first-look", "00-first-look"])
 def test_a_lesson_is_printed_under_any_of_its_names(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     assert guarded(["samples", name]) == 0
-    assert capsys.readouterr().out == ALL[0].text
+    assert capsys.readouterr().out == ALL[0].told(answer=False)
 
 
 @pytest.mark.parametrize("width", [40, 64, 80, 99])
@@ -149,20 +150,19 @@ def test_prose_of_a_lesson_fits_the_screen(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     for lesson in ALL:
-        assert guarded(["samples", lesson.name]) == 0
+        assert guarded(["samples", lesson.name, "--answer"]) == 0
         text = capsys.readouterr().out
+        whole = lesson.told(answer=True)
         prose = re.sub(r"(?ms)^```.*?^```$", "", text)
         assert all(len(line) <= width or line[0] in "#!" for line in prose.splitlines())
-        assert text.split() == lesson.text.split()
-        assert re.findall(r"(?ms)^```.*?^```$", text) == re.findall(
-            r"(?ms)^```.*?^```$", lesson.text
-        )
+        assert text.split() == whole.split()
+        assert re.findall(r"(?ms)^```.*?^```$", text) == re.findall(r"(?ms)^```.*?^```$", whole)
 
 
 def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
-    _, shown = on_terminal(["samples", "first-look"], COLUMNS="60")
+    _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="60")
     assert "note: recorded 84 columns wide; --run draws for this terminal" in shown
-    _, shown = on_terminal(["samples", "first-look"], COLUMNS="100")
+    _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="100")
     assert "note:" not in shown
 
 
@@ -171,6 +171,31 @@ def test_an_unknown_lesson_is_refused_with_a_near_name(capsys: pytest.CaptureFix
     assert "did you mean batch-dims?" in capsys.readouterr().err
     with pytest.raises(UsageError, match="no lesson"):
         lessons.lesson("zzz")
+
+
+@pytest.mark.parametrize("lesson", ALL, ids=lambda lesson: lesson.name)
+def test_every_lesson_asks_and_keeps_its_answer(
+    lesson: lessons.Lesson, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, heading, exercise = lesson.text.partition("\n## Try it\n\n")
+    assert heading
+    assert exercise.partition("\n")[0].endswith((".", "?"))
+    (answer,) = lessons.ANSWER.findall(lesson.text)
+    assert lessons.sessions(answer)
+    assert "<details>" not in before
+    assert guarded(["samples", lesson.name]) == 0
+    assert answer not in capsys.readouterr().out
+    assert answer not in "".join(exchange.screen for exchange in lesson.exchanges)
+    assert guarded(["samples", lesson.name, "--answer", "--width", "200"]) == 0
+    told = capsys.readouterr().out
+    assert answer in told
+    assert "details>" not in told
+
+
+def test_a_lesson_is_found_under_its_former_number() -> None:
+    assert lessons.lesson("14-batch-dims").name.endswith("-batch-dims")
+    with pytest.raises(UsageError):
+        lessons.lesson("14-nothing-of-the-kind")
 
 
 def test_files_are_written_and_never_overwritten(

@@ -1,14 +1,15 @@
 """The lessons in `samples/`: folders of inputs with a README whose console blocks can be run.
 
 A console block is a terminal session: lines that begin with `$ ` are commands (`> ` continues one),
-what follows each is the screen it prints. A checkout has `samples/` beside the package, a wheel
-has it inside.
+what follows each is the screen it prints. At the end stands an exercise, its answer folded away.
+A checkout has `samples/` beside the package, a wheel has it inside.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 OPENING, CLOSING = "```console", "```"
+ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</details>\n")
+"""What a page of Markdown folds away, and a terminal tells when it is asked."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Lesson:
 
     @property
     def text(self) -> str:
-        """The README."""
+        """The README, the answer included."""
         return (self.folder / "README.md").read_text(encoding="utf-8")
 
     @property
@@ -62,10 +65,16 @@ class Lesson:
         """The README's heading."""
         return self.text.partition("\n")[0].lstrip("# ")
 
+    def told(self, *, answer: bool) -> str:
+        """The README as a terminal shows it, with or without the answer of its exercise."""
+        hidden = f"The answer: gscli samples {self.name.partition('-')[2]} --answer\n"
+        return ANSWER.sub(lambda found: found[1] if answer else hidden, self.text)
+
     @property
     def exchanges(self) -> list[Exchange]:
-        """Every command of the README with its screen."""
-        return [exchange for session in sessions(self.text) for exchange in session]
+        """Every command of the README with its screen, without those of the answer."""
+        told = sessions(self.told(answer=False))
+        return [exchange for session in told for exchange in session]
 
 
 def folder() -> Path:
@@ -89,6 +98,8 @@ def lesson(name: str) -> Lesson:
         number, _, rest = full.partition("-")
         if name in (full, number, rest):
             return found
+    if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
+        return lesson(name[3:])
     near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.4)
     raise UsageError(
         f"there is no lesson {name!r}"[:200],

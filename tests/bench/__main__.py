@@ -4,7 +4,7 @@ python -m tests.bench                      kernels, start-up, calls: tables on s
 python -m tests.bench --only W4,startup    rows whose key begins so, or whole parts
 python -m tests.bench --big 1,2,4,8        big files too, of so many GiB
 python -m tests.bench --json FILE          keep the results; what is not run again stays
-python -m tests.bench --readme             write the tables into the README
+python -m tests.bench --write              write the tables into RESULTS.md
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--big", default="", help="sizes of big files in GiB: 1,2,4,8")
     parser.add_argument("--place", type=Path, default=Path(gettempdir()), help="for big files")
     parser.add_argument("--json", type=Path, help="results; updated where it exists")
-    parser.add_argument("--readme", action="store_true", help="write the section of the README")
+    parser.add_argument("--write", action="store_true", help="write the tables into RESULTS.md")
     return parser.parse_args()
 
 
@@ -53,8 +53,8 @@ def main() -> None:
         results["machine"]["load"] = f"{before:.1f} before, {load():.1f} after"
         if given.json:
             given.json.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    if given.readme:
-        report.write_readme(results)
+    if given.write:
+        report.write_results(results)
 
 
 def kept(path: Path | None) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Markdown of what was measured, and its place in the README.
+"""Markdown of what was measured, and its place in RESULTS.md.
 
-python -m tests.bench.report FILE.json     write the README's section from kept results
+python -m tests.bench.report FILE.json     write the tables from kept results
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .machine import ROOT
 
 Results: TypeAlias = Mapping[str, Any]
 
-README = ROOT / "README.md"
+RESULTS = ROOT / "tests" / "bench" / "RESULTS.md"
 BIG_FILES = (
     "A float32 table in a .npy file, 100,000 rows patched, 1,000,000 rows picked, outputs synced; "
     "gscli's go past the system's cache from 128 MiB on, cp's stay in it; medians (minima):"
@@ -97,11 +97,11 @@ def section_replaced(text: str, section: str, markers: tuple[str, str]) -> str:
     return before + start + section + end + after
 
 
-def write_readme(results: Results, path: Path = README) -> None:
-    """Put the tables into the README."""
+def write_results(results: Results, path: Path = RESULTS) -> None:
+    """Put the tables into the page."""
     text = path.read_text(encoding="utf-8")
     path.write_text(section_replaced(text, markdown(results), MARKERS), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write_readme(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    write_results(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))

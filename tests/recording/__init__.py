@@ -67,6 +67,7 @@ def recordings() -> dict[str, Recording]:
         "help": Recording(texts.help_of_everything, "tests/golden/help/*.txt"),
         "usage": Recording(partial(sessions.replay_file, ROOT / "tests/golden/help/usage.md")),
         "refusals": Recording(texts.refusals),
+        "tables": Recording(texts.article_tables),
         "views": Recording(drawn.views, "tests/golden/views/*"),
         "compare": Recording(drawn.comparisons, "tests/golden/compare/*"),
     }

@@ -14,8 +14,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cache, partial
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -26,7 +26,6 @@ from typing import NamedTuple, NoReturn
 import gscli
 from gscli.cli.guard import guarded
 from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment
-from gscli.lab.article_tables import table as article_table
 from gscli.lab.operator_table import operator_table
 
 ROOT = Path(__file__).parents[2]
@@ -128,6 +127,10 @@ def ran(commands: list[str], place: Place) -> list[Done]:
     found: list[Done] = []
     for command in commands:
         before = found[-1].status if found else 0
+        if command.startswith("cd "):
+            place = replace(place, folder=place.folder / command[3:])
+            found.append(Done("", 0))
+            continue
         outside_quotes = re.sub(r"'[^']*'", "", command)
         if command == "echo $?":
             found.append(Done(f"{before}\n", 0))
@@ -182,11 +185,7 @@ def rewritten(markdown: str, fresh: list[list[Exchange]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-GENERATED: dict[str, Callable[[], str]] = {
-    "operators": operator_table,
-    "table1": partial(article_table, 1),
-    "table2": partial(article_table, 2),
-}
+GENERATED: dict[str, Callable[[], str]] = {"operators": operator_table}
 """What stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
 
 
@@ -210,7 +209,8 @@ def replay_file(markdown: Path) -> dict[str, bytes]:
         else:
             copytree(ROOT / "samples", Path(folder) / "samples")
         fresh = generated(rewritten(text, replayed(text, place)))
-        kept = [path for path in markdown.parent.iterdir() if path != markdown] if lesson else []
-        made = {path: (Path(folder) / path.name).read_bytes() for path in kept}
+        beside = markdown.parent.rglob("*") if lesson else ()
+        kept = [path for path in beside if path.is_file() and path != markdown]
+        made = {path: Path(folder, path.relative_to(markdown.parent)).read_bytes() for path in kept}
     made[markdown] = fresh.encode()
     return {str(path.relative_to(ROOT)): content for path, content in made.items()}

@@ -9,6 +9,7 @@ import gscli
 from gscli.cli.operators import attribute_flags, attribute_metavar, input_words
 from gscli.cli.root import TOOLS
 from gscli.frameworks.operator import Operator
+from gscli.lab.article_tables import table
 from recording.sessions import Place, run_here, trimmed
 
 SHARED_HEADINGS = "\n\nResult:\n"
@@ -52,6 +53,12 @@ def _tools() -> str:
     parts += [screen(name, "--help") for name in TOOLS]
     parts.append(SHARED_HEADINGS[2:] + screen("gather", "--help").partition(SHARED_HEADINGS)[2])
     return "\n".join(parts)
+
+
+def article_tables() -> dict[str, bytes]:
+    """The two tables of the article, computed."""
+    text = "\n".join(["# The tables of the article, computed\n", table(1), table(2)])
+    return {"tests/golden/article_tables.md": text.encode()}
 
 
 REFUSALS = """\

@@ -40,6 +40,9 @@ def samples(
         ),
     ] = None,
     run: Annotated[bool, typer.Option("--run", help="run the lesson's commands")] = False,
+    answer: Annotated[
+        bool, typer.Option("--answer", help="tell the answer of the exercise too")
+    ] = False,
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
@@ -51,6 +54,7 @@ def samples(
 
     Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
     its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
+    Each ends with an exercise, which --answer solves.
     With --json: {"lessons": […]}, each with its name, title, folder, files and commands.
 
     \b
@@ -67,7 +71,7 @@ def samples(
         if settings.json is not None:
             _print_document([(found, found.folder) for found in chosen])
         else:
-            _print(chosen, settings.width, whole=name is not None)
+            _print(chosen, settings.width, answer=answer, whole=name is not None)
         return 0
     if output is not None:
         places = [(found, lessons.copy(found, Path(output))) for found in chosen]
@@ -92,9 +96,9 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
     sys.stdout.write(json.dumps({"lessons": found}) + "\n")
 
 
-def _print(chosen: list[Lesson], wanted: int | None, *, whole: bool) -> None:
+def _print(chosen: list[Lesson], wanted: int | None, *, answer: bool, whole: bool) -> None:
     if whole:
-        _print_lesson(chosen[0], wanted)
+        _print_lesson(chosen[0].told(answer=answer), wanted)
         return
     names = max(len(found.name) for found in chosen) + 2
     width = screen(sys.stdout, width=wanted).width
@@ -107,11 +111,11 @@ def _print(chosen: list[Lesson], wanted: int | None, *, whole: bool) -> None:
             sys.stdout.write(f"{found.name:{names}}" + f"\n{hang}".join(lines) + "\n")
 
 
-def _print_lesson(lesson: Lesson, wanted: int | None) -> None:
+def _print_lesson(text: str, wanted: int | None) -> None:
     """The text, its prose as wide as the screen; recorded screens keep the width they have."""
     width = screen(sys.stdout, width=wanted).width
-    sys.stdout.write(refilled_markdown(lesson.text, width))
-    widest = widest_fenced(lesson.text)
+    sys.stdout.write(refilled_markdown(text, width))
+    widest = widest_fenced(text)
     if widest > width and screen(sys.stdout).is_terminal:
         tell(f"note: recorded {widest} columns wide; --run draws for this terminal\n")
 
