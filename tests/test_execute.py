@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import gscli
 from gscli.frameworks import find
 from gscli.frameworks.numpy import add_at
 from gscli.plan.inputs import layout_of
+from gscli.plan.typing import Inputs, settle_types
 
 DATA = np.arange(6.0).reshape(3, 2)
 ROWS = np.array([[2], [0]])
@@ -80,3 +83,27 @@ def test_updates_of_the_right_shape_are_taken_as_they_are() -> None:
     np.testing.assert_array_equal(add_at(DATA, at, whole), [[0, 2], [2, 3], [6, 8]])
     np.testing.assert_array_equal(add_at(DATA, at, whole[0]), [[0, 2], [2, 3], [4, 6]])
     np.testing.assert_array_equal(add_at(DATA, at, 1.0), [[1, 2], [2, 3], [5, 6]])
+
+
+def test_types_of_untyped_inputs_are_asked_for_and_not_found_out_by_errors() -> None:
+    raised: list[str] = []
+
+    def watch(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "exception" and issubclass(argument[0], gscli.GscliError):
+            raised.append(f"{frame.f_code.co_name}: {argument[1]}")
+        return watch
+
+    arrays = {
+        "data": np.array([1.5, 2, 3, 4]),
+        "indices": np.array([[3], [1]]),
+        "updates": np.array([9, 8]),
+    }
+    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), dict.fromkeys(arrays, False))
+    before = sys.gettrace()
+    sys.settrace(watch)
+    try:
+        settle_types(find("onnx.scatter_nd"), inputs, {}, strict=False)
+    finally:
+        sys.settrace(before)
+    assert inputs.arrays["updates"].dtype == np.float64
+    assert raised == []

@@ -150,7 +150,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     _castable(arr, values)
     surplus = max(values.rank - len(addressing.entries), 0)
     dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
-    stretched = Tensor(values.name, dropped, values.dtype)
+    stretched = values._replace(shape=dropped)
     updates = stretched_updates(stretched, addressing.entries, "the shape of the index entries")
     return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 

@@ -15,7 +15,10 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
+from gscli.base.errors import IndexTypeRefused, UpdatesTypeRefused
+
 Shape: TypeAlias = tuple[int, ...]
+TypeRefused: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
 Number: TypeAlias = bool | int | float | complex | str
 Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
 
@@ -66,12 +69,15 @@ class Tensor(NamedTuple):
     """What a layout may know of an input: argument name, shape, dtype name.
 
     `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
+    `asked`: where to note a type that does not suit, for a caller who asks which types the call
+    takes; without it such a type is refused.
     """
 
     name: str
     shape: Shape
     dtype: str
     values: tuple[int, ...] | None = None
+    asked: list[TypeRefused] | None = None
 
     @property
     def rank(self) -> int:

@@ -16,7 +16,7 @@ from gscli.base.errors import (
     UpdatesTypeRefused,
 )
 from gscli.base.text import show_shape
-from gscli.layout.axes import Reduction, Shape, Tensor
+from gscli.layout.axes import Reduction, Shape, Tensor, TypeRefused
 from gscli.layout.families import described
 from gscli.layout.layout import Fit, Updates
 
@@ -44,20 +44,30 @@ def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) 
             if indices.dtype in dtypes.INTEGERS
             else f"{indices.name} must be integers, got {indices.dtype}"
         )
-        raise IndexTypeRefused(
+        refusal = IndexTypeRefused(
             problem, name=indices.name, allowed=tuple(allowed), where=described(indices)
         )
+        _note(indices, refusal)
 
 
 def same_type(data: Tensor, updates: Tensor) -> None:
     """Updates are never cast in silence."""
     if data.dtype != updates.dtype:
-        raise UpdatesTypeRefused(
+        refusal = UpdatesTypeRefused(
             f"{updates.name} must have {data.name}'s element type",
             name=updates.name,
             wanted=data.dtype,
             where=f"{data.name} is {data.dtype}, {updates.name} is {updates.dtype}",
         )
+        _note(updates, refusal)
+
+
+def _note(tensor: Tensor, refusal: TypeRefused) -> None:
+    """Refuse the tensor's type, or note that for a caller who asks."""
+    if tensor.asked is None:
+        raise refusal
+    if all(noted.name != tensor.name for noted in tensor.asked):
+        tensor.asked.append(refusal)
 
 
 def at_least_rank(tensor: Tensor, rank: int = 1, hint: str = "") -> None:

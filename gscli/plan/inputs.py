@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from numpy.typing import NDArray
 
 from gscli.base.arrays import as_array, dtype_name
-from gscli.base.errors import UsageError
+from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
-from gscli.layout.axes import Tensor
+from gscli.layout.axes import Tensor, TypeRefused
 from gscli.layout.layout import Layout
 from gscli.plan.limits import shape_limit
 from gscli.plan.masks import without_masks
@@ -43,12 +44,29 @@ def planned(
     return Plan(layout, arrays)
 
 
-def layout_of(
+def refused_types(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> list[TypeRefused]:
+    """What the layout of a call would refuse of its element types, in the order of its checks.
+
+    Nothing is said here of other reasons to refuse the call.
+    """
+    asked: list[TypeRefused] = []
+    with suppress(GscliError):
+        layout_of(operator, arrays, attrs, asked)
+    return asked
+
+
+def layout_of(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    asked: list[TypeRefused] | None = None,
 ) -> Layout:
     """The layout for these arrays; reads values only of inputs that decide shapes.
 
-    The newest layouts are kept: many calls in a row are alike, and a layout cannot change.
+    The newest layouts are kept: many calls in a row are alike, and a layout cannot change. `asked`
+    takes the refusals of element types, in place of their being raised.
     """
     kinds = operator.deciding_inputs
     decisions = {name: _values(arrays[name], kinds[name]) for name in kinds if name in arrays}
@@ -56,11 +74,11 @@ def layout_of(
     layout = _LAYOUTS.get(key) if key is not None else None
     if layout is None:
         tensors = {
-            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name))
+            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name), asked)
             for name, array in arrays.items()
         }
         layout = operator.layout(tensors, attrs)
-        if key is not None:
+        if key is not None and not asked:
             if len(_LAYOUTS) >= _LAYOUTS_KEPT:
                 _LAYOUTS.clear()
             _LAYOUTS[key] = layout

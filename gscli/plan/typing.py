@@ -1,8 +1,8 @@
 """Element types of untyped inputs: what an operator takes is asked from its layout.
 
-JSON and CSV carry no types. A refusal that names the wanted type (`IndexTypeRefused`,
-`UpdatesTypeRefused`) is answered by bringing untyped numbers to that type, without loss, and asking
-again.
+JSON and CSV carry no types. Where the layout would refuse the type of an input, it names those that
+it takes (`IndexTypeRefused`, `UpdatesTypeRefused`), and untyped numbers are brought to one of them
+without loss.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from gscli.base.text import show_shape
 from gscli.declare.signature import Signature
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
-from gscli.plan.inputs import layout_of
+from gscli.layout.axes import TypeRefused
+from gscli.plan.inputs import layout_of, refused_types
 
 Array = NDArray[Any]
 
@@ -52,15 +53,18 @@ def settle_types(
         for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
             inputs.arrays[name] = _without_loss(inputs, name, wanted)
             inputs.typed[name] = True
-    for _ in range(2 * len(inputs.arrays)):
-        try:
-            layout_of(operator, inputs.arrays, attrs)
-        except IndexTypeRefused as refusal:
-            _settle_indices(inputs, refusal, strict=strict)
-        except UpdatesTypeRefused as refusal:
-            _settle_updates(inputs, refusal)
-        else:
-            return
+    for _ in inputs.arrays:  # a type that suits may bring another one to light
+        for refusal in refused_types(operator, inputs.arrays, attrs):
+            _settle(inputs, refusal, strict=strict)
+    layout_of(operator, inputs.arrays, attrs)
+
+
+def _settle(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
+    """Bring one input to the type that the refusal names, or raise it."""
+    if isinstance(refusal, IndexTypeRefused):
+        _settle_indices(inputs, refusal, strict=strict)
+    else:
+        _settle_updates(inputs, refusal)
 
 
 def _names_to_convert(
@@ -81,21 +85,18 @@ def _names_to_convert(
     for name in tensors & inputs.arrays.keys():
         with suppress(DtypeRefused):
             trial.arrays[name] = _without_loss(inputs, name, wanted)
-    for _ in range(3 * len(inputs.arrays)):
-        try:
-            layout = layout_of(operator, trial.arrays, attrs)
-        except IndexTypeRefused as refusal:
-            if trial.arrays[refusal.name] is inputs.arrays[refusal.name]:
-                _settle_indices(trial, refusal, strict=strict)
+    for _ in range(2):  # first they are asked of what was converted, then of what was given
+        for refusal in refused_types(operator, trial.arrays, attrs):
+            name = refusal.name
+            given = inputs.arrays[name]
+            if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not given:
+                trial.arrays[name] = given
             else:
-                trial.arrays[refusal.name] = inputs.arrays[refusal.name]
-        except UpdatesTypeRefused as refusal:
-            _settle_updates(trial, refusal)
-        else:
-            updates = None if layout.updates is None else layout.updates.name
-            unfit = {name for name in layout.index_inputs if inputs.arrays[name].dtype.kind == "f"}
-            return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
-    return set()
+                _settle(trial, refusal, strict=strict)
+    layout = layout_of(operator, trial.arrays, attrs)
+    updates = None if layout.updates is None else layout.updates.name
+    unfit = {name for name in layout.index_inputs if inputs.arrays[name].dtype.kind == "f"}
+    return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
 
 
 def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
@@ -158,9 +159,7 @@ def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     inputs.arrays[name] = cast
 
 
-def _with_way_on(
-    refusal: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs
-) -> IndexTypeRefused | UpdatesTypeRefused:
+def _with_way_on(refusal: TypeRefused, inputs: Inputs) -> TypeRefused:
     """The refusal with a hint for where the input came from: a file is converted, a text is not."""
     origin, array = inputs.origins[refusal.name], inputs.arrays[refusal.name]
     refusal.hint = ""

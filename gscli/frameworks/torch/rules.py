@@ -35,7 +35,7 @@ def lifted(tensor: Tensor) -> Tensor:
     >>> lifted(Tensor("input", (), "float32")).shape
     (1,)
     """
-    return Tensor(tensor.name, tensor.shape or (1,), tensor.dtype)
+    return tensor._replace(shape=tensor.shape or (1,))
 
 
 def cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
