@@ -16,30 +16,17 @@ from conftest import Array, assert_same
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel import REDUCTIONS, Tuning, writing
-from gscli.kernel.halves import summed
-from gscli.kernel.items import as_items, reduce_cells
+from gscli.kernel import REDUCTIONS, Tuning, loops
 from gscli.kernel.replacing import last_writers
-from gscli.kernel.rounds import (
-    NARROW_BYTES,
-    ROWS_PER_ENTRY,
-    SMALLEST_BLOCK,
-    reduce_as_they_come,
-    worth_a_try,
-)
-from gscli.kernel.rows import NARROW, WIDE_BYTES, reduce_rows, stable_order
+from gscli.kernel.rows import as_items, combine, stable_order
 from gscli.kernel.tuning import for_each
+from gscli.kernel.walks import Step
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
 TUNINGS = [
-    Tuning(block, sorted_block, few, threads, parallel_bytes=0)
-    for block, sorted_block, few, threads in [
-        (1, 1, 0, 1),
-        (3, 7, 0, 2),
-        (64, 100, 1 << 20, 1),
-        (1 << 16, 1 << 20, 0, 2),
-    ]
+    Tuning(block, threads, parallel_bytes=0)
+    for block, threads in [(1, 1), (3, 2), (64, 1), (1 << 16, 3)]
 ]
 DTYPES = [
     *(np.dtype(name) for name in ("bool", "int8", "uint8", "int64", "float16", "float32")),
@@ -85,81 +72,31 @@ def one_by_one(rows: Array, addresses: Array, updates: Array, ufunc: Any) -> Arr
     return result
 
 
+@pytest.fixture(params=["plain", "compiled"], autouse=True)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test runs both ways; compiled loops work on the smallest jobs, too."""
+    if request.param == "plain":
+        monkeypatch.setattr(loops, "library", lambda: None)
+        return
+    if loops.library() is None:
+        pytest.skip("no compiled loops: gscli was installed without a C compiler")
+    monkeypatch.setattr(loops, "WORTH", 1)
+
+
 @pytest.mark.parametrize("reduction", ["add", "sub", "mul", "max", "min"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_rows_are_reduced_as_one_by_one(dtype: np.dtype[Any], reduction: str) -> None:
+def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -> None:
     ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
-    for run, addresses in itertools.product((1, 3, NARROW, 33), crowds(11, 200)):
+    for run, addresses in itertools.product((1, 3, 33), crowds(11, 200)):
         rows, updates = values((11, run), dtype), values((200, run), dtype, 2)
         expected = one_by_one(rows, addresses, updates, ufunc)
-        for tuning in TUNINGS:
+        step = Step(slice(None), addresses, None, (slice(None),))
+        for columns in ([slice(None)], [slice(0, run // 2), slice(run // 2, run)]):
             actual = rows.copy()
             with np.errstate(all="ignore"):
-                reduce_rows(actual, addresses, updates, ufunc, tuning)
+                for part in columns:
+                    combine(actual, step, updates, ufunc, part)
             assert_same(actual, expected)
-
-
-def test_wide_rows_are_reduced_as_one_by_one() -> None:
-    run = WIDE_BYTES // 4
-    rows, updates = (values((count, run), np.dtype("float32"), count) for count in (4, 30))
-    for addresses in crowds(4, 30):
-        actual = rows.copy()
-        with np.errstate(all="ignore"):
-            reduce_rows(actual, addresses, updates, np.add, TUNINGS[-1])
-        assert_same(actual, one_by_one(rows, addresses, updates, np.add))
-
-
-@pytest.mark.parametrize("ufunc", [np.add, np.multiply, np.maximum])
-@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "complex64"])
-def test_rows_that_few_entries_share(dtype: str, ufunc: Any) -> None:
-    count, run = SMALLEST_BLOCK * ROWS_PER_ENTRY, NARROW
-    rng = np.random.default_rng(3)
-    for crowded in (0.0, 0.1, 1.0):  # no entry, few of a block, all from the second block on
-        at = rng.integers(0, count, 3000)
-        at[SMALLEST_BLOCK:][rng.random(3000 - SMALLEST_BLOCK) < crowded] = 7
-        rows, updates = (values((n, run), np.dtype(dtype), n) for n in (count, 3000))
-        expected, actual = rows.copy(), rows.copy()
-        with np.errstate(all="ignore"):
-            reduce_cells(expected, at, updates, ufunc)
-            reduce_rows(actual, at, updates, ufunc, TUNINGS[0])
-        assert_same(actual, expected)
-        if not crowded and rows.itemsize * run <= NARROW_BYTES:
-            assert worth_a_try(rows, 3000)
-
-
-def test_crowds_end_what_is_combined_as_it_comes() -> None:
-    count = SMALLEST_BLOCK * ROWS_PER_ENTRY
-    rows, updates = np.zeros((count, NARROW), np.int8), np.ones((1500, NARROW), np.int8)
-    at = np.concatenate([np.arange(SMALLEST_BLOCK), np.zeros(1500 - SMALLEST_BLOCK, np.int64)])
-    assert reduce_as_they_come(rows, at, updates, np.add) == SMALLEST_BLOCK
-    assert rows.sum() == SMALLEST_BLOCK * NARROW
-
-
-def test_more_updates_of_one_row_than_fit_at_once() -> None:
-    dtype, run = np.dtype("float32"), 512
-    rows, updates = values((2, run), dtype), values((700, run), dtype, 4)
-    addresses = np.ones(700, np.int64)
-    actual = rows.copy()
-    with np.errstate(all="ignore"):
-        reduce_rows(actual, addresses, updates, np.add, TUNINGS[0])
-    assert_same(actual, one_by_one(rows, addresses, updates, np.add))
-
-
-@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
-def test_halves_are_summed_in_singles_without_a_trace(ufunc: Any) -> None:
-    rng = np.random.default_rng(8)
-    for scale in (1e-7, 1e-4, 1.0, 30.0, 700.0):
-        stack = (rng.standard_normal((12, 5000)) * scale).astype(np.float16)
-        sums, expected = summed(stack, ufunc), stack[0]
-        for update in stack[1:]:
-            expected = ufunc(expected, update)
-        assert sums is not None
-        assert_same(sums, expected)
-
-
-@pytest.mark.parametrize("large", [np.inf, -np.inf, np.nan, 60000.0, -33000.0])
-def test_halves_that_may_overflow_are_left_to_numpy(large: float) -> None:
-    assert summed(np.array([[1.0, large], [2.0, 3.0]], np.float16), np.add) is None
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
@@ -257,13 +194,9 @@ LONG = [
 LONG_NAMES = ["negative", "batches", "tame", "tame batches"]
 
 
-@pytest.mark.parametrize("near", [0, 1 << 20], ids=["far", "near"])
 @pytest.mark.parametrize("tuning", TUNINGS[1:], ids=str)
 @pytest.mark.parametrize("at", LONG, ids=LONG_NAMES)
-def test_long_vectors_of_single_cells(
-    at: Array, tuning: Tuning, near: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(writing, "NEAR", near)
+def test_long_vectors_of_single_cells(at: Array, tuning: Tuning) -> None:
     data, updates = values((*at.shape[:-1], 4000), F4), values(at.shape, F4, 9)
     inputs, attrs = {"data": data, "indices": at}, {"axis": at.ndim - 1}
     found = run_with("onnx.gather_elements", inputs, attrs, tuning)

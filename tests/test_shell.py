@@ -349,7 +349,9 @@ def test_quiet_prints_nothing_but_data() -> None:
 
 
 def test_version() -> None:
-    assert re.fullmatch(rb"gscli \d+\.\d+\.\d+\n", gscli("--version").stdout)
+    assert re.fullmatch(
+        rb"gscli \d+\.\d+\.\d+ \((compiled loops|plain NumPy)\)\n", gscli("--version").stdout
+    )
 
 
 def test_nothing_is_written_but_the_output(tmp_path: Path) -> None:

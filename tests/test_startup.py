@@ -63,7 +63,7 @@ def _last_words(code: str) -> frozenset[str]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--help",), ("--version",), ("scatter-nd", "--help"), ("torch", "--help"),
+    [("--help",), ("scatter-nd", "--help"), ("torch", "--help"),
      ("explain", "--help"), ("compare", "--help"), ("help", "exit-codes")],
     ids=" ".join,
 )  # fmt: skip

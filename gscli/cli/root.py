@@ -106,5 +106,7 @@ def _remember(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
 
 def _print_version(asked: bool) -> None:
     if asked:
-        sys.stdout.write(f"gscli {gscli.__version__}\n")
+        from gscli.kernel.loops import way  # noqa: PLC0415  whether the library loads is tried
+
+        sys.stdout.write(f"gscli {gscli.__version__} ({way()})\n")
         raise typer.Exit

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gscli.kernel.items import as_items
+from gscli.kernel.addresses import rows_of
+from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.layout.layout import Layout
@@ -46,7 +47,7 @@ def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     several = max(CHUNK // max(rows * run * data.itemsize, 1), 1)
     chunks = [slice(first, first + several) for first in range(0, outer, several)]
     for batch in range(form.result[0]):
-        addresses, live = plan.rows(batch * entries, (batch + 1) * entries, form.steps)
+        addresses, live = rows_of(plan, batch * entries, (batch + 1) * entries, form.steps)
         found = _replacement(addresses, live, rows)
 
         def write(chunk: slice, batch: int = batch, found: Replacement = found) -> None:

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gscli.kernel.walks import LONG_VECTOR, Cells, Elements, Shared, Slices, Step, Walk
-from gscli.layout.axes import Beyond, Narrow, Negative
+from gscli.kernel.walks import Cells, Elements, Shared, Slices, Step, Walk
 from gscli.layout.forms import cells
 from gscli.plan.plan import Flags, Indices, JudgedPlan
 
@@ -16,41 +15,10 @@ FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""
 
 
-def numpy_judges(plan: JudgedPlan) -> bool:
-    """Whether NumPy's own indexing refuses and wraps just what the policy does.
-
-    So it is with single cells of one axis and the common policy. NumPy looks at every index
-    anyway, so that a pass before it would only cost time: steps may have the indices as written.
-    Where negative ones are among them, NumPy takes longer than to wrap them beforehand.
-    """
-    layout, policy, form = plan.layout, plan.layout.policy, plan.layout.form
-    return (
-        layout.entry_count > FEW_ENTRIES
-        and form.kind == "slices"
-        and form.run == form.data[1] == 1
-        and form.data[2] > 0
-        and form.steps == (1,)
-        and (form.data[0] == 1 or form.result[2] >= LONG_VECTOR)
-        and policy.negative is Negative.FROM_END
-        and policy.beyond is Beyond.RAISE
-        and policy.narrow is Narrow.NEVER
-        and plan.inputs[layout.addressing.columns[0].source].dtype == np.int64
-        and not _seems_negative(plan)
-    )
-
-
-def _seems_negative(plan: JudgedPlan) -> bool:
-    """Whether any of a few index numbers from here and there is negative."""
-    count = plan.layout.entry_count
-    places = (0, count // 2, max(count - FEW_ENTRIES, 0))
-    return any(plan.raw(0, at, at + FEW_ENTRIES).min(initial=0) < 0 for at in places)
-
-
-def walk(plan: JudgedPlan, block: int, *, ordered: bool, written: bool = False) -> Walk:
+def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
-    `ordered`: every cell must meet its entries in turn, for it is written. `written`: addresses
-    are the indices as written, where `numpy_judges`.
+    `ordered`: every cell must meet its entries in turn, for it is written.
     """
     form = plan.layout.form
     if form.kind == "cells":
@@ -58,7 +26,7 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool, written: bool = False) 
     if form.kind == "elements":
         return Elements(plan, form, block, ordered=ordered)
     if not form.shares_entries:
-        return Slices(plan, form, block, ordered=ordered, written=written)
+        return Slices(plan, form, block, ordered=ordered)
     return Shared(plan, form, block)
 
 
@@ -102,7 +70,8 @@ def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:
     else:
         route = Slices(plan, form, block, ordered=False)
     for lane in route.lanes:
-        yield from route.steps(lane)
+        for step in route.steps(lane):
+            yield step.joined()
 
 
 def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:

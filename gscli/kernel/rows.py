@@ -1,111 +1,109 @@
 """Rows: the cells that travel together, and the three things that are done to them.
 
-`take` reads rows, `put` writes them, `reduce_rows` combines them in entry order. Every way in
-which a reduction is computed gives the bits of the plain loop: an update meets its cell with one
-ufunc call, after all earlier updates of that cell and before all later ones.
+`take` reads rows, `put` writes them, `combine` updates them in entry order: by compiled loops where
+there are any and the job is large, else by the NumPy calls that anyone would write. Both give the
+bits of the plain loop: an update meets its cell after all earlier updates of that cell and before
+all later ones, and is rounded to the cell's type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 
-from gscli.kernel import halves
-from gscli.kernel.items import Ufunc, reduce_cells
-from gscli.kernel.rounds import reduce_as_they_come, worth_a_try
-from gscli.kernel.tuning import Tuning, for_each
+from gscli.kernel import loops
+from gscli.kernel.walks import Step
+from gscli.layout.axes import Number
 from gscli.plan.plan import Array, Indices
 
-NARROW = 20
-"""Cells per row below which rows are reduced cell by cell."""
-WIDE_BYTES = 1 << 13
-"""Bytes per row from which each update is worth a call of its own."""
-GROUP_BYTES = 1 << 19
+Ufunc = Any
+
+LARGEST_ITEM = 1 << 16
+"""Bytes of the largest item that NumPy has a type for, as far as we use it."""
 
 
-def reduce_rows(
-    rows: Array, addresses: Indices, values: Array, ufunc: Ufunc, tuning: Tuning
+def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
+    """Read the rows of one step into `target` (*region, run); entries that are not live read fill.
+
+    rows is (n, run), all of the plan's.
+    """
+    source = rows[step.base]
+    if step.live is None and loops.take(source, step.addresses, target, step.parts):
+        return
+    mode: Literal["wrap", "clip"] = "wrap" if step.live is None else "clip"  # wrap is the faster
+    for part, items in _parts(source, target, step):
+        if items.flags.c_contiguous:
+            part.take(step.addresses, axis=0, out=items, mode=mode)
+        else:
+            items[...] = part.take(step.addresses, axis=0, mode=mode)
+    if step.live is not None:
+        target[..., ~step.live, :] = fill
+
+
+def put(rows: Array, step: Step, items: Array) -> None:
+    """Write items (*region, run) to the rows of one step; the last one of a row stays."""
+    target = rows[step.base]
+    if step.live is None and loops.put(target, step.addresses, items, step.parts):
+        return
+    for part, values in _parts(target, items, step):
+        live = ... if step.live is None else step.live
+        if part.shape[1] == 1:
+            part[step.addresses[live], 0] = values[..., 0][live]
+        else:
+            part[step.addresses[live]] = values[live]
+
+
+def combine(
+    rows: Array, step: Step, updates: Array, ufunc: Ufunc, columns: slice = slice(None)
 ) -> None:
-    """`rows[a] = ufunc(rows[a], value)` for each address and value in turn.
+    """Combine updates (*region, run) with the rows of one step, one after the other.
 
-    rows is (n, run), addresses (m,), values (m, run); bit for bit the sequential loop.
+    Only `columns` of them, so that threads can share rows without sharing cells.
+    """
+    target = rows[step.base]
+    if step.live is None and loops.combine(
+        target, step.addresses, updates, ufunc, parts=step.parts, columns=columns
+    ):
+        return
+    for part, values in _parts(target, updates, step):
+        live = ... if step.live is None else step.live
+        combine_cells(part, step.addresses[live], values[live], ufunc, columns)
+
+
+def combine_cells(
+    rows: Array, addresses: Indices, updates: Array, ufunc: Ufunc, columns: slice = slice(None)
+) -> None:
+    """Combine updates (*n, run) with rows at `addresses` (*n), cell by cell.
+
+    NumPy's `ufunc.at` is quick with flat addresses, and several times slower with rows.
     """
     run = rows.shape[1]
-    if run < NARROW or values.size < tuning.few_cells or not _same_in_bulk(ufunc, rows, values):
-        reduce_cells(rows, addresses, values, ufunc)
-    elif run * rows.itemsize >= WIDE_BYTES:
-        for address, value in zip(addresses.tolist(), values, strict=True):
-            row = rows[address]
-            ufunc(row, value, out=row)
-    else:
-        done = 0
-        if worth_a_try(rows, addresses.size) and not halves.takes(rows.dtype, ufunc):
-            done = reduce_as_they_come(rows, addresses, values, ufunc)
-        if done < addresses.size:
-            _reduce_groups(rows, addresses[done:], values[done:], ufunc, tuning)
+    cells = addresses[..., None] * run + np.arange(run)[columns]
+    ufunc.at(rows.reshape(-1), cells.reshape(-1), updates[..., columns].reshape(-1))
 
 
-def _same_in_bulk(ufunc: Ufunc, rows: Array, values: Array) -> bool:
-    """Whether many rows at once give the bits of one cell after the other.
+def _parts(rows: Array, items: Array, step: Step) -> list[tuple[Array, Array]]:
+    """The rows and items of each part that takes the addresses of the step."""
+    if step.parts == 1:
+        return [(rows, items)]
+    return list(zip(rows.reshape(step.parts, -1, rows.shape[1]), items, strict=True))
 
-    Products of complex numbers do not: NumPy fuses multiplication and addition in long loops.
+
+def as_items(array: Array, run: int) -> Array:
+    """Rows of `run` cells as single items, which NumPy moves faster than rows of an axis.
+
+    The last axis has `run` cells and vanishes where that is possible, else array itself.
+
+    >>> as_items(np.zeros((4, 3), np.float32), 3).shape
+    (4,)
     """
-    fused = ufunc is np.multiply and rows.dtype.kind == "c"
-    return rows.dtype == values.dtype and rows.dtype.kind != "O" and not fused
-
-
-def _reduce_groups(
-    rows: Array, addresses: Indices, values: Array, ufunc: Ufunc, tuning: Tuning
-) -> None:
-    """Rows with equally many updates together, one ufunc reduction over their updates.
-
-    Along the first axis of several, NumPy reduces in order and one element at a time.
-    """
-    run = rows.shape[1]
-    limit = max(GROUP_BYTES // (run * rows.itemsize), 2)
-    order = stable_order(addresses, len(rows))
-    ordered = addresses.take(order)
-    starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
-    times = np.diff(starts, append=addresses.size)
-
-    def work(group: Indices) -> None:
-        """Rows that have the same number of updates each, a few updates of all at a time."""
-        targets, first = ordered.take(starts.take(group)), starts.take(group)
-        current = rows.take(targets, axis=0)
-        left, depth = int(times[group[0]]), max(limit // group.size - 1, 1)
-        for done in range(0, left, depth):
-            stack = np.empty((min(depth, left - done) + 1, group.size, run), rows.dtype)
-            stack[0] = current
-            places = order.take(np.arange(done, done + len(stack) - 1)[:, None] + first)
-            values.take(places, axis=0, out=stack[1:], mode="wrap")
-            current = _reduced(stack, ufunc)
-        rows[targets] = current
-
-    large = values.nbytes >= tuning.parallel_bytes
-    for_each(list(_groups(times, limit)), work, tuning.threads if large else 1)
-
-
-def _reduced(stack: Array, ufunc: Ufunc) -> Array:
-    """One row after the other, along the first of several axes, where NumPy keeps the order."""
-    if halves.takes(stack.dtype, ufunc):
-        sums = halves.summed(stack, ufunc)
-        if sums is not None:
-            return sums
-    # None: begin with the first update, for 0 + -0.0 would not be -0.0.
-    result: Array = ufunc.reduce(stack, axis=0, dtype=stack.dtype, initial=None)
-    return result
-
-
-def _groups(times: Indices, limit: int) -> Iterator[Indices]:
-    """Numbers of equal value together, few enough that their rows and updates stay near."""
-    order = stable_order(times, int(times.max()) + 1)
-    ordered = times[order]
-    edges = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
-    for group in np.split(order, edges):
-        size = max(limit // (int(times[group[0]]) + 1), 1)
-        for first in range(0, group.size, size):
-            yield group[first : first + size]
+    if run == 1:
+        return array.reshape(array.shape[:-1])
+    size = run * array.itemsize
+    if array.dtype.kind in "OT" or size > LARGEST_ITEM:
+        return array
+    return array.view(f"V{size}").reshape(array.shape[:-1])
 
 
 def stable_order(keys: Indices, limit: int) -> Indices:

@@ -23,15 +23,12 @@ class Tuning:
     """Sizes of the pieces in which work is done.
 
     `block`: addresses computed at a time, so few that they are still in a cache when they are used.
-    `sorted_block`: entries sorted at a time in reductions of rows. `few_cells`: cells of updates
-    up to which sorting costs more than it saves. `threads`: 1 or 2.
+    `threads`: how many work at a time.
     `parallel_bytes`: smaller jobs stay on one thread, whose start would cost more than it saves.
     """
 
     block: int = 2 * BLOCK
-    sorted_block: int = 1 << 20
-    few_cells: int = 1 << 17
-    threads: int = field(default_factory=lambda: min(2, _processors()))
+    threads: int = field(default_factory=_processors)
     parallel_bytes: int = 4 << 20
 
     def threads_for(self, moved: Array) -> int:
@@ -47,38 +44,36 @@ DEFAULT = Tuning()
 
 
 def for_each(lanes: Sequence[Lane], work: Callable[[Lane], None], threads: int) -> None:
-    """Work on every lane, the second half of them in a second thread where `threads` is 2.
+    """Work on every lane, in up to `threads` threads; the first failure is raised here.
 
-    Lanes touch disjoint cells, so that it does not matter which one is first.
+    Lanes touch disjoint cells, so that it does not matter which one is first. Each thread takes the
+    next lane that nobody has taken.
     """
-    if threads < 2 or len(lanes) < 2:  # noqa: PLR2004  two threads or two lanes
+    threads = min(threads, len(lanes))
+    if threads < 2:  # noqa: PLR2004  this one
         for lane in lanes:
             work(lane)
         return
-    middle, failures, stopped = len(lanes) // 2, list[BaseException](), threading.Event()
+    waiting, failures = iter(lanes), list[BaseException]()  # an iterator's next is one operation
 
-    def run(part: Sequence[Lane]) -> None:
-        for lane in part:
-            if stopped.is_set():
-                return
-            work(lane)
-
-    def second() -> None:
+    def run() -> None:
         try:
-            run(lanes[middle:])
+            for lane in waiting:
+                if failures:
+                    return
+                work(lane)
         except BaseException as error:  # noqa: BLE001  raised again in the first thread
             failures.append(error)
-            stopped.set()
 
-    # A copy of the context, because numpy keeps its error state there.
-    helper = threading.Thread(target=contextvars.copy_context().run, args=(second,))
-    helper.start()
-    try:
-        run(lanes[:middle])
-    except BaseException:
-        stopped.set()
-        raise
-    finally:
-        helper.join()
+    # Copies of the context, because numpy keeps its error state there.
+    others = [
+        threading.Thread(target=contextvars.copy_context().run, args=(run,))
+        for _ in range(threads - 1)
+    ]
+    for other in others:
+        other.start()
+    run()
+    for other in others:
+        other.join()
     if failures:
         raise failures[0]

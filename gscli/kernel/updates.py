@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import dtype_named
-from gscli.kernel.items import as_items
 from gscli.kernel.reductions import comparable
+from gscli.kernel.rows import as_items
 from gscli.kernel.walks import Region
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Plan
+from gscli.plan.plan import Array, JudgedPlan
 
 
 class Updates:
@@ -21,7 +20,9 @@ class Updates:
     Without a grid all entries stand in one row.
     """
 
-    def __init__(self, plan: Plan, dtype: np.dtype[Any], grid: tuple[int, ...] = (-1,)) -> None:
+    def __init__(
+        self, plan: JudgedPlan, dtype: np.dtype[Any], grid: tuple[int, ...] = (-1,)
+    ) -> None:
         self.layout, self.dtype = plan.layout, dtype
         form, view = plan.layout.form, plan.updates()
         if form.order != tuple(range(view.ndim)):
@@ -29,13 +30,6 @@ class Updates:
         self.view = view.reshape(*grid, form.run)
         probe = self.view[(slice(0, 0),) * self.view.ndim]
         self._ready = prepared(plan.layout, probe, dtype) is probe
-
-    @cached_property
-    def _items(self) -> Array | None:
-        """All updates as items, where they need neither cast nor copy."""
-        if not (self._ready and self.view.flags.c_contiguous and self.view.dtype == self.dtype):
-            return None
-        return as_items(self.view, self.layout.form.run)
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
@@ -45,8 +39,6 @@ class Updates:
 
     def items(self, region: Region) -> Array:
         """The rows of one region in the working dtype, as items that move in one piece."""
-        if self._items is not None:
-            return self._items[region]
         values = np.ascontiguousarray(self.values(region), self.dtype)
         return as_items(values, self.layout.form.run)
 
@@ -67,7 +59,7 @@ def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
         return values if scale is None else values * np.asarray(scale).astype(dtype)
 
 
-def updates_of(plan: Plan, first: int, last: int) -> Array:
+def updates_of(plan: JudgedPlan, first: int, last: int) -> Array:
     """The updates of some entries as (entries, window), in the working dtype and scaled."""
     layout = plan.layout
     rows = plan.updates()

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gscli.kernel.addresses import cells_of, rows_of
 from gscli.layout.forms import Form
-from gscli.plan.plan import Array, Flags, Indices, JudgedPlan, positions
+from gscli.plan.plan import Flags, Indices, JudgedPlan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]
@@ -35,36 +36,32 @@ class Step(NamedTuple):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
     `live` has the shape of `addresses`, or is None where all entries are. `region` indexes the
-    result's grid. Where it is `apart`, the first axis of addresses counts equal parts of `base`,
-    and addresses begin at 0 in each of them: where parts are long, to go through them takes less
-    time than to add up addresses.
+    result's grid. Where there are several `parts`, `base` is that many equal ranges, each of which
+    takes the same addresses, counted from its own beginning; the first axis of the region counts
+    them.
     """
 
     base: slice
     addresses: Indices
     live: Flags | None
     region: Region
-    apart: bool = False
+    parts: int = 1
 
-    @property
-    def all_addresses(self) -> Indices:
-        """The addresses within `base` of all entries, one after the other."""
-        found = self.addresses
-        if self.apart:
-            size = (self.base.stop - self.base.start) // len(found)
-            found = found + np.arange(len(found))[:, None] * size
-        return found.reshape(-1)
+    def joined(self) -> Step:
+        """The same step as one part: with the addresses of all parts, counted from `base`."""
+        if self.parts == 1:
+            return self
+        shape = (self.parts, *self.addresses.shape)
+        size = (self.base.stop - self.base.start) // self.parts
+        starts = np.arange(self.parts).reshape(-1, *[1] * self.addresses.ndim) * size
+        live = None if self.live is None else np.broadcast_to(self.live, shape)
+        return self._replace(addresses=self.addresses + starts, live=live, parts=1)
 
     @property
     def live_addresses(self) -> Indices:
-        """The same of the entries that are live."""
-        return (
-            self.all_addresses if self.live is None else self.all_addresses[self.live.reshape(-1)]
-        )
-
-    def parts(self, rows: Array) -> tuple[Array, Indices]:
-        """The parts of `base` with the addresses in each."""
-        return rows.reshape(len(self.addresses), -1, *rows.shape[1:]), self.addresses
+        """The addresses within `base` of the entries that are live, one after the other."""
+        step = self.joined()
+        return step.addresses.reshape(-1) if step.live is None else step.addresses[step.live]
 
 
 class Walk(ABC):
@@ -88,9 +85,8 @@ class Slices(Walk):
         block: int,
         *,
         ordered: bool,
-        written: bool = False,
     ) -> None:
-        self.plan, self.factors, self.written = plan, form.steps, written
+        self.plan, self.factors = plan, form.steps
         batches, _, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches, self.entries)
@@ -105,36 +101,26 @@ class Slices(Walk):
         self.lanes = [(*few, *piece) for few in _ranges(0, batches, several) for piece in pieces]
 
     def steps(self, lane: Lane) -> Iterator[Step]:
-        """Blocks of one batch after the other, or short batches with the batch in the address."""
+        """Blocks of one batch after the other, or several short batches at a time."""
         start, stop, begin, end = lane
-        if self.together and stop - start > 1:
-            yield self._several(start, stop, apart=False)
+        if end - begin == self.entries:
+            for few in _ranges(start, stop, self.block // max(self.entries, 1)):
+                yield from self._batches(*few, begin, end)
             return
-        at_once = self.block // max(self.entries, 1)
-        if at_once > 1 and stop - start > 1:
-            for few in _ranges(start, stop, at_once):
-                yield self._several(*few, apart=True)
+        yield from self._batches(start, stop, begin, end)
+
+    def _batches(self, start: int, stop: int, begin: int, end: int) -> Iterator[Step]:
+        base = slice(start * self.rows, stop * self.rows)
+        if stop - start > 1:
+            several = start * self.entries, stop * self.entries
+            addresses, live = rows_of(self.plan, *several, self.factors, stop - start, self.rows)
+            shape = (stop - start, self.entries)
+            yield Step(base, addresses.reshape(shape), _shaped(live, shape), (slice(start, stop),))
             return
-        for batch in range(start, stop):
-            base = slice(batch * self.rows, (batch + 1) * self.rows)
-            offset = batch * self.entries
-            for first, last in _ranges(begin, end, self.block):
-                addresses, live = self._addresses(offset + first, offset + last)
-                yield Step(base, addresses, live, (batch, slice(first, last)))
-
-    def _several(self, start: int, stop: int, *, apart: bool) -> Step:
-        addresses, live = self._addresses(start * self.entries, stop * self.entries)
-        shape = (stop - start, self.entries)
-        addresses = addresses.reshape(shape)
-        if not apart:
-            addresses = addresses + np.arange(shape[0])[:, None] * self.rows
-        base, region = slice(start * self.rows, stop * self.rows), (slice(start, stop), slice(None))
-        return Step(base, addresses, _shaped(live, shape), region, apart)
-
-    def _addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
-        if self.written:
-            return self.plan.raw(0, first, last), None
-        return self.plan.rows(first, last, self.factors)
+        offset = start * self.entries
+        for first, last in _ranges(begin, end, self.block):
+            addresses, live = rows_of(self.plan, offset + first, offset + last, self.factors)
+            yield Step(base, addresses, live, (start, slice(first, last)))
 
 
 class Shared(Walk):
@@ -154,29 +140,18 @@ class Shared(Walk):
         self.lanes = [(batch, *piece) for batch in range(batches) for piece in pieces]
 
     def steps(self, lane: Lane) -> Iterator[Step]:
-        """For each block of entries all outer positions, one or several at a time."""
+        """For each block of entries all outer positions of the lane."""
         batch, begin, end = lane
         start = batch * self.outer
+        base = slice((start + begin) * self.rows, (start + end) * self.rows)
         for first, last in _ranges(0, self.entries, self.block):
             offset = batch * self.entries
-            addresses, live = self.plan.rows(offset + first, offset + last, self.factors)
-            chosen = slice(first, last)
-            group = 1 if addresses.size >= LONG_VECTOR else self.block // max(addresses.size, 1)
-            yield from self._outer(
-                start + begin, start + end, group, Step(slice(0), addresses, live, (chosen,))
-            )
-
-    def _outer(self, begin: int, end: int, group: int, step: Step) -> Iterator[Step]:
-        addresses, live, (chosen,) = step.addresses, step.live, step.region
-        for first, last in _ranges(begin, end, group):
-            base = slice(first * self.rows, last * self.rows)
-            if group == 1:
-                yield Step(base, addresses, live, (first, chosen))
-                continue
-            shape = (last - first, addresses.size)
-            starts = np.arange(shape[0])[:, None] * self.rows
-            alive = None if live is None else np.broadcast_to(live, shape)
-            yield Step(base, addresses + starts, alive, (slice(first, last), chosen))
+            addresses, live = rows_of(self.plan, offset + first, offset + last, self.factors)
+            region = (slice(start + begin, start + end), slice(first, last))
+            if end - begin > 1:
+                yield Step(base, addresses, live, region, end - begin)
+            else:
+                yield Step(base, addresses, live, (start + begin, slice(first, last)))
 
 
 class Elements(Walk):
@@ -209,14 +184,9 @@ class Elements(Walk):
         first, last, left, right, top, bottom = lane
         size = self.rows * self.inner
         base = slice(first * size, last * size)
-        starts = np.arange(left, right)
-        if last - first > 1:
-            starts = starts + np.arange(last - first)[:, None, None] * size
         for begin, end in _ranges(top, bottom, self.tall):
             region = (slice(first, last), slice(begin, end), slice(left, right))
-            coordinates, live = self.plan.coordinates(0, self.numbers[region])
-            addresses = np.multiply(coordinates, self.inner)
-            addresses += starts
+            addresses, live = cells_of(self.plan, self.numbers[region], self.inner, size, left)
             yield Step(base, addresses, live, region)
 
 
@@ -249,7 +219,7 @@ class Cells(Walk):
 
     def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
-        rows, live = self.plan.rows(first, last, self.form.steps)
+        rows, live = rows_of(self.plan, first, last, self.form.steps)
         grid = self.plan.grid(first, last) if self.form.entry_terms else ()
         for axis, step in self.form.entry_terms:
             rows = rows + grid[axis] * step

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import dtype_named
-from gscli.kernel.items import as_items
+from gscli.kernel.loops import combines, library
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
-from gscli.kernel.routes import few_addresses, numpy_judges, walk
-from gscli.kernel.rows import reduce_rows
+from gscli.kernel.routes import few_addresses, walk
+from gscli.kernel.rows import combine, put
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.kernel.walks import Lane, Step, Walk
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
+from gscli.plan.plan import Array, Indices, JudgedPlan
 
-NEAR = 6 << 20
-"""Bytes of output that stay in the caches."""
+SHARED_BYTES = 128
+"""Bytes of a row from which a thread may have a part of it: two lines of a cache."""
 
 
 def scatter(
@@ -37,7 +37,6 @@ def scatter(
 
 def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
-    written = numpy_judges(plan) and layout.include_self and layout.reduction != "mean"
     nothing = layout.moves_nothing
     if data is not None and base is None and worth_replacing(layout) and not nothing:
         return replaced(plan, data, tuning)
@@ -45,16 +44,11 @@ def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning:
     if nothing:
         return target.finished()
     few = few_addresses(plan) if target.counts is None else None
-    try:
-        if few is not None:
-            _write_at_once(plan, target, *few, tuning)
-        elif layout.reduction == "none":
-            _write(plan, target, tuning, written=written)
-        else:
-            _reduce(plan, target, tuning, written=written)
-    except IndexError:  # what was written goes with the output
-        plan.judge()
-        raise
+    if few is not None:
+        updates = Updates(plan, target.work.dtype).values((slice(None),))
+        target.update(Step(slice(None), *few, (slice(None),)), updates)
+    else:
+        _write(plan, target, tuning)
     return target.finished()
 
 
@@ -91,25 +85,17 @@ class Target:
             identity = np.asarray(self.rule.identity(self.work.dtype)).astype(self.work.dtype)
             self.rows[self.counts > 0] = identity
 
-    def reduce(self, base: slice, addresses: Indices, values: Array, tuning: Tuning) -> None:
-        """Combine updates (m, run) with the rows at `addresses` (m,) of `base`, one by one."""
-        assert self.rule is not None
-        ufunc = self.rule.for_types(self.work.dtype, values.dtype)
-        reduce_rows(self.rows[base], addresses, values, ufunc, tuning)
+    def update(self, step: Step, updates: Array, columns: slice = slice(None)) -> None:
+        """Write or combine the updates (*region, run) of one step, in entry order."""
+        if self.rule is None:
+            put(self.rows, step, updates)
+        else:
+            combine(self.rows, step, updates, self.ufunc(updates.dtype), columns)
 
-    def reduce_step(self, step: Step, values: Array, tuning: Tuning) -> None:
-        """Combine the updates of a step with its rows."""
-        if step.apart and step.live is None and self.layout.form.run == 1:
-            assert self.rule is not None
-            update_at = self.rule.for_types(self.work.dtype, values.dtype).at
-            parts, addresses = step.parts(self.rows[step.base].reshape(-1))
-            for part, numbers, terms in zip(parts, addresses, values[..., 0], strict=True):
-                update_at(part, numbers, terms)
-            return
-        if step.live is not None:
-            values = values[step.live]
-        values = values.reshape(-1, self.layout.form.run)
-        self.reduce(step.base, step.live_addresses, values, tuning)
+    def ufunc(self, updates: np.dtype[Any]) -> Any:  # noqa: ANN401  numpy's ufuncs
+        """What combines cells with updates of a type."""
+        assert self.rule is not None
+        return self.rule.for_types(self.work.dtype, updates)
 
     def finished(self) -> Array:
         """The output in its own type."""
@@ -146,65 +132,38 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     return copy
 
 
-def _write_at_once(
-    plan: JudgedPlan, target: Target, addresses: Indices, live: Flags | None, tuning: Tuning
-) -> None:
-    """Few entries and one step."""
-    values = Updates(plan, target.work.dtype).values((slice(None),))
-    if live is not None:
-        addresses, values = addresses[live], values[live]
-    if target.rule is None:
-        target.rows[addresses] = values
-    else:
-        target.reduce(slice(None), addresses, values, tuning)
-
-
-def _whole(plan: JudgedPlan, target: Target, *, written: bool) -> int:
-    """The number of entries where all of them are best written at once, else 0.
-
-    NumPy looks at all indices of a call before it uses the first. In blocks they are near for the
-    second look; but where the cells are far, that takes longer than it saves.
-    """
-    return plan.layout.entry_count if written and target.work.nbytes > NEAR else 0
-
-
-def _write(plan: JudgedPlan, target: Target, tuning: Tuning, *, written: bool) -> None:
-    """Row-major order, the last writer wins."""
-    run = plan.layout.form.run
-    rows = as_items(target.rows, run)
-    whole = _whole(plan, target, written=written)
-    route = walk(plan, whole or tuning.block, ordered=True, written=written)
-    updates = Updates(plan, target.work.dtype, route.grid)
-
-    def write(lane: Lane) -> None:
-        for step in route.steps(lane):
-            items = updates.items(step.region)
-            if step.live is not None:
-                rows[step.base][step.live_addresses] = items[step.live]
-            elif step.apart:
-                for part, numbers, values in zip(*step.parts(rows[step.base]), items, strict=True):
-                    part[numbers] = values
-            else:
-                items = items.reshape(step.addresses.size, *rows.shape[1:])
-                rows[step.base][step.addresses.reshape(-1)] = items
-
-    for_each(route.lanes, write, tuning.threads_for(target.work))
-
-
-def _reduce(plan: JudgedPlan, target: Target, tuning: Tuning, *, written: bool) -> None:
-    """Apply the reduction one update at a time, each rounded to the working dtype."""
-    whole = _whole(plan, target, written=written)
-    block = tuning.block if plan.layout.form.run == 1 else tuning.sorted_block
-    route = walk(plan, whole or block, ordered=True, written=written)
+def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
+    """Row-major order: the last writer wins, and updates are combined one at a time."""
+    route = walk(plan, tuning.block, ordered=True)
     updates = Updates(plan, target.work.dtype, route.grid)
     if target.counts is not None:
-        for step in _steps(route):
-            target.count(step.base, step.live_addresses)
+        for lane in route.lanes:
+            for step in route.steps(lane):
+                target.count(step.base, step.live_addresses)
         target.start()
-    for step in _steps(route):
-        target.reduce_step(step, updates.values(step.region), tuning)
+    threads = tuning.threads_for(target.work)
+
+    def write(part: tuple[Lane, slice]) -> None:
+        lane, columns = part
+        for step in route.steps(lane):
+            target.update(step, updates.values(step.region), columns)
+
+    for_each(_parts(route, target, updates.dtype, threads), write, threads)
 
 
-def _steps(route: Walk) -> Iterator[Step]:
-    for lane in route.lanes:
-        yield from route.steps(lane)
+def _parts(
+    route: Walk, target: Target, updates: np.dtype[Any], threads: int
+) -> list[tuple[Lane, slice]]:
+    """Lanes, or columns of rows where there is one lane and threads for more of them."""
+    run = target.rows.shape[1]
+    wide = run * target.work.itemsize >= threads * SHARED_BYTES
+    if len(route.lanes) > 1 or not wide or not _compiled(target, updates):
+        return [(lane, slice(None)) for lane in route.lanes]
+    edges = [run * number // threads for number in range(threads + 1)]
+    return [(lane, slice(*pair)) for lane in route.lanes for pair in pairwise(edges)]
+
+
+def _compiled(target: Target, updates: np.dtype[Any]) -> bool:
+    """Whether compiled loops combine the updates, so that threads do not wait for each other."""
+    known = target.rule and combines(target.work.dtype, target.ufunc(updates))
+    return known is not None and library() is not None

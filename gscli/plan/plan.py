@@ -8,9 +8,8 @@ coordinate, never on a folded address) and which entries are live.
 Judging on the way: a result in memory vanishes with an error, so that no index need be looked at
 before the walk, which would be one more pass over all of them. `judged(late=True)` returns a
 `LatePlan` where the policy is simple enough. Its indices are judged by who meets them first: by
-`coordinates`, which look at the numbers while they have them at hand, or by NumPy's own indexing,
-where that refuses just what the policy does (`gscli.kernel.routes.numpy_judges`). Who meets a bad
-one calls `judge`, which looks at all of them and tells of the first.
+`coordinates`, which look at the numbers while they have them at hand, or by the kernel's compiled
+loops. Who meets a bad one calls `judge`, which looks at all of them and tells of the first.
 """
 
 from __future__ import annotations
@@ -121,12 +120,9 @@ class Plan(WrittenIndices):
         """Whether every index meets somebody who judges it, and that is no slower.
 
         So it is with whole numbers, each of one row, that are refused when they are out of range.
-        Where many cells lie between those of a column, a walk meets its indices in short pieces.
         """
-        layout, form = self.layout, self.layout.form
-        near = form.kind != "elements" or form.data[3] == 1
         whole = min(self._highest, default=0) >= 0
-        return layout.refuses_rows and not layout.moves_nothing and near and whole
+        return self.layout.refuses_rows and not self.layout.moves_nothing and whole
 
     def updates(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""

@@ -15,7 +15,7 @@ from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.interrupts import Interrupts
 from gscli.files.undo import Journal, write_rows
-from gscli.kernel.tuning import DEFAULT
+from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Array, Indices, JudgedPlan
@@ -170,7 +170,7 @@ class Patch:
         else:
             target.count(slice(None), part.targets)
             target.start()
-            target.reduce(slice(None), part.targets, values, DEFAULT)
+            target.update(Step(slice(None), part.targets, None, (slice(None),)), values)
         return target.finished().reshape(part.rows.size, -1).view(np.uint8)
 
 

@@ -33,7 +33,7 @@ def gathered(
         if held is None or len(held) < size:
             held = np.empty((size, run), dtype)
         piece = held[:size]
-        rows = step.all_addresses + (step.base.start or 0)
+        rows = step.addresses.reshape(-1) + (step.base.start or 0)
         target = piece.view(np.uint8).reshape(size, source.width)
         if step.live is None:
             source.take(rows, target)

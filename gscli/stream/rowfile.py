@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from gscli.base.errors import CannotRead
 from gscli.base.text import safe
 from gscli.files import mapped
-from gscli.kernel.items import LARGEST_ITEM
-from gscli.kernel.rows import stable_order
+from gscli.kernel.rows import LARGEST_ITEM, stable_order
 from gscli.plan.plan import Array, Indices
 
 Bytes = NDArray[np.uint8]

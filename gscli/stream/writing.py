@@ -15,10 +15,9 @@ from typing import IO
 import numpy as np
 
 from gscli.files import mapped
-from gscli.kernel.items import as_items
 from gscli.kernel.routes import in_sequence
 from gscli.kernel.rows import stable_order
-from gscli.kernel.tuning import DEFAULT
+from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Array, Indices, JudgedPlan
@@ -64,8 +63,9 @@ def records_of(plan: JudgedPlan) -> Records:
         for step in in_sequence(plan, SORTED // 8):
             places = np.arange(done, done + step.addresses.size)
             done += step.addresses.size
-            kept = places if step.live is None else places[step.live.reshape(-1)]
-            yield step.live_addresses + (step.base.start or 0), kept
+            if step.live is not None:
+                places = places[step.live.reshape(-1)]
+            yield step.live_addresses + (step.base.start or 0), places
             mapped.release(*plan.inputs.values())
 
     return Records(count, chunks)
@@ -143,18 +143,13 @@ class Scattering:
     def _combined(
         self, block: Array, chunks: Callable[[], Iterator[tuple[Indices, Array]]]
     ) -> Array:
-        target, run, whole = Target(self.layout, block), self.layout.form.run, slice(None)
-        if target.rule is None:
-            items = as_items(target.rows, run)
-            for rows, values in chunks():
-                items[rows] = as_items(values, run)
-            return target.finished()
+        target, whole = Target(self.layout, block), slice(None)
         if target.counts is not None:
             for rows, _ in chunks():
                 target.count(whole, rows)
             target.start()
         for rows, values in chunks():
-            target.reduce(whole, rows, values, DEFAULT)
+            target.update(Step(whole, rows, None, (whole,)), values)
         return target.finished()
 
     def _dealt_out(self, records: Records, begin: int, end: int) -> Iterator[Array]:

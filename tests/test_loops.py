@@ -1,0 +1,270 @@
+"""The compiled loops: what they take, what they leave, how they are built, and NumPy's own bits."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from conftest import Array, assert_same
+
+import gscli
+from gscli.kernel import loops, rows
+from gscli.kernel.walks import Step
+
+KERNEL = Path(loops.__file__).parent
+WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+NUMBERS = [
+    *map(np.dtype, WHOLE),
+    *map(np.dtype, ("float16", "float32", "float64", "bool", "complex64", "complex128")),
+    np.dtype(ml_dtypes.bfloat16),
+]
+UFUNCS = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+}
+
+compiled = pytest.mark.skipif(
+    loops.library() is None, reason="gscli was installed without a C compiler"
+)
+
+
+@pytest.fixture(autouse=True)
+def small_jobs_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "WORTH", 1)
+
+
+def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
+    """Any bits at all, so NaN, infinities, subnormal numbers and overflow are among them."""
+    rng = np.random.default_rng(seed)
+    if dtype.kind == "b":
+        return rng.random(shape) < 0.5
+    count = int(np.prod(shape))
+    return np.frombuffer(rng.bytes(count * dtype.itemsize), dtype).reshape(shape).copy()
+
+
+def combined(target: Array, addresses: Array, updates: Array, ufunc: Any) -> bool:
+    with np.errstate(all="ignore"):
+        return loops.combine(target, addresses, updates, ufunc)
+
+
+@compiled
+@pytest.mark.parametrize("name", UFUNCS)
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_any_bits_are_combined_as_numpy_does(dtype: np.dtype[Any], name: str) -> None:
+    ufunc = UFUNCS[name]
+    for run in (1, 3, 40):
+        before, updates = random_bits((9, run), dtype, run), random_bits((60, run), dtype, run + 1)
+        addresses = np.random.default_rng(run).integers(0, 9, 60)
+        expected, actual = before.copy(), before.copy()
+        if not combined(actual, addresses, updates, ufunc):
+            assert dtype.kind in "bc"  # bool adds by another ufunc; products of complex numbers
+            return
+        with np.errstate(all="ignore"):
+            for address, update in zip(addresses, updates, strict=True):
+                expected[address] = ufunc(expected[address], update)
+            assert_same(actual, expected)
+
+
+@compiled
+@pytest.mark.parametrize("name", UFUNCS)
+def test_every_half_meets_some_others(name: str) -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)[:, None]
+    for other in (0.0, -0.0, 1.0, 6e-8, -6e-5, 0.3333, 65504.0, -3.1, np.inf, np.nan):
+        actual, updates = every.copy(), np.full_like(every, other)
+        assert combined(actual, np.arange(1 << 16), updates, UFUNCS[name])
+        with np.errstate(all="ignore"):
+            assert_same(actual, UFUNCS[name](every, updates))
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [*NUMBERS, np.dtype("S5"), np.dtype("U3")], ids=str)
+def test_rows_of_any_type_are_moved(dtype: np.dtype[Any]) -> None:
+    for run in (1, 2, 7):
+        raw = random_bits((8, run), np.dtype(np.int64), run) % 90
+        data = raw.astype(str).astype(dtype) if dtype.kind in "SU" else raw.astype(dtype)
+        addresses = np.array([3, 0, 7, 3])
+        out = np.empty((4, run), dtype)
+        assert loops.take(data, addresses, out)
+        assert out.tobytes() == data[addresses].tobytes()
+        target, expected = data.copy(), data.copy()
+        assert loops.put(target, addresses, data[:4])
+        expected[addresses] = data[:4]
+        assert target.tobytes() == expected.tobytes()
+
+
+@compiled
+@pytest.mark.parametrize("kind", WHOLE)
+@pytest.mark.parametrize("stride", [1, 3])
+def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> None:
+    signed = kind.startswith("int")
+    numbers = np.array([0, 5, 2, -1 if signed else 1] * 6, kind).repeat(stride)[::stride]
+    grid = numbers.reshape(2, 3, 4)
+    addresses = np.empty(24, np.int64)
+    turn = 6 if signed else 0
+    inside = loops.resolve(grid, 6, addresses, turn=turn, step=10, plane_step=1000, place_step=1)
+    wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
+    expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4)
+    assert inside
+    assert_same(addresses.reshape(2, 3, 4), expected)
+    for bad in (6, np.iinfo(kind).max, *([-7, np.iinfo(kind).min] if signed else [])):
+        wrong = grid.copy()
+        wrong[1, 2, 3] = bad
+        assert loops.resolve(wrong, 6, addresses, turn=turn, step=1) is False
+
+
+@compiled
+def test_other_byte_orders_unaligned_and_cut_arrays_take_numpys_way() -> None:
+    addresses, data = np.array([1, 0, 1]), np.arange(6.0).reshape(3, 2)
+    swapped = data.astype(">f8")
+    assert not loops.combine(swapped.copy(), addresses, swapped, np.add)
+    raw = np.zeros(data.nbytes + 1, np.uint8)
+    unaligned = raw[1:].view(np.float64).reshape(3, 2)
+    assert not loops.combine(unaligned, addresses, data, np.add)
+    assert not loops.take(np.arange(24.0).reshape(4, 6)[:, ::3], addresses, np.empty((3, 2)))
+    assert not loops.put(data, addresses, data.astype(np.float32))
+    strings = np.array([["a"], ["b"]], object)
+    assert not loops.take(strings, addresses, np.empty((3, 1), object))
+    for array in (swapped, unaligned, np.asfortranarray(data)):
+        found = gscli.scatter_nd(array, [[1], [0], [1]], data, reduction="add")
+        assert np.array_equal(found, [array[0] + data[1], array[1] + data[0] + data[2], array[2]])
+
+
+@compiled
+def test_grids_with_holes_are_moved_without_a_copy() -> None:
+    data = np.arange(40, dtype=np.float32)[:, None]
+    addresses = np.random.default_rng(4).integers(0, 40, (2, 3, 4))
+    wide = np.zeros((2, 3, 9, 1), np.float32)
+    assert loops.take(data, addresses, wide[:, :, 2:6])
+    assert_same(wide[:, :, 2:6], data[addresses])
+    assert not wide[:, :, :2].any()
+    assert not wide[:, :, 6:].any()
+    holes = np.zeros((4, 4, 4, 4, 1), np.float32)[:3, :3, :3, :3]
+    assert not loops.take(data, np.zeros((3, 3, 3, 3), np.int64), holes)
+
+
+@compiled
+def test_parts_share_their_addresses() -> None:
+    data = np.arange(24).reshape(12, 2)
+    addresses = np.array([3, 0])
+    step = Step(slice(0, 12), addresses, None, (slice(None), slice(None)), parts=3)
+    out = np.empty((3, 2, 2), data.dtype)
+    rows.take(data, step, out, 0)
+    assert_same(out, data.reshape(3, 4, 2)[:, addresses])
+    target = data.copy()
+    rows.combine(target, step, out, np.add)
+    expected = data.reshape(3, 4, 2).copy()
+    expected[:, addresses] += out
+    assert_same(target, expected.reshape(12, 2))
+
+
+def test_read_only_and_empty_inputs() -> None:
+    data = np.arange(12.0).reshape(4, 3)
+    data.flags.writeable = False
+    at = np.array([[1], [1]])
+    assert gscli.scatter_nd(data, at, np.ones((2, 3)), reduction="add")[1].tolist() == [5, 6, 7]
+    assert gscli.gather(np.zeros((0, 3)), np.zeros(0, int)).shape == (0, 3)
+    assert gscli.scatter_nd(data, np.zeros((0, 1), int), np.zeros((0, 3))).tolist() == data.tolist()
+
+
+def test_an_index_outside_is_refused_before_a_loop_follows_it() -> None:
+    data = np.zeros((100, 3), np.float32)
+    for bad in (100, -101, 1 << 40, -(1 << 62)):
+        at = np.zeros((5000, 1), np.int64)
+        at[4321] = bad
+        with pytest.raises(gscli.GscliError, match="out of range"):
+            gscli.gather_nd(data, at)
+        with pytest.raises(gscli.GscliError, match="out of range"):
+            gscli.scatter_nd(data, at, np.ones((5000, 3), np.float32), reduction="add")
+
+
+# The library
+
+
+def way(**variables: str) -> str:
+    code = "from gscli.kernel import loops; print(loops.way())"
+    root = str(KERNEL.parents[1])
+    environment = {"PYTHONPATH": root, "PATH": os.environ["PATH"], **variables}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    return done.stdout.strip()
+
+
+def test_the_library_can_be_switched_off() -> None:
+    assert way(GSCLI_LOOPS="plain") == "plain NumPy"
+    assert way() == loops.way()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no library at all", None], ids=["empty", "text", "none"]
+)
+def test_a_library_that_cannot_be_loaded_means_the_plain_way(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "libloops.so"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setattr(loops, "LIBRARY", file)
+    assert loops.library.__wrapped__() is None
+
+
+# The build
+
+
+@pytest.fixture
+def hook(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The build hook as a module; hatchling itself is there only when something is built."""
+    name = "hatchling.builders.hooks.plugin.interface"
+    for place in itertools.accumulate(name.split("."), lambda left, right: f"{left}.{right}"):
+        monkeypatch.setitem(sys.modules, place, types.ModuleType(place))
+    sys.modules[name].BuildHookInterface = object  # type: ignore[attr-defined]
+    spec = importlib.util.spec_from_file_location("build_hook", KERNEL / "build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@compiled
+@pytest.mark.slow
+def test_the_hook_compiles_what_the_kernel_loads(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hook.compiled(tmp_path / hook.LIBRARY)
+    monkeypatch.setattr(loops, "LIBRARY", tmp_path / hook.LIBRARY)
+    assert loops.library.__wrapped__() is not None
+
+
+@pytest.mark.parametrize("compiler", ["false", "no-such-compiler", "true"])
+def test_a_compiler_that_fails_is_no_error(
+    hook: Any, compiler: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", compiler)
+    assert not hook.compiled(tmp_path / hook.LIBRARY)
+
+
+def test_no_compiler_is_no_error(
+    hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(hook, "which", lambda _: None)
+    assert hook.commands(tmp_path / "x.so") == []
+    assert not hook.compiled(tmp_path / "x.so")
+
+
+def test_kernel_and_hook_name_the_same_library(hook: Any) -> None:
+    assert loops.LIBRARY.name == hook.LIBRARY
+    assert hook.SOURCE == KERNEL / "loops.c"
