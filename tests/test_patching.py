@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.files import files, undo
+from gscli.files.npy import npy_header
+from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import find
 from gscli.stream import patching
 
@@ -47,18 +50,29 @@ def saved(folder: Path) -> Path:
     return folder / "data.npy"
 
 
-def patch(path: Path, attrs: dict[str, Any], **more: Any) -> int:
-    loaded = files.load(str(path)).array
+def opened(path: Path) -> RegularFile:
+    file = open_regular(str(path))
+    assert file is not None
+    return file
+
+
+def patch(path: Path, attrs: dict[str, Any], *, direct: bool = False, **more: Any) -> int:
+    file, loaded = opened(path), files.load(str(path)).array
     assert isinstance(loaded, np.memmap)
     inputs = {"data": loaded, **INPUTS}
-    return streaming.patch_in_place(judged("onnx.scatter_nd", inputs, attrs), **more)
+    plan = judged("onnx.scatter_nd", inputs, attrs)
+    return streaming.patch_in_place(plan, file, direct=direct, **more)
 
 
+WAYS = pytest.mark.parametrize("direct", [False, True], ids=["whole", "direct"])
+
+
+@WAYS
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
-def test_a_patch_is_what_a_new_file_would_be(reduction: str, tmp_path: Path) -> None:
+def test_a_patch_is_what_a_new_file_would_be(reduction: str, direct: bool, tmp_path: Path) -> None:
     path, attrs = saved(tmp_path), {"reduction": reduction}
     done: list[tuple[int, int]] = []
-    rows = patch(path, attrs, progress=lambda *at: done.append(at))
+    rows = patch(path, attrs, direct=direct, progress=lambda *at: done.append(at))
     assert rows == np.unique(AT % ROWS).size
     assert done[-1] == (rows * WIDTH * 4, rows * WIDTH * 4)
     assert_same(np.load(path), gscli.run("onnx.scatter_nd", {"data": DATA, **INPUTS}, attrs))
@@ -71,9 +85,8 @@ def test_means_start_and_end_with_each_row(tmp_path: Path) -> None:
     inputs = {"indices": at, "updates": INPUTS["updates"][:1].repeat(500, 0), "axis": np.array(0)}
     operator = find("openvino.scatter_elements_update")
     expected = gscli.run(operator.full_name, {"data": DATA, **inputs}, attrs)
-    streaming.patch_in_place(
-        judged(operator.full_name, {"data": files.load(str(path)).array, **inputs}, attrs)
-    )
+    given = {"data": files.load(str(path)).array, **inputs}
+    streaming.patch_in_place(judged(operator.full_name, given, attrs), opened(path))
     assert_same(np.load(path), expected)
 
 
@@ -82,7 +95,7 @@ def test_a_bad_index_changes_nothing(tmp_path: Path) -> None:
     loaded = files.load(str(path)).array
     bad = {"data": loaded, "indices": [[0], [ROWS]], "updates": INPUTS["updates"][:2]}
     with pytest.raises(gscli.GscliError, match="out of range"):
-        streaming.patch_in_place(judged("onnx.scatter_nd", bad, {}))
+        streaming.patch_in_place(judged("onnx.scatter_nd", bad, {}), opened(path))
     assert_same(np.load(path), DATA)
 
 
@@ -90,13 +103,140 @@ def test_a_bad_index_changes_nothing(tmp_path: Path) -> None:
     ("name", "inputs"),
     [
         ("onnx.gather", {"data": DATA, "indices": AT}),
-        ("onnx.scatter_nd", {"data": DATA, **INPUTS}),
         ("tensorflow.scatter_nd", {"indices": [[0]], "updates": [1], "shape": [2]}),
     ],
 )
-def test_what_is_no_scatter_into_a_file_is_refused(name: str, inputs: dict[str, Array]) -> None:
+def test_what_is_no_scatter_into_data_is_refused(
+    name: str, inputs: dict[str, Array], tmp_path: Path
+) -> None:
     with pytest.raises(gscli.GscliError, match="in place"):
-        streaming.patch_in_place(judged(name, inputs, {}))
+        streaming.patch_in_place(judged(name, inputs, {}), opened(saved(tmp_path)))
+
+
+@pytest.mark.parametrize("form", ["Fortran", "big-endian", "converted"])
+def test_a_file_in_another_form_is_replaced_and_never_written_into(
+    form: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.npy"
+    stored = {"Fortran": np.asfortranarray(DATA), "big-endian": DATA.astype(">f4")}
+    np.save(path, stored.get(form, DATA))
+    dtype = "float64" if form == "converted" else None
+    data = files.load(str(path), dtype=dtype).array
+    inputs = {"data": data, "indices": AT[:, None], "updates": INPUTS["updates"].astype(data.dtype)}
+    plan, before = judged("onnx.scatter_nd", inputs, {}), path.read_bytes()
+    with pytest.raises(gscli.GscliError, match="only plain data"):
+        streaming.patch_in_place(plan, opened(path), direct=True)
+    assert path.read_bytes() == before
+    assert streaming.patch_in_place(plan, opened(path)) == np.unique(AT % ROWS).size
+    assert_same(np.load(path), gscli.run("onnx.scatter_nd", inputs))
+
+
+@WAYS
+def test_the_file_that_was_judged_is_the_one_that_is_changed(direct: bool, tmp_path: Path) -> None:
+    """Another file is moved over the data after they were loaded: it keeps every byte."""
+    path = saved(tmp_path)
+    other = np.ones_like(DATA)
+
+    def move_another_over_it(*_: int) -> None:
+        np.save(tmp_path / "other.npy", other)
+        (tmp_path / "other.npy").rename(path)
+
+    if direct:  # while rows are written: they go on into the file that was opened
+        patch(path, {}, direct=True, progress=move_another_over_it)
+    else:
+        with pytest.raises(gscli.GscliError, match="moved or replaced"):
+            patch(path, {}, progress=move_another_over_it)
+    assert_same(np.load(path), other)
+    assert names_in(tmp_path) == ["data.npy"]
+
+
+@WAYS
+def test_a_file_moved_before_is_not_found_again_by_name(direct: bool, tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    file = opened(path)
+    inputs = {"data": files.load(str(path)).array, **INPUTS}
+    np.save(tmp_path / "other.npy", DATA + 1)
+    (tmp_path / "other.npy").rename(path)
+    with pytest.raises(gscli.GscliError, match="moved or replaced"):
+        streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=direct)
+    assert_same(np.load(path), DATA + 1)
+
+
+@WAYS
+@pytest.mark.parametrize("name", ["data", "updates"])
+def test_inputs_that_change_meanwhile_are_refused(name: str, direct: bool, tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    np.save(tmp_path / "updates.npy", np.zeros((ROWS, WIDTH), np.float32))
+    inputs = {
+        "data": files.load(str(path)).array,
+        "indices": np.arange(ROWS)[:, None],
+        "updates": files.load(str(tmp_path / "updates.npy")).array,
+    }
+    file = opened(path)
+    changed = tmp_path / f"{name}.npy"
+    with changed.open("r+b") as stream:
+        stream.seek(-4, os.SEEK_END)
+        stream.write(b"abcd")
+    os.utime(changed, ns=(5, 5))
+    before = path.read_bytes()
+    with pytest.raises(gscli.GscliError, match="was changed while"):
+        streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=direct)
+    assert path.read_bytes() == before
+    assert names_in(tmp_path) == ["data.npy", "updates.npy"]
+
+
+def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
+    path, second = saved(tmp_path), tmp_path / "second.npy"
+    second.hardlink_to(path)
+    for direct in (False, True):
+        with opened(second).locked(), pytest.raises(gscli.GscliError, match="another process"):
+            patch(path, {}, direct=direct)
+    assert_same(np.load(path), DATA)
+    assert names_in(tmp_path) == ["data.npy", "second.npy"]
+
+
+@WAYS
+def test_a_patch_that_was_cut_short_is_not_patched_over(direct: bool, tmp_path: Path) -> None:
+    path = saved(tmp_path)
+    Path(undo.undo_file_of(str(path))).write_bytes(b"")
+    with (
+        pytest.warns(undo.UnfinishedPatch),
+        pytest.raises(gscli.GscliError, match="was cut short"),
+    ):
+        patch(path, {}, direct=direct)
+    assert_same(np.load(path), DATA)
+
+
+@WAYS
+def test_a_file_with_holes_keeps_them(direct: bool, tmp_path: Path) -> None:
+    path = tmp_path / "data.npy"
+    shape = (1 << 14, 1 << 10)
+    with path.open("wb") as file:
+        file.write(npy_header(np.dtype(np.float32), shape))
+        file.truncate(128 + shape[0] * shape[1] * 4)
+    given = {"data": files.load(str(path)).array, "indices": np.array([[5]])}
+    given["updates"] = np.ones((1, shape[1]), np.float32)
+    streaming.patch_in_place(judged("onnx.scatter_nd", given, {}), opened(path), direct=direct)
+    assert path.stat().st_blocks * 512 < 1 << 20
+    assert (np.load(path, mmap_mode="r")[4:7].sum(axis=1) == [0, shape[1], 0]).all()
+
+
+def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = saved(tmp_path)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(patching, "write_rows", full)
+        with pytest.raises(gscli.GscliError, match="No space") as caught:
+            patch(path, {}, direct=True)
+    assert caught.value.details == ("it is a mix of old and new rows",)
+    assert caught.value.hint == f"gscli undo {path}"
+    assert undo.undo(str(path)) == np.unique(AT % ROWS).size
+    assert_same(np.load(path), DATA)
 
 
 class Stop(BaseException):
@@ -127,7 +267,10 @@ def stop() -> None:
     raise Stop
 
 
-def test_an_end_at_any_step_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@WAYS
+def test_an_end_at_any_step_is_taken_back(
+    direct: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = saved(tmp_path)
     expected = gscli.run("onnx.scatter_nd", {"data": DATA, **INPUTS})
     for step in STEPS:
@@ -136,7 +279,7 @@ def test_an_end_at_any_step_is_taken_back(tmp_path: Path, monkeypatch: pytest.Mo
             for name in ("write", "pwrite"):
                 patched.setattr(os, name, counted(getattr(os, name)))
             try:
-                patch(path, {})
+                patch(path, {}, direct=direct)
             except Stop:
                 pass
             else:
@@ -147,85 +290,25 @@ def test_an_end_at_any_step_is_taken_back(tmp_path: Path, monkeypatch: pytest.Mo
     assert_same(np.load(path), expected)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_death_at_any_step_is_taken_back_by_the_next_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = saved(tmp_path)
-    expected = gscli.run("onnx.scatter_nd", {"data": DATA, **INPUTS})
-    journals = 0
-    for step in STEPS:
-        child = os.fork()
-        if not child:
-            counted = stopping(step, lambda: os._exit(9))
-            for name in ("write", "pwrite", "fsync", "unlink"):
-                monkeypatch.setattr(os, name, counted(getattr(os, name)))
-            patch(path, {})
-            os._exit(0)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        journals += Path(undo.journal_of(str(path))).exists()
-        content = np.array(files.load(str(path)).array)
-        assert names_in(tmp_path) == ["data.npy"]
-        if status == 0:
-            break
-        # After the last sync the new content may stay.
-        assert content.tobytes() in (DATA.tobytes(), expected.tobytes())
-        np.save(path, DATA)
-    assert step > 24
-    assert journals > 10
-    assert_same(content, expected)
-
-
-def test_a_file_that_is_being_patched_is_not_read(tmp_path: Path) -> None:
-    path = saved(tmp_path)
-    with path.open("r+b") as file:
-        journal = undo.Journal(str(path), file.fileno(), 128, WIDTH * 4)
-        with pytest.raises(gscli.GscliError, match="being patched"):
-            files.load(str(path))
-        with pytest.raises(gscli.GscliError, match="being patched"):
-            undo.Journal(str(path), file.fileno(), 128, WIDTH * 4)
-        journal.remove()
-    assert files.load(str(path)).array.shape == DATA.shape
-
-
-def test_a_journal_of_another_file_is_left_to_a_person(tmp_path: Path) -> None:
-    path = saved(tmp_path)
-    with path.open("r+b") as file:
-        journal = undo.Journal(str(path), file.fileno(), 128, WIDTH * 4)
-        journal.add(np.array([1]), np.zeros((1, WIDTH * 4), np.uint8))
-        journal.seal()
-        os.close(journal._descriptor)
-    path.rename(tmp_path / "moved.npy")
-    np.save(path, DATA)
-    with pytest.raises(gscli.GscliError, match="cut short") as caught:
-        files.load(str(path))
-    assert "replaced" in caught.value.where
-    assert_same(np.load(path), DATA)
-
-
-def test_a_signal_is_taken_back(tmp_path: Path) -> None:
+@WAYS
+def test_a_signal_is_taken_back(direct: bool, tmp_path: Path) -> None:
     path = saved(tmp_path)
 
     def stop(*_: int) -> None:
         signal.raise_signal(signal.SIGTERM)
 
     with pytest.raises(SystemExit) as caught:
-        patch(path, {}, progress=stop)
+        patch(path, {}, direct=direct, progress=stop)
     assert caught.value.code == 128 + signal.SIGTERM
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy"]
 
 
-def test_updates_from_the_file_itself_are_refused(tmp_path: Path) -> None:
-    path, other = saved(tmp_path), tmp_path / "other.npy"
-    other.hardlink_to(path)
+@WAYS
+def test_updates_may_come_from_the_file_itself(direct: bool, tmp_path: Path) -> None:
+    path = saved(tmp_path)
     backwards = np.arange(ROWS)[::-1, None].copy()
-    for name in (path, other):
-        inputs = {
-            "data": files.load(str(path)).array,
-            "indices": backwards,
-            "updates": files.load(str(name)).array,
-        }
-        with pytest.raises(gscli.GscliError, match="in the file that is to be patched"):
-            streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}))
-    assert_same(np.load(path), DATA)
+    loaded = files.load(str(path)).array
+    inputs = {"data": loaded, "indices": backwards, "updates": loaded}
+    streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), opened(path), direct=direct)
+    assert_same(np.load(path), DATA[::-1])

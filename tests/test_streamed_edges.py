@@ -15,6 +15,7 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.files import content, files
+from gscli.files.regular import open_regular
 from gscli.stream import rowfile, running, writeback
 from gscli.stream.writing import Ahead
 
@@ -113,11 +114,14 @@ def test_nothing_to_patch_and_a_file_that_is_gone(tmp_path: Path) -> None:
         "indices": np.zeros((0, 1), np.int64),
         "updates": DATA[:0],
     }
-    assert streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {})) == 0
+    file = open_regular(str(tmp_path / "data.npy"))
+    assert file is not None
+    assert streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), file) == 0
     inputs |= {"indices": np.array([[1]]), "updates": saved(tmp_path, "updates", DATA[:1])}
     (tmp_path / "data.npy").unlink()
-    with pytest.raises(gscli.GscliError, match="cannot read"):
-        streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}))
+    for direct in (False, True):
+        with pytest.raises(gscli.GscliError, match=r"moved or replaced|cannot write"):
+            streaming.patch_in_place(judged("onnx.scatter_nd", inputs, {}), file, direct=direct)
     assert [path.name for path in tmp_path.iterdir()] == ["updates.npy"]
 
 

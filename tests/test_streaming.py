@@ -24,6 +24,7 @@ import gscli
 from gscli import stream as streaming
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
+from gscli.files.regular import open_regular
 from gscli.stream import reading, rowfile, writeback, writing
 
 RNG = np.random.default_rng(3)
@@ -59,7 +60,9 @@ def mapped_file(folder: Path, name: str, array: Array) -> Array:
     opaque = array.view(f"V{array.itemsize}") if array.dtype.kind == "V" else array
     np.save(path, opaque)
     offset = path.stat().st_size - array.nbytes
-    return np.memmap(path, array.dtype, "r", offset, array.shape) if array.size else array
+    file = open_regular(str(path))
+    assert file is not None
+    return mapped.map_file(file, array.dtype, array.shape, offset) if array.size else array
 
 
 def indices(shape: tuple[int, ...], size: int) -> Array:
@@ -342,9 +345,10 @@ def test_a_pipe_and_the_rest_of_a_file_are_written_as_usual(
 
 def test_files_of_arrays(tmp_path: Path) -> None:
     array = mapped_file(tmp_path, "data", DATA)
-    path, offset = mapped.file_of(array) or ("", 0)
-    assert (path, offset) == (str(tmp_path / "data.npy"), 128)
-    assert mapped.file_of(array[2:]) == (path, 128 + 2 * 6 * 32 * 4)
+    place = mapped.file_of(array)
+    assert place is not None
+    assert (place[0].path, place[1]) == (str(tmp_path / "data.npy"), 128)
+    assert mapped.file_of(array[2:]) == (place[0], 128 + 2 * 6 * 32 * 4)
     assert mapped.file_of(array[:, 1:]) is None
     assert mapped.file_of(DATA) is None
     mapped.release(array)

@@ -132,7 +132,7 @@ def shared_parameter(shared: Shared) -> inspect.Parameter:
     declared = typer.Option(
         *shared.flags,
         help=shared_help(shared),
-        metavar=shared.metavar or ("" if shared.name == "json" else None),
+        metavar=shared.metavar or ("" if shared.name in STANDING_ALONE else None),
         show_default=False,
         envvar=shared.environment or None,
         show_envvar=bool(shared.environment),
@@ -150,9 +150,13 @@ COMPLETIONS = {
 """Shared options whose words a shell completes, besides those with choices."""
 
 
+STANDING_ALONE = ("json", "in_place")
+"""Shared options with choices that need not be given; their help says what they mean."""
+
+
 def shared_help(shared: Shared) -> str:
     """Help of a shared option, its choices behind it."""
-    if not shared.choices or shared.name == "json":
+    if not shared.choices or shared.name in STANDING_ALONE:
         return shared.help
     default = f" (default {shared.default})" if shared.default is not None else ""
     return f"{shared.help}: {' '.join(shared.choices)}{default}"

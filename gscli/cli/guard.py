@@ -11,6 +11,7 @@ import io
 import json
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -30,7 +31,9 @@ def guarded(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code."""
     _open_standard_streams()
     try:
-        return _guarded(arguments)
+        with warnings.catch_warnings():
+            _tell_warnings(arguments)
+            return _guarded(arguments)
     finally:
         _drop_what_is_unwritten()
 
@@ -114,6 +117,27 @@ def _tell(error: GscliError, arguments: Sequence[str]) -> int:
         text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
     tell(text)
     return int(error.code)
+
+
+def _tell_warnings(arguments: Sequence[str]) -> None:
+    """Print what the readers of files warn of in our form, and other warnings as Python does."""
+    plainly, told = warnings.showwarning, set()
+
+    def show(message: Warning | str, *facts: Any) -> None:  # noqa: ANN401  as Python calls it
+        notice = getattr(message, "notice", None)
+        if notice is None:
+            plainly(message, *facts)
+            return
+        if str(message) in told:  # by another input of the same run
+            return
+        told.add(str(message))
+        from gscli.cli.messages import warning_text  # noqa: PLC0415  only when there is one
+        from gscli.cli.terminal import standard_error, tell  # noqa: PLC0415
+
+        side = standard_error(arguments)
+        tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
+
+    warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
 
 
 def _bug(error: Exception) -> InternalError:

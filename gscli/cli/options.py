@@ -74,11 +74,12 @@ class Settings(NamedTuple):
         ),
     ] = False
     in_place: Annotated[
-        bool,
+        str | None,
         Shared(
-            "write a scatter's updates into the .npy file of data itself",
+            "replace the .npy file of data by the result; --in-place=direct writes into it",
+            choices=("whole", "direct"),
         ),
-    ] = False
+    ] = None
     dtype: Annotated[
         str | None,
         Shared(

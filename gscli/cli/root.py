@@ -26,6 +26,7 @@ TOOLS: dict[str, str] = {
     "batch": "Run one job per line of a JSON Lines file.",
     "show": "List what a file holds, or print a tensor.",
     "convert": "Copy a tensor from one format to another.",
+    "undo": "Put back the rows that a direct patch, cut short, has changed.",
     "page": "Put several recorded runs into one teaching page.",
     "samples": "List, write or run the lessons that come with gscli.",
     "help": "Topics: exit-codes, inputs, colors and more; man prints the manual page.",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-WITHOUT_VALUE = {"--step": "all", "--json": "document"}
+WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
 """Options that may stand alone, and what they mean then."""
 
 END_OF_OPTIONS = "--"
 
 
 def with_values(words: Sequence[str]) -> list[str]:
-    """`--step` and `--json` take an optional value; the parser knows only options that always do.
+    """Some options take an optional value; the parser knows only options that always do.
 
     >>> with_values(["--json", "x", "--step", "3", "--", "--json"])
     ['--json=document', 'x', '--step', '3', '--', '--json']

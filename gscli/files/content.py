@@ -6,23 +6,24 @@ every failure of the system is CannotRead with the file's safe name.
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import select
 import stat
 from abc import ABC, abstractmethod
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
-from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.text import safe
-from gscli.files.undo import recover
+from gscli.files import mapped
+from gscli.files.regular import RegularFile, reading
+from gscli.files.undo import warn_of_unfinished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -73,6 +74,10 @@ class Content(ABC):
         """Give the descriptor back."""
 
     @abstractmethod
+    def check_unchanged(self) -> None:
+        """CannotRead where the bytes may not be those of one moment; called at the end."""
+
+    @abstractmethod
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
         """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
 
@@ -94,7 +99,11 @@ class Content(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            if kind is None:
+                self.check_unchanged()
+        finally:
+            self.close()
 
 
 class HeldContent(Content):
@@ -107,6 +116,9 @@ class HeldContent(Content):
     def read(self, offset: int, length: int) -> memoryview:
         """As `Content.read`."""
         return self._held[offset : offset + length]
+
+    def check_unchanged(self) -> None:
+        """Nothing to do: nobody else can write to them."""
 
     def file(self) -> BinaryIO:
         """As `Content.file`."""
@@ -123,45 +135,38 @@ class HeldContent(Content):
 class FileContent(Content):
     """A regular file, read by position."""
 
-    def __init__(self, name: str, descriptor: int, size: int, path: str | None = None) -> None:
-        super().__init__(name, size)
-        self._descriptor, self._path = descriptor, path
+    def __init__(self, file: RegularFile) -> None:
+        super().__init__(file.name, file.size)
+        self._file = file
+        self._shared = False
 
     def read(self, offset: int, length: int) -> bytes:
         """As `Content.read`."""
-        parts = []
-        with reading(self.name):
-            while length:
-                part = os.pread(self._descriptor, length, offset)
-                if not part:
-                    raise ContentRefused("the file became shorter", where=self.name)
-                parts.append(part)
-                offset += len(part)
-                length -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return self._file.read(offset, length)
 
     def file(self) -> BinaryIO:
         """As `Content.file`."""
         with reading(self.name):
-            return os.fdopen(os.dup(self._descriptor), "rb")
+            return os.fdopen(os.dup(self._file.descriptor), "rb")
 
     def close(self) -> None:
-        """As `Content.close`."""
-        _close(self._descriptor)
+        """As `Content.close`; mapped arrays keep the file open."""
+        if not self._shared:
+            self._file.close()
+
+    def check_unchanged(self) -> None:
+        """As `Content.check_unchanged`."""
+        self._file.check_unchanged()
 
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
         """As `Content.array`."""
         needed = count * dtype.itemsize
         if needed < MAPPED_FROM:
             return np.frombuffer(self.read(offset, needed), dtype) if count else np.empty(0, dtype)
-        with self.file() as file, reading(self.name):
-            if os.fstat(self._descriptor).st_size < offset + needed:
-                # The system would not mind to map beyond the end; the first access would kill us.
-                raise ContentRefused("the file became shorter", where=self.name)
-            mapped = np.memmap(file, dtype, "r", offset, (count,))
-        if self._path is not None:  # what streams its rows opens it by name
-            mapped.filename = os.path.abspath(self._path)
-        return mapped
+        with reading(self.name):
+            array = mapped.map_file(self._file, dtype, (count,), offset)
+        self._shared = True
+        return array
 
 
 def open_content(
@@ -170,21 +175,21 @@ def open_content(
     """Open a regular file or read a pipe; CannotRead for everything else.
 
     Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
-    file, not on the name. `bounds_for` says of a pipe's first bytes how far to read. A file whose
-    patch in place was cut short is put back first.
+    file, not on the name. `bounds_for` says of a pipe's first bytes how far to read. Nothing is
+    written: a patch that was cut short is only told of.
     """
     name = safe(path)
-    recover(path)
+    warn_of_unfinished(path)
     with reading(name):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
     try:
         with reading(name):
-            status = os.fstat(descriptor)
-        if stat.S_ISREG(status.st_mode):
-            return FileContent(name, descriptor, status.st_size, path)
-        _refuse_special(status.st_mode, name)
+            mode = os.fstat(descriptor).st_mode
+            if stat.S_ISREG(mode):
+                return FileContent(RegularFile(descriptor, path))
+        _refuse_special(mode, name)
         held = read_pipe(lambda length: os.read(descriptor, length), name, limit, bounds_for)
     except BaseException:
         _close(descriptor)
@@ -267,19 +272,3 @@ def check_limit(size: int, limit: int, where: str, what: str) -> None:
             valid=f"at most {limit:,} bytes",
             hint="" if limit == TEXT_LIMIT else "--max-bytes raises the limit",
         )
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Turn a failure of the operating system into CannotRead."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        if error.errno == errno.ENOENT:
-            reason = "no such file"
-        raise CannotRead(
-            f"cannot read {name}", where=f"{name}: {safe(reason[:1].lower() + reason[1:])}"
-        ) from error
-    except ValueError as error:  # a NUL byte in the name, a closed stream
-        raise CannotRead(f"cannot read {name}", where=f"{name}: {safe(str(error), 80)}") from error

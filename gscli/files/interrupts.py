@@ -1,7 +1,7 @@
-"""Turn SIGTERM and SIGHUP into exceptions while a file is being written.
+"""Turn the signals that end a process into exceptions while a file is being written.
 
-Their default is to end the process on the spot, without cleaning up. SIGINT is KeyboardInterrupt
-already. All three act only where that is harmless, so that no step of a clean-up is cut in two.
+Their default is to end it on the spot, without cleaning up. SIGINT is KeyboardInterrupt already.
+All of them act only where that is harmless, so that no step of a clean-up is cut in two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType, TracebackType
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = tuple(
+    getattr(signal, name)
+    for name in (
+        *("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM"),
+        *("SIGPROF", "SIGXCPU", "SIGIO", "SIGPWR", "SIGBREAK"),
+    )
+    if hasattr(signal, name)
+)
+"""Every signal that ends a process unless it is caught; which there are depends on the system."""
 
 
 class Interrupts:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import mmap
 import os
-import stat
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gscli.files.regular import RegularFile
 
 Array: TypeAlias = NDArray[Any]
 
@@ -22,6 +25,38 @@ READ_AT_ONCE = 16 << 20
 
 WORTH_OVERLAYING = 64 << 20
 """Bytes from which a copy costs more than the pages that a few writes touch."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a mapping came from: byte `offset` of the file is at `address`."""
+
+    file: RegularFile
+    offset: int
+    address: int
+
+
+_PLACES: WeakKeyDictionary[mmap.mmap, _Place] = WeakKeyDictionary()
+
+
+def map_file(
+    file: RegularFile,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    offset: int,
+    mode: Literal["r", "c"] = "r",
+) -> Array:
+    """Part of a file as an array, "r" to read or "c" to write to a copy of it. Raises OSError,
+    and CannotRead where the file is shorter than it was.
+    """
+    # The system would not mind to map beyond the end; the first access would kill us.
+    file.check_unchanged()
+    with os.fdopen(os.dup(file.descriptor), "rb") as stream:
+        array = np.memmap(stream, dtype, mode, offset, shape)
+    mapping = mapping_of(array)
+    assert mapping is not None
+    _PLACES[mapping] = _Place(file, offset, _address(array))
+    return array
 
 
 def mapping_of(array: Array) -> mmap.mmap | None:
@@ -60,35 +95,41 @@ def blocks(array: Array) -> Iterator[Array]:
         release(array)
 
 
-def file_of(array: Array) -> tuple[str, int] | None:
-    """The file that a whole mapped array lies in and the byte where it begins there.
+def file_of(array: Array) -> tuple[RegularFile, int] | None:
+    """The file that a whole array was mapped from, and the byte where it begins there.
 
-    None for arrays in memory and for views with gaps.
+    None for arrays in memory, for those that `map_file` did not make, and for views with gaps.
     """
-    root: object = array
-    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
-        root = root.base
-    if not isinstance(root, np.memmap) or root.filename is None or not array.flags.c_contiguous:
+    mapping = mapping_of(array)
+    place = None if mapping is None else _PLACES.get(mapping)
+    if place is None or not array.flags.c_contiguous:
         return None
-    begin = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    return str(root.filename), root.offset + begin
+    return place.file, place.offset + _address(array) - place.address
+
+
+def check_unchanged(*arrays: Array) -> None:
+    """CannotRead where the file of a mapped array was written to since it was opened."""
+    for array in arrays:
+        mapping = mapping_of(array)
+        place = None if mapping is None else _PLACES.get(mapping)
+        if place is not None:
+            place.file.check_unchanged()
 
 
 def overlay(array: Array) -> Array | None:
     """A large mapped array once more, to be written to: only pages written to take memory.
 
-    The file stays as it is. None for arrays in memory, for small ones, and where the file is not
-    what it was.
+    The file stays as it is. None for arrays in memory and for small ones.
     """
     place = file_of(array)
     if place is None or array.nbytes < WORTH_OVERLAYING:
         return None
-    path, begin = place
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            return np.asarray(np.memmap(file, array.dtype, "c", begin, array.shape))
+        return np.asarray(map_file(place[0], array.dtype, array.shape, place[1], "c"))
     except (OSError, ValueError):
         return None
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

@@ -10,8 +10,8 @@ from itertools import islice
 
 from gscli.base.errors import CannotRead, UsageError
 from gscli.base.text import safe
-from gscli.files.content import reading
 from gscli.files.readers import MANY_MEMBERS, MODULES, format_for, open_source
+from gscli.files.regular import reading
 from gscli.files.request import Request, Wish, listed
 from gscli.files.source import Source
 

@@ -1,112 +1,123 @@
-"""Undo journals: what a file held where it is about to be patched in place.
+"""Undo files: what `--in-place=direct` changes in a file, before and after, until it is done.
 
-The journal is complete and on the device before the first byte of the file changes, and goes away
-when the last one is there. Whatever stops the patch, power failure and SIGKILL included, the file
-can be put back: at once after an error, otherwise the next time anybody opens it with gscli.
+The undo file is complete and on the device before the first byte of the data changes, and goes
+away when the last one is there. Nobody reads it but `gscli undo FILE`; whoever merely reads the
+data is told that it is there.
 
-The format: a first line, (inode, size, offset, width), then (count, rows, old bytes) again and
-again, then a count of 0, the CRC-32 of all before and a last line.
+The format: a first line, (size, modification time, offset, width), then (count, rows, old bytes,
+new bytes) again and again, then a count of 0, the CRC-32 of all before and a last line.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import struct
+import warnings
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotRead, CannotWrite
+from gscli.base.errors import CannotRead, CannotWrite, Notice
 from gscli.base.text import safe
+from gscli.files.regular import RegularFile, opened
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MAGIC, _SEAL = b"gscli undo 1\n", b"sealed\n"
-_HEADER, _COUNT, _CRC = struct.Struct("<QQQQ"), struct.Struct("<Q"), struct.Struct("<I")
+    Rows = NDArray[np.int64]
+    Bytes = NDArray[np.uint8]
+
+SUFFIX = ".gscli-undo"
+_MAGIC, _SEAL = b"gscli undo 2\n", b"sealed\n"
+_HEADER, _COUNT, _CRC = struct.Struct("<4Q"), struct.Struct("<Q"), struct.Struct("<I")
 _NUMBER = struct.calcsize("<q")
 _ENDING = _COUNT.size + _CRC.size + len(_SEAL)
 
 
-def journal_of(path: str) -> str:
-    """Where the journal of a file is: beside it, hidden, under a name of fixed length."""
-    folder, name = os.path.split(os.path.realpath(path))
-    key = os.fsencode(name)
-    return os.path.join(folder, f".gscli-undo-{zlib.crc32(key):08x}{zlib.adler32(key):08x}")
+_WAYS_ON = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
 
 
-class Journal:
-    """The journal of one patch; `rows` of `width` bytes are counted from byte `offset`."""
+class UnfinishedPatch(UserWarning):
+    """A file is read beside which there is an undo file."""
 
-    def __init__(self, path: str, descriptor: int, offset: int, width: int) -> None:
-        self.name, self.path = safe(path), journal_of(path)
-        self._target, self._crc = descriptor, 0
-        with _writing(self.name):
-            status = os.fstat(descriptor)
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-            self._descriptor = os.open(self.path, flags, 0o600)
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                _close(self._descriptor)
-                os.unlink(self.path)
-                raise
-        self._first = _MAGIC + _HEADER.pack(status.st_ino, status.st_size, offset, width)
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(str(notice))
+        self.notice = notice
 
-    def add(self, rows: NDArray[np.int64], old: NDArray[np.uint8]) -> None:
-        """Note what some rows (n,) hold: old bytes (n, width)."""
-        with _writing(self.name):
-            self._begin()
-            self._write(_COUNT.pack(rows.size))
-            self._write(rows.tobytes())
-            self._write(old.tobytes())
+
+def undo_file_of(path: str) -> str:
+    """The undo file's name: beside the file that links lead to."""
+    return os.path.realpath(path) + SUFFIX
+
+
+def warn_of_unfinished(path: str) -> None:
+    """Tell a reader that rows of a file may be mixed. Nothing is opened, nothing is changed."""
+    try:
+        undo = undo_file_of(path)
+        if not os.path.lexists(undo):
+            return
+    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        return
+    notice = Notice(
+        f"{safe(path)} may be a mix: a patch is under way, or was cut short",
+        where=safe(undo),
+        hint=_WAYS_ON.format(name=safe(path)),
+    )
+    warnings.warn(UnfinishedPatch(notice), stacklevel=2)
+
+
+def refuse_unfinished(file: RegularFile) -> None:
+    """CannotWrite where a patch was cut short before: what is patched now would be a mix."""
+    if os.path.lexists(undo_file_of(file.path)):
+        raise CannotWrite(
+            f"a patch of {file.name} was cut short",
+            where=safe(undo_file_of(file.path)),
+            hint=_WAYS_ON.format(name=file.name),
+        )
+
+
+class UndoFile:
+    """The undo file of one patch; `rows` of `width` bytes are counted from byte `offset`.
+
+    Raises OSError; FileExistsError where there is one already.
+    """
+
+    def __init__(self, file: RegularFile, offset: int, width: int) -> None:
+        self.path, self._crc = undo_file_of(file.path), 0
+        self.name = safe(self.path)
+        status = os.fstat(file.descriptor)
+        self._file = opened(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
+        self._first = _MAGIC + _HEADER.pack(status.st_size, status.st_mtime_ns, offset, width)
+
+    def add(self, rows: Rows, old: Bytes, new: Bytes) -> None:
+        """Note what some rows (n,) hold and will hold: (n, width) bytes each."""
+        self._begin()
+        for content in (_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes()):
+            self._write(content)
 
     def seal(self) -> None:
-        """The journal is complete and durable from here on; the file may change."""
-        with _writing(self.name):
-            self._begin()
-            crc = _CRC.pack(self._crc)
-            self._write(_COUNT.pack(0) + crc + _SEAL)
-            os.fsync(self._descriptor)
-            _sync_folder_of(self.path)
+        """The undo file is complete and durable from here on; the data may change."""
+        self._begin()
+        self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
+        os.fsync(self._file.descriptor)
+        _sync_folder_of(self.path)
+
+    def parts(self) -> Iterator[tuple[Rows, Bytes, Bytes]]:
+        """Rows, old and new bytes of each part."""
+        return _parts(self._file)
 
     def remove(self) -> None:
-        """The patch is complete and durable: forget it."""
-        with _writing(self.name):
-            self._forget()
-        try:
-            _sync_folder_of(self.path)
-        except OSError as error:
-            raise CannotWrite(
-                f"{self.name} is patched, but a power failure may undo that",
-                where=f"folder of {self.name}: {error.strerror or error}",
-            ) from error
+        """The data are whole, old or new."""
+        self._file.close()
+        os.unlink(self.path)
+        _sync_folder_of(self.path)
 
-    def roll_back(self) -> None:
-        """Put back whatever was noted, if anything can have changed, and forget the patch.
-
-        Where that fails the journal stays, for the next one who opens the file.
-        """
-        with _writing(self.name):
-            try:
-                _restore(self._descriptor, self._target)
-            except BaseException:
-                _close(self._descriptor)
-                raise
-            self._forget()
-        with suppress(OSError):  # at worst the journal comes back, and puts back what is there
-            _sync_folder_of(self.path)
-
-    def _forget(self) -> None:
-        try:
-            os.unlink(self.path)
-        finally:
-            _close(self._descriptor)
+    def leave(self) -> None:
+        """The data may be a mix: keep the undo file for `gscli undo`."""
+        self._file.close()
 
     def _begin(self) -> None:
         first, self._first = self._first, b""
@@ -116,17 +127,13 @@ class Journal:
         self._crc = zlib.crc32(content, self._crc)
         view = memoryview(content)
         while view:
-            view = view[os.write(self._descriptor, view) :]
+            view = view[os.write(self._file.descriptor, view) :]
 
 
-def write_rows(
-    descriptor: int, offset: int, rows: NDArray[np.int64], content: NDArray[np.uint8]
-) -> None:
+def write_rows(descriptor: int, offset: int, rows: Rows, content: Bytes) -> None:
     """Rows (n,), rising, of a file get their content (n, width); neighbours in one call."""
-    width = content.shape[1]
-    gaps = [0, *((rows[1:] != rows[:-1] + 1).nonzero()[0] + 1).tolist(), rows.size]
-    flat = content.reshape(-1).data
-    for begin, end in pairwise(gaps):
+    flat, width = content.reshape(-1).data, content.shape[1]
+    for begin, end in _neighbours(rows):
         position = offset + int(rows[begin]) * width
         view = flat[begin * width : end * width]
         while view:
@@ -134,137 +141,152 @@ def write_rows(
             view, position = view[done:], position + done
 
 
-def recover(path: str) -> bool:
-    """Put a file back whose patch was cut short; True if there was one. Cheap where there was not.
+def reserve_rows(descriptor: int, offset: int, rows: Rows, width: int) -> None:
+    """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
+    for begin, end in _neighbours(rows):
+        os.posix_fallocate(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
 
-    Raises CannotRead where that must be left to a person: somebody is patching the file now, it
-    was replaced since, or the journal is not the user's own. A stranger who may put files into
-    the folder would otherwise have us write his bytes into ours.
+
+def _neighbours(rows: Rows) -> Iterator[tuple[int, int]]:
+    gaps = (rows[1:] != rows[:-1] + 1).nonzero()[0] + 1
+    return pairwise([0, *gaps.tolist(), rows.size])
+
+
+def undo(path: str, undo_path: str | None = None) -> int:
+    """Put back what a patch that was cut short has changed; how many rows that were.
+
+    Every byte must be the old or the new one of its row: otherwise nothing is written, because
+    the file was written to since, or is another one. Raises CannotRead and CannotWrite.
+    """
+    name = safe(path)
+    try:
+        file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise CannotWrite(f"cannot write {name}", where=f"{name}: {_reason(error)}") from error
+    try:
+        with file.locked():
+            undo_path = undo_file_of(path) if undo_path is None else undo_path
+            count = _put_back(file, _own(undo_path, name))
+            os.unlink(undo_path)
+            _sync_folder_of(undo_path)
+            return count
+    except (OSError, ValueError) as error:
+        raise CannotWrite(f"cannot mend {name}", where=f"{name}: {_reason(error)}") from error
+    finally:
+        file.close()
+
+
+def _own(path: str, name: str) -> RegularFile:
+    """The undo file, if it is the user's own: a stranger who may put files into the folder would
+    otherwise have us write his bytes into ours.
     """
     try:
-        journal, name = journal_of(path), safe(path)
-    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
-        return False
-    if not os.path.lexists(journal):
-        return False
-    try:
-        flags = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        descriptor = os.open(journal, flags)
-    except FileNotFoundError:  # whoever patched it is done
-        return False
-    except OSError as error:
-        raise _unrecovered(name, journal, str(error.strerror)) from error
-    try:
-        return _put_back(descriptor, path, journal, name)
-    except BlockingIOError as error:
-        raise CannotRead(f"{name} is being patched by another process", where=name) from error
-    except (OSError, ValueError, MemoryError, struct.error) as error:
-        reason = error.strerror if isinstance(error, OSError) else "the journal is damaged"
-        raise _unrecovered(name, journal, str(reason)) from error
-    finally:
-        _close(descriptor)
-
-
-def _put_back(descriptor: int, path: str, journal: str, name: str) -> bool:
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    status = os.fstat(descriptor)
-    if not status.st_nlink:  # finished between our opening and our lock: the patch is complete
-        return False
+        found = opened(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise CannotRead(
+            f"{name} has no undo file",
+            where=safe(path),
+            hint="gscli undo FILE UNDO-FILE, where the file was moved since",
+        ) from error
+    status = os.fstat(found.descriptor)
     plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
     if not plain or status.st_uid != os.geteuid():
-        raise _unrecovered(name, journal, "the journal is not your own")
-    target = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        if _sealed(descriptor) and not _same_file(descriptor, target):
-            raise _unrecovered(name, journal, "the file was replaced since")
-        _restore(descriptor, target)
-    finally:
-        _close(target)
-    with suppress(FileNotFoundError):
-        os.unlink(journal)
-    with suppress(OSError):  # at worst the journal comes back, and puts back what is there
-        _sync_folder_of(journal)
-    return True
+        raise CannotRead(f"{found.name} is not your own", where=found.name)
+    return found
 
 
-def _unrecovered(name: str, journal: str, why: str) -> CannotRead:
-    return CannotRead(
-        f"a patch of {name} was cut short and cannot be taken back",
-        where=f"{name}: {why}",
-        hint=f"{safe(journal)} has the old bytes; delete it if the file is as it should be",
-    )
+def _put_back(file: RegularFile, undo: RegularFile) -> int:
+    if not _sealed(undo):
+        _check_never_begun(file, undo)
+        return 0
+    _, _, offset, width = _header(undo)
+    count = 0
+    for rows, old, new in _parts(undo):
+        _check_old_or_new(file, rows, _held(file, offset, rows, width), old, new)
+        count += rows.size
+    for rows, old, _ in _parts(undo):
+        write_rows(file.descriptor, offset, rows, old)
+    os.fsync(file.descriptor)
+    return count
 
 
-def _restore(journal: int, target: int) -> None:
-    """Write the old bytes back, if the journal was sealed: before that nothing has changed."""
+def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
+    """Before the undo file is complete nothing has changed; but a damaged one looks alike."""
+    whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
+    status = os.fstat(file.descriptor)
+    if undo.size and (not whole or _header(undo)[:2] != (status.st_size, status.st_mtime_ns)):
+        raise CannotRead(
+            f"{undo.name} is incomplete or damaged",
+            where=f"{file.name}: nothing was changed",
+            details=("either the patch stopped before it began, or old rows are lost",),
+            hint=f"delete {undo.name} if {file.name} is as it should be",
+        )
+
+
+def _check_old_or_new(file: RegularFile, rows: Rows, held: Bytes, old: Bytes, new: Bytes) -> None:
+    strange = ((held != old) & (held != new)).any(axis=1)
+    if strange.any():
+        first = int(rows[strange.argmax()])
+        raise CannotWrite(
+            f"{file.name} was written to since the patch, or is another file",
+            where=f"{file.name}: row {first} holds neither its old nor its new content",
+            details=("nothing was changed",),
+        )
+
+
+def _held(file: RegularFile, offset: int, rows: Rows, width: int) -> Bytes:
     import numpy as np  # noqa: PLC0415  only where something went wrong
 
-    if not _sealed(journal):
-        return
-    _, _, offset, width = _header(journal)
-    for rows, old in _noted(journal, width):
-        numbers = np.frombuffer(rows, np.int64)
-        write_rows(target, offset, numbers, np.frombuffer(old, np.uint8).reshape(-1, width))
-    os.fsync(target)
+    parts = (
+        file.read(offset + int(rows[begin]) * width, (end - begin) * width)
+        for begin, end in _neighbours(rows)
+    )
+    return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
 
 
-def _header(journal: int) -> tuple[int, int, int, int]:
-    inode, size, offset, width = _HEADER.unpack(os.pread(journal, _HEADER.size, len(_MAGIC)))
-    return inode, size, offset, width
+def _header(undo: RegularFile) -> tuple[int, int, int, int]:
+    size, modified, offset, width = _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
+    return size, modified, offset, width
 
 
-def _same_file(journal: int, target: int) -> bool:
-    status = os.fstat(target)
-    return _header(journal)[:2] == (status.st_ino, status.st_size)
+def _parts(undo: RegularFile) -> Iterator[tuple[Rows, Bytes, Bytes]]:
+    """Row numbers, old and new bytes; ValueError where a part is said to be longer than it is."""
+    import numpy as np  # noqa: PLC0415  with the first patch
 
-
-def _noted(journal: int, width: int) -> Iterator[tuple[bytes, bytes]]:
-    """Row numbers and old bytes, a part at a time; ValueError where a part is said to be longer."""
+    width = _header(undo)[3]
     position = len(_MAGIC) + _HEADER.size
-    end = os.fstat(journal).st_size - _ENDING
+    end = os.fstat(undo.descriptor).st_size - _ENDING
     while True:
-        (count,) = _COUNT.unpack(os.pread(journal, _COUNT.size, position))
+        (count,) = _COUNT.unpack(undo.read(position, _COUNT.size))
         if not count:
             return
         position += _COUNT.size
-        if count * (_NUMBER + width) > end - position:
+        if not width or count * (_NUMBER + 2 * width) > end - position:
             raise ValueError("a part goes on beyond the end")
-        rows = os.pread(journal, count * _NUMBER, position)
-        old = os.pread(journal, count * width, position + len(rows))
-        yield rows, old
-        position += len(rows) + len(old)
+        rows = np.frombuffer(undo.read(position, count * _NUMBER), np.int64)
+        position += rows.nbytes
+        both = np.frombuffer(undo.read(position, 2 * count * width), np.uint8)
+        position += both.nbytes
+        old, new = both.reshape(2, count, width)
+        yield rows, old, new
 
 
-def _sealed(journal: int) -> bool:
+def _sealed(undo: RegularFile) -> bool:
     """Whether everything that was noted is there, by its check sum."""
-    size = os.fstat(journal).st_size
-    crc, position, body = 0, 0, size - _ENDING
-    if body < len(_MAGIC) + _HEADER.size or os.pread(journal, len(_MAGIC), 0) != _MAGIC:
+    crc, position, body = 0, 0, undo.size - _ENDING
+    if body < len(_MAGIC) + _HEADER.size or undo.read(0, len(_MAGIC)) != _MAGIC:
         return False
     while position < body:
-        part = os.pread(journal, min(1 << 20, body - position), position)
+        part = undo.read(position, min(1 << 20, body - position))
         crc, position = zlib.crc32(part, crc), position + len(part)
-    return os.pread(journal, _ENDING, body) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
+    return undo.read(body, _ENDING) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
 def _sync_folder_of(path: str) -> None:
     from gscli.files.atomic import sync_folder  # noqa: PLC0415  only where something is patched
 
     sync_folder(os.path.dirname(path) or ".")
-
-
-def _close(descriptor: int) -> None:
-    """What had to last was synced before: a failure now changes nothing."""
-    with suppress(OSError):
-        os.close(descriptor)
-
-
-@contextmanager
-def _writing(name: str) -> Iterator[None]:
-    try:
-        yield
-    except FileExistsError as error:
-        raise CannotWrite(f"{name} is being patched by another process", where=name) from error
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CannotWrite(f"cannot patch {name}", where=f"{name}: {reason}") from error

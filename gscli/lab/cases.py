@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from gscli.base.arrays import dtype_name
 from gscli.base.errors import ContentRefused, GscliError, UsageError
 from gscli.base.text import safe, show_shape
-from gscli.files.content import TEXT_LIMIT, check_limit, open_content, reading
+from gscli.files.content import TEXT_LIMIT, check_limit, open_content
 from gscli.files.files import dump_json, load_json
 from gscli.files.jsontext import check_memory
+from gscli.files.regular import reading
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from gscli.base.errors import CannotRead, ContentRefused, GscliError
 from gscli.base.text import counted, safe
 from gscli.files import files
-from gscli.files.content import open_content, reading
+from gscli.files.content import open_content
 from gscli.files.extras import extra
+from gscli.files.regular import reading
 from gscli.files.tensorproto import parsed
 from gscli.frameworks import framework
 from gscli.frameworks.execute import execute

@@ -1,25 +1,31 @@
-"""Scatter into the file that data comes from, in time that grows with the updates alone."""
+"""Scatter into the file that data come from: replaced whole by a patched copy, or written into.
+
+A copy shares its blocks with the old file where the file system can (Btrfs, XFS), so that its time
+grows with the updates alone; elsewhere it takes as long as copying.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from gscli.base.errors import CannotRead, CannotWrite, UsageError
-from gscli.base.text import safe
-from gscli.files import mapped
+from gscli import kernel
+from gscli.base.errors import CannotWrite, UsageError
+from gscli.files import mapped, npy
+from gscli.files.atomic import open_atomic
+from gscli.files.clone import clone
 from gscli.files.interrupts import Interrupts
-from gscli.files.undo import Journal, write_rows
+from gscli.files.regular import RegularFile
+from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
 from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Array, Indices, JudgedPlan
-from gscli.stream.rowfile import RowFile
+from gscli.stream.rowfile import HeldRows, RowFile
 from gscli.stream.running import Progress, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of
 
@@ -27,78 +33,187 @@ CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""
 
 
-def patch_in_place(plan: JudgedPlan, *, name: str = "", progress: Progress | None = None) -> int:
-    """Write a scatter's updates into the file that its data are mapped from; rows changed.
+def patch_in_place(
+    plan: JudgedPlan,
+    file: RegularFile,
+    *,
+    direct: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Write a scatter's updates into the .npy file that its data were loaded from; rows changed.
 
-    Memory: about 40 bytes for each update. What the rows held is kept in a journal beside the file
-    until the new content is on the device, so that an error leaves the file as it was, and so does
-    the next use after a crash. `name` is the operator's, for errors. Raises GscliError.
+    `file` was opened before the data were loaded. Memory: about 40 bytes for each update. Whatever
+    happens, the name stands for the old file or for the whole new one. With `direct` the file
+    itself is written to, and an undo file beside it has the old rows until the new ones are on the
+    device. Raises GscliError.
     """
     layout = plan.layout
-    place = None if layout.data is None else mapped.file_of(plan.inputs[layout.data])
-    if layout.kind != "scatter" or place is None or layout.dtype == "str":
-        raise UsageError(
-            "only a scatter into a mapped .npy file can be done in place",
-            where=name,
-            hint="-o FILE writes a new file; it may be the input",
-        )
+    if layout.kind != "scatter" or layout.data is None:
+        raise UsageError("only a scatter into a .npy file can be done in place", where=file.name)
     if not layout.entry_count or 0 in layout.output_shape:
         return 0
-    _refuse_own_updates(plan, place[0])
-    with ExitStack() as stack:
-        patch = Patch.of(plan, place[1], stack)
-        descriptor = stack.enter_context(_opened(place[0]))
-        return _patched(patch, place[0], descriptor, progress)
-
-
-def _refuse_own_updates(plan: JudgedPlan, path: str) -> None:
-    """Updates from the file that is patched would be read again after some of them changed."""
-    updates = plan.layout.updates
-    name = None if updates is None else updates.name
-    place = None if name is None else mapped.file_of(plan.inputs[name])
-    if place is not None and _same_file(place[0], path):
+    data = plan.inputs[layout.data]
+    job = _Job(file, plan.inputs, progress)
+    offset = _offset_in(file, data)
+    if offset is not None:
+        patch = Patch.of(plan, offset)
+        return job.patched(patch) if direct else job.replaced(patch)
+    if direct:
         raise UsageError(
-            f"{name} are in the file that is to be patched",
-            where=safe(path),
-            hint="-o FILE writes a new file; it may be the input",
+            "only plain data can be written into",
+            where=f"{file.name}: another element type or order than the result has",
+            hint="--in-place replaces the file whole",
         )
+    job.rewritten(kernel.scatter(plan, data.reshape(layout.data_shape)))
+    return len(np.unique(records_of(plan).together()[0]))
 
 
-def _same_file(one: str, other: str) -> bool:
-    try:
-        return Path(one).samefile(other)
-    except OSError as error:
-        raise CannotRead(
-            f"cannot read {safe(one)}", where=f"{safe(one)}: {error.strerror or error}"
-        ) from error
+def _offset_in(file: RegularFile, data: Array) -> int | None:
+    """Where data begin in their file; None where the file has them in another form."""
+    prefix = file.read(0, min(npy.PREFIX_LIMIT, file.size))
+    header = npy.parse_header(prefix, file.name)
+    opaque = header.dtype.type is np.void and header.dtype.itemsize == data.dtype.itemsize
+    plain = data.dtype.kind != "U" and (opaque or header.dtype == data.dtype)
+    ordered = not header.fortran or len(header.shape) < 2  # noqa: PLR2004  one axis has one order
+    return header.offset if plain and ordered and header.shape == data.shape else None
 
 
-def _patched(patch: Patch, path: str, descriptor: int, progress: Progress | None) -> int:
-    """Note everything, then change everything; take it back if anything goes wrong."""
-    with Interrupts() as interrupts:
-        journal = Journal(path, descriptor, patch.offset, patch.source.width)
+@dataclass(frozen=True)
+class _Job:
+    """A file to be changed, all inputs of the run, and who is told of the progress."""
+
+    file: RegularFile
+    inputs: Mapping[str, Array]
+    progress: Progress | None
+
+    def rewritten(self, output: Array) -> None:
+        """Replace the file by a result in memory."""
+        with self._refusing("cannot write"), self.file.locked():
+            refuse_unfinished(self.file)
+            with open_atomic(self.file.path, size=output.nbytes) as out:
+                npy.write(out.write, {"output": output}, ".npy")
+                out.sync()
+                self._check_last()
+
+    def replaced(self, patch: Patch) -> int:
+        """Replace the file by a copy with new rows; how many."""
+        done = 0
+        with self._refusing("cannot write"), self.file.locked():
+            refuse_unfinished(self.file)
+            with open_atomic(self.file.path) as out:
+                clone(self.file, out)
+                for part in patch.parts():
+                    new = patch.changed(part, patch.held(part.rows))
+                    write_rows(out.fileno(), patch.offset, part.rows, new)
+                    done += self._told(done, part, patch)
+                out.sync()
+                self._check_last()
+        return done
+
+    def _check_last(self) -> None:
+        """Right before the new file gets the name: nobody else's work may be lost by that."""
+        mapped.check_unchanged(*self.inputs.values())
+        self.file.check_unchanged()
+        self.file.check_named()
+
+    def _told(self, done: int, part: Part, patch: Patch) -> int:
+        if self.progress is not None:
+            width = patch.source.width
+            self.progress((done + part.rows.size) * width, patch.count * width)
+        return part.rows.size
+
+    def patched(self, patch: Patch) -> int:
+        """Write new rows into the file itself; how many."""
+        writable = self._opened()
+        try:
+            with writable.locked(), Interrupts() as interrupts:
+                refuse_unfinished(self.file)
+                undo = self._noted(patch, interrupts)
+                self._written(patch, undo, writable, interrupts)
+                self._finished(undo)
+        finally:
+            writable.close()
+        return patch.count
+
+    def _opened(self) -> RegularFile:
+        with self._refusing("cannot write"):
+            return self.file.for_writing()
+
+    def _noted(self, patch: Patch, interrupts: Interrupts) -> UndoFile:
+        """The undo file of a patch, complete. Nothing else has changed yet, even where it fails."""
+        told = "cannot patch", "the file is as it was"
+        with self._refusing(*told):
+            undo = UndoFile(self.file, patch.offset, patch.source.width)
+        try:
+            with self._refusing(*told), interrupts.allowed():
+                for part in patch.parts():
+                    held = patch.held(part.rows)
+                    undo.add(part.rows, held, patch.changed(part, held.copy()))
+                mapped.check_unchanged(*self.inputs.values())
+                self.file.check_unchanged()
+                undo.seal()
+        except BaseException:
+            with suppress(OSError):
+                undo.remove()
+            raise
+        return undo
+
+    def _written(
+        self, patch: Patch, undo: UndoFile, writable: RegularFile, interrupts: Interrupts
+    ) -> None:
+        """Change the rows as noted; where that fails, put the old ones back at once."""
+        width, done, descriptor = patch.source.width, 0, writable.descriptor
         try:
             with interrupts.allowed():
-                rows = 0
-                for part in patch.parts():
-                    journal.add(part.rows, patch.held(part.rows))
-                    rows += part.rows.size
-                journal.seal()
-                done = 0
-                for part in patch.parts():
-                    write_rows(descriptor, patch.offset, part.rows, patch.changed(part))
-                    done += part.rows.size
-                    if progress is not None:
-                        progress(done * patch.source.width, rows * patch.source.width)
+                if writable.has_holes:
+                    for rows, _, _ in undo.parts():
+                        reserve_rows(descriptor, patch.offset, rows, width)
+                for rows, _, new in undo.parts():
+                    write_rows(descriptor, patch.offset, rows, new)
+                    done += rows.size
+                    if self.progress is not None:
+                        self.progress(done * width, patch.count * width)
                 os.fsync(descriptor)
         except BaseException as error:
-            journal.roll_back()
+            self._put_back(patch, undo, writable, error)
             if isinstance(error, OSError):
-                where = f"{safe(path)}: {error.strerror or error}"
-                raise CannotWrite(f"cannot patch {safe(path)}", where=where) from error
+                told = "its old rows were put back"
+                raise self._refused(error, "cannot patch", told) from error
             raise
-        journal.remove()
-    return rows
+
+    def _put_back(
+        self, patch: Patch, undo: UndoFile, writable: RegularFile, error: BaseException
+    ) -> None:
+        try:
+            for rows, old, _ in undo.parts():
+                write_rows(writable.descriptor, patch.offset, rows, old)
+            os.fsync(writable.descriptor)
+        except Exception as second:
+            undo.leave()
+            first = error if isinstance(error, OSError) else second
+            state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
+            raise self._refused(first, "cannot patch", state, hint) from second
+        with suppress(OSError):  # at worst it says what is so already
+            undo.remove()
+
+    def _finished(self, undo: UndoFile) -> None:
+        hint = f"delete {undo.name}, if it is there"
+        with self._refusing("cannot remove the undo file of", "the patch is complete", hint):
+            undo.remove()
+
+    @contextmanager
+    def _refusing(self, what: str, state: str = "", hint: str = "") -> Iterator[None]:
+        """Turn a failure of the system into CannotWrite, with what became of the file."""
+        try:
+            yield
+        except OSError as error:
+            raise self._refused(error, what, state, hint) from error
+
+    def _refused(self, error: Exception, what: str, state: str, hint: str = "") -> CannotWrite:
+        name = self.file.name
+        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        details = (state,) if state else ()
+        return CannotWrite(f"{what} {name}", where=f"{name}: {reason}", details=details, hint=hint)
 
 
 @dataclass(frozen=True)
@@ -117,18 +232,22 @@ class Patch:
     layout: Layout
     dtype: np.dtype[np.generic]
     offset: int
-    source: RowFile
+    source: RowFile | HeldRows
     rows: Indices
     ahead: Ahead
 
+    @property
+    def count(self) -> int:
+        """How many rows change."""
+        return int(np.count_nonzero(np.diff(self.rows, prepend=-1)))
+
     @classmethod
-    def of(cls, plan: JudgedPlan, offset: int, stack: ExitStack) -> Patch:
+    def of(cls, plan: JudgedPlan, offset: int) -> Patch:
         """Sort the addresses of a plan."""
         layout = plan.layout
         assert layout.data is not None
         dtype = plan.inputs[layout.data].dtype
-        source = data_rows(plan, dtype, stack)
-        assert isinstance(source, RowFile)
+        source = data_rows(plan, dtype)
         rows, places = records_of(plan).together()
         count = max(AHEAD // layout.form.run, 1)
         return cls(
@@ -137,7 +256,7 @@ class Patch:
             offset,
             source,
             rows,
-            Ahead(updates_at(plan, dtype, stack), places, count),
+            Ahead(updates_at(plan, dtype), places, count),
         )
 
     def parts(self) -> Iterator[Part]:
@@ -157,13 +276,12 @@ class Patch:
         self.source.take(rows, found)
         return found
 
-    def changed(self, part: Part) -> Array:
-        """The bytes that the rows of a part hold after their updates."""
+    def changed(self, part: Part, held: Array) -> Array:
+        """The bytes of a part's rows after their updates; `held` are those before, overwritten."""
         with np.errstate(all="ignore"):
-            return self._changed(part)
+            return self._changed(part, held.view(self.dtype))
 
-    def _changed(self, part: Part) -> Array:
-        block = self.held(part.rows).view(self.dtype)
+    def _changed(self, part: Part, block: Array) -> Array:
         target, values = Target(self.layout, block), self.ahead.part(part.updates)
         if target.rule is None:
             target.rows[part.targets] = values
@@ -172,18 +290,3 @@ class Patch:
             target.start()
             target.update(Step(slice(None), part.targets, None, (slice(None),)), values)
         return target.finished().reshape(part.rows.size, -1).view(np.uint8)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[int]:
-    """A descriptor to write with. What was written is synced before it is closed."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except OSError as error:
-        where = f"{safe(path)}: {error.strerror or error}"
-        raise CannotWrite(f"cannot write {safe(path)}", where=where) from error
-    try:
-        yield descriptor
-    finally:
-        with suppress(OSError):
-            os.close(descriptor)

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import CannotRead
-from gscli.base.text import safe
 from gscli.files import mapped
+from gscli.files.regular import RegularFile
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
 from gscli.plan.plan import Array, Indices
 
@@ -34,15 +34,9 @@ CALLS = 1 << 11
 class RowFile:
     """Part of a file as rows of `width` bytes, from byte `offset` on."""
 
-    def __init__(self, path: str, offset: int, width: int, count: int) -> None:
-        self.name, self.offset, self.width, self.count = safe(path), offset, width, count
-        with _reading(self.name):
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-
-    def close(self) -> None:
-        """Close the file; what was read is read, so that a failure changes nothing."""
-        with suppress(OSError):
-            os.close(self._descriptor)
+    def __init__(self, file: RegularFile, offset: int, width: int, count: int) -> None:
+        self.name, self.offset, self.width, self.count = file.name, offset, width, count
+        self._file, self._descriptor = file, file.descriptor
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
@@ -112,9 +106,6 @@ class HeldRows:
         flat = np.ascontiguousarray(array).reshape(-1)
         self.width = width
         self._rows = flat.view(np.uint8).reshape(-1, width)
-
-    def close(self) -> None:
-        """Nothing to do."""
 
     def read(self, first: int, into: Bytes) -> None:
         """As `RowFile.read`."""

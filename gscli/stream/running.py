@@ -61,6 +61,7 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Progress | None = None
                 done += write(piece.reshape(-1).view(np.uint8).data)
                 if progress is not None:
                     progress(done, total)
+        mapped.check_unchanged(*plan.inputs.values())
         return _mapped_output(file, dtype, plan.layout, len(header))
 
 
@@ -112,8 +113,8 @@ def _pieces(
     if 0 in layout.output_shape:
         return iter(())
     if layout.kind == "scatter":
-        return _scattered(plan, dtype, folder, stack)
-    source = data_rows(plan, dtype, stack)
+        return _scattered(plan, dtype, folder)
+    source = data_rows(plan, dtype)
     pieces = gathered(plan, source, dtype)
     if layout.form.order == layout.addressing.order:
         return pieces
@@ -137,14 +138,12 @@ def _transposed(
         mapped.release(full)
 
 
-def _scattered(
-    plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
-) -> Iterator[Array]:
+def _scattered(plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.run
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
     per_block = max(BLOCK // width, 1)
-    source = data_rows(plan, dtype, stack) if layout.data is not None else None
+    source = data_rows(plan, dtype) if layout.data is not None else None
     held = np.empty((min(per_block, rows), run), dtype)
 
     def block(first: int, last: int) -> Array:
@@ -155,21 +154,17 @@ def _scattered(
             source.read(first, part.view(np.uint8).reshape(last - first, width))
         return part
 
-    scattering = Scattering(layout, updates_at(plan, dtype, stack), block, per_block, folder)
+    scattering = Scattering(layout, updates_at(plan, dtype), block, per_block, folder)
     return scattering.written(records_of(plan), 0, rows)
 
 
-def data_rows(plan: JudgedPlan, dtype: np.dtype[Any], stack: ExitStack) -> RowFile | HeldRows:
+def data_rows(plan: JudgedPlan, dtype: np.dtype[Any]) -> RowFile | HeldRows:
     """The data as rows of the form's run."""
     assert plan.layout.data is not None
-    source = rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
-    stack.callback(source.close)
-    return source
+    return rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
 
 
-def updates_at(
-    plan: JudgedPlan, dtype: np.dtype[Any], stack: ExitStack
-) -> Callable[[Indices], Array]:
+def updates_at(plan: JudgedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
     layout, run = plan.layout, plan.layout.form.run
     working = dtype if layout.accumulate is None else dtype_named(layout.accumulate)
@@ -180,7 +175,6 @@ def updates_at(
         return lambda places: held.values((places,))
     array = plan.inputs[name]
     source = rows_of(array, run * array.itemsize)
-    stack.callback(source.close)
 
     def updates(places: Indices) -> Array:
         found = np.empty((places.size, run), array.dtype)

@@ -14,13 +14,14 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base.errors import GscliError
-from gscli.files import atomic, content, undo
+from gscli.files import atomic, clone, content, mapped, regular, undo
 from gscli.stream import patching, rowfile, running, writeback, writing
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
     *("read", "pread", "dup", "readlink", "access", "statvfs", "unlink"),
     *("pwrite", "preadv", "fdatasync", "flock", "TemporaryFile"),
+    *("copy_file_range", "ftruncate", "fstatvfs", "posix_fallocate"),
 )
 
 
@@ -40,9 +41,10 @@ class Faults:
         return len(self.calls) > self.fail_at
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        for module in (atomic, content, undo, patching, rowfile, writeback):
+        modules = (atomic, clone, content, mapped, patching, regular, rowfile, undo, writeback)
+        for module in modules:
             monkeypatch.setattr(module, "os", StandIn(os, self))
-        monkeypatch.setattr(undo, "fcntl", StandIn(fcntl, self))
+        monkeypatch.setattr(regular, "fcntl", StandIn(fcntl, self))
         for module in (running, writing):
             monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))
         monkeypatch.setattr(mmap, "mmap", self.mapping())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,10 @@ import pytest
 
 import gscli
 from gscli import stream as streaming
+from gscli.base.errors import CannotRead
 from gscli.files import content
 from gscli.files.files import load
+from gscli.files.regular import open_regular
 from gscli.frameworks import find
 from gscli.plan.inputs import planned
 from gscli.plan.plan import JudgedPlan
@@ -53,9 +54,13 @@ class Subject:
         target = str(folder / "out.npy")
         streaming.run_to_file(self.judged(folder), target)
 
-    def patched(self, folder: Path, progress: Callable[[int, int], None] | None = None) -> None:
+    def patched(self, folder: Path, *, direct: bool) -> None:
         """Change `data.npy`."""
-        streaming.patch_in_place(self.judged(folder), progress=progress)
+        file = open_regular(str(folder / "data.npy"))
+        if file is None:
+            raise CannotRead("cannot read data.npy")
+        streaming.patch_in_place(self.judged(folder), file, direct=direct)
+        file.close()
 
 
 SCATTER = {"data": DATA, "indices": ROWS, "updates": UPDATES}

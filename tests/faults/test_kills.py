@@ -1,8 +1,8 @@
 """Signals at random moments of a long write: the old file or the new one, and nothing beside it.
 
-For the writer of whole files, for results streamed from file to file, and for patches in place,
-which the next reader takes back where the process had no time to do so. `GSCLI_KILLS` sets their
-number for each signal and writer.
+For the writer of whole files, for results streamed from file to file, for files replaced in place,
+and for direct patches, which `gscli undo` takes back where the process had no time to do so.
+`GSCLI_KILLS` sets their number for each signal and writer.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-KILLS = {"whole": 40, "streamed": 40, "patched": 40}
+KILLS = {"whole": 40, "streamed": 40, "in place": 40, "direct": 40}
 
 
 @pytest.mark.parametrize("subject", KILLS)
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL],
+    [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGKILL],
     ids=lambda number: number.name,
 )
 def test_killed_while_writing(number: signal.Signals, subject: str, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_killed_while_writing(number: signal.Signals, subject: str, tmp_path: Pa
     assert report["old"] > kills // 2
     if number == signal.SIGKILL:
         assert report["exits"][str(-number)] > kills // 2
-        assert report["taken back"] > kills // 4 or subject != "patched"
+        assert report["taken back"] > kills // 4 or subject != "direct"
     else:
         assert report["exits"][cleaned_up] > kills // 2
         assert report["left"] == report["taken back"] == 0

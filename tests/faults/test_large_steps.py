@@ -1,7 +1,7 @@
 """Fail the n-th call of the system in a streamed result and in a patch in place.
 
-Streamed: the old file or the complete new one, no other file, as for the whole-file writer. In
-place: the file as it was at once, or from its journal when it is next read.
+Streamed: the old file or the complete new one, no other file, as for the whole-file writer; so
+with a file replaced in place. A direct patch: the old file or the new one, or a mix that says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pytest
 from faults.faulty import each_step, refused
 from faults.large import DATA, PATCHED, STREAMED, cramp
 
-from gscli.files.files import load
+from gscli.files.undo import undo
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 
@@ -48,30 +48,58 @@ def test_each_step_of_a_streamed_result(
     assert told is None
 
 
-@pytest.mark.parametrize(
+LASTING = pytest.mark.parametrize(
     ("number", "lasting"),
     [*((number, False) for number in ERRORS), (errno.EIO, True)],
     ids=["EIO", "ENOSPC", "EINTR", "EIO from then on"],
 )
+
+
+@LASTING
 @pytest.mark.parametrize("name", PATCHED)
-def test_each_step_of_a_patch(
+def test_each_step_of_a_replacement_in_place(
     name: str, number: int, lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     subject, path = PATCHED[name], tmp_path / "data.npy"
     subject.saved(tmp_path)
     before, expected = content(tmp_path), subject.expected()
-    left = 0
     for faults in each_step(number, lasting=lasting):
-        told = refused(faults, monkeypatch, lambda: subject.patched(tmp_path))
-        at_once = content(tmp_path)
-        if told is not None and not lasting and at_once.keys() == before.keys():
-            assert at_once == before or path.read_bytes().endswith(expected)
-        left += at_once.keys() != before.keys()
-        found = load(str(path)).array.tobytes()
-        assert found in {DATA.tobytes(), expected}
-        assert found == expected or told
-        assert content(tmp_path).keys() == before.keys()
+        told = refused(faults, monkeypatch, lambda: subject.patched(tmp_path, direct=False))
+        after = content(tmp_path)
+        complete = path.read_bytes().endswith(expected)
+        assert after["data.npy"] == before["data.npy"] or complete
+        assert complete or told
+        assert after.keys() == before.keys() or (lasting and "unlink" in faults.calls)
+        for name_left in after.keys() - before.keys():
+            (tmp_path / name_left).unlink()
         np.save(path, DATA)
     assert faults.fail_at >= 30
     assert told is None
-    assert left >= (10 if lasting else 1)
+
+
+@LASTING
+@pytest.mark.parametrize("name", PATCHED)
+def test_each_step_of_a_direct_patch(
+    name: str, number: int, lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message says what became of the file, and `gscli undo` mends what is a mix."""
+    subject, path = PATCHED[name], tmp_path / "data.npy"
+    subject.saved(tmp_path)
+    before, expected = content(tmp_path), subject.expected()
+    left = mixed = 0
+    for faults in each_step(number, lasting=lasting):
+        told = refused(faults, monkeypatch, lambda: subject.patched(tmp_path, direct=True))
+        after = content(tmp_path)
+        whole = after["data.npy"] == before["data.npy"] or path.read_bytes().endswith(expected)
+        assert whole or "gscli undo" in (told or "")
+        assert path.read_bytes().endswith(expected) or told
+        mixed += not whole
+        if after.keys() != before.keys():
+            left += 1
+            undo(str(path))
+            assert content(tmp_path) == before
+        np.save(path, DATA)
+    assert faults.fail_at >= 30
+    assert told is None
+    assert left >= 1
+    assert mixed >= 1 or not lasting

@@ -117,8 +117,9 @@ print(json.dumps(outcomes))
         ("out.npy", "gather data.npy at.npy -o out.npy -q"),
         ("out.npy", "scatter-nd data.npy at_nd.npy updates.npy -r add -o out.npy -q"),
         ("data.npy", "scatter-nd data.npy at_nd.npy updates.npy --in-place -q"),
+        ("data.npy", "scatter-nd data.npy at_nd.npy updates.npy --in-place=direct -q"),
     ],
-    ids=["gather", "scatter", "in place"],
+    ids=["gather", "scatter", "in place", "direct"],
 )
 def test_a_large_run_in_steps_of_memory(target: str, words: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMMAND, str(tmp_path), target, words, str(STEPS)]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gscli.cli.guard import guarded
-from gscli.files import atomic, content, npy, undo
+from gscli.files import atomic, clone, content, npy, undo
 from gscli.files.files import load, save
 from gscli.stream import patching, running, writeback, writing
 
@@ -32,7 +32,7 @@ UPDATES = -np.ones((1000, 16), np.float32)
 NEW = OLD.copy()
 NEW[AT[:, 0]] = UPDATES
 
-CALLS = ("write", "pwrite", "fsync", "fdatasync", "replace", "unlink")
+CALLS = ("write", "pwrite", "copy_file_range", "fsync", "fdatasync", "replace", "unlink")
 PAUSE = 0.0004
 
 
@@ -56,7 +56,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, undo, patching, writeback):
+    for module in (atomic, clone, undo, patching, writeback):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 
@@ -89,7 +89,8 @@ def command(*words: str) -> Callable[[], int]:
 SUBJECTS = {
     "whole": Subject("out.npy", whole, np.arange(100)),
     "streamed": Subject("out.npy", command("-o", "out.npy"), np.arange(100)),
-    "patched": Subject("data.npy", command("--in-place"), OLD),
+    "in place": Subject("data.npy", command("--in-place"), OLD),
+    "direct": Subject("data.npy", command("--in-place=direct"), OLD),
 }
 
 
@@ -149,7 +150,9 @@ def main(folder: str, name: str, number: int, seed: int, kills: int) -> None:
         status = fire(subject, number, moments.randint(1, calls))
         exit_code = str(os.waitstatus_to_exitcode(status))
         report["exits"][exit_code] = report["exits"].get(exit_code, 0) + 1
-        report["taken back"] += undo.recover(str(target))
+        if Path(undo.undo_file_of(str(target))).exists():
+            undo.undo(str(target))
+            report["taken back"] += 1
         report[kinds.get(np.array(load(str(target)).array).tobytes(), "mixed")] += 1
         hidden = [path for path in Path().iterdir() if path.name not in names]
         report["left"] += len(hidden)

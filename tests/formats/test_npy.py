@@ -10,10 +10,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, DtypeRefused
+from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused, GscliError
 from gscli.files import files, npy
 from gscli.files.content import MAPPED_FROM, FileContent, HeldContent
 from gscli.files.files import load, members, npy_header, save
+from gscli.files.regular import RegularFile
 
 DTYPES = [
     *("?", "i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "u1", "<u2", ">u4", "<u8", ">u8"),
@@ -163,7 +164,10 @@ def test_members_of_a_plain_file(tmp_path: Path) -> None:
 def test_a_file_that_shrinks_while_it_is_read(size: int, tmp_path: Path) -> None:
     path = tmp_path / "x.bin"
     path.write_bytes(bytes(size))
-    with FileContent("x.bin", os.open(path, os.O_RDONLY), size) as content:
-        path.write_bytes(b"")
-        with pytest.raises(ContentRefused, match="shorter"):
-            content.array(np.dtype("u1"), size, 0)
+    content = FileContent(RegularFile(os.open(path, os.O_RDONLY), "x.bin"))
+    path.write_bytes(b"")
+    with pytest.raises(GscliError, match=r"shorter|changed"):
+        content.array(np.dtype("u1"), size, 0)
+    with pytest.raises(CannotRead, match="changed"):
+        content.check_unchanged()
+    content.close()

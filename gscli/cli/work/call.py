@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -11,7 +10,8 @@ from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, read_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.notices import warn
-from gscli.files import files, mapped
+from gscli.files import mapped
+from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
@@ -69,6 +69,7 @@ class Call:
     ) -> None:
         self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
         self.attrs = parsed_attributes(operator, texts)
+        self._files = self._held_files() if settings.in_place else {}
         self.inputs: Inputs = read_inputs(operator, words, self.attrs, settings)
         self.limit = byte_limit(settings.max_bytes)
 
@@ -77,9 +78,14 @@ class Call:
         arrays = self.inputs.arrays
         with self._located_errors():
             done = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
+            self.check_unchanged()
         trace = self._trace(*done)
         warn(trace.warnings, self.settings)
         return trace
+
+    def check_unchanged(self) -> None:
+        """CannotRead where a mapped input was written to since it was opened."""
+        mapped.check_unchanged(*self.inputs.arrays.values())
 
     def _trace(self, plan: JudgedPlan, output: Array) -> Trace:
         origins, notices = self.inputs.origins, tuple(self.inputs.notices)
@@ -108,32 +114,37 @@ class Call:
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
-        small = self._small_data_file()
-        if small is not None:
-            trace = self.traced()
-            files.save(small, trace.output)
-            return f"{counted(trace.entry_count, 'entry', 'entries')} written"
         from gscli.stream import patch_in_place  # noqa: PLC0415  only when it is asked for
         from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
-        name = self.operator.full_name
         with self._located_errors():
-            plan = self._judged()
+            file = self._file_of_data()
+            plan, direct = self._judged(), self.settings.in_place == "direct"
             with Progress("patching", None, unit="bytes", quiet=self.settings.quiet) as progress:
-                rows = patch_in_place(plan, name=name, progress=progress.update)
+                rows = patch_in_place(plan, file, direct=direct, progress=progress.update)
         return f"{counted(rows, 'row')} changed"
 
-    def _small_data_file(self) -> str | None:
-        """The .npy file of a scatter's data that was read rather than mapped: replaced whole."""
-        with self._located_errors():
-            layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
-        if layout.kind != "scatter" or layout.data is None:
-            return None
-        if mapped.file_of(self.inputs.arrays[layout.data]) is not None:
-            return None
-        path = self.operator.assigned(self.words, self.settings.extra).get(layout.data, "")
-        plain = path.lower().endswith(".npy") and "::" not in path
-        return path if plain and os.path.isfile(path) else None  # noqa: PTH113  it cannot fail
+    def _held_files(self) -> dict[str, RegularFile]:
+        """The .npy files of the inputs, opened before anything is read from them by name."""
+        named = self.operator.assigned(self.words, self.settings.extra)
+        plain = {
+            name: path
+            for name, path in named.items()
+            if path.lower().endswith(".npy") and "::" not in path
+        }
+        opened = {name: open_regular(path) for name, path in plain.items()}
+        return {name: file for name, file in opened.items() if file is not None}
+
+    def _file_of_data(self) -> RegularFile:
+        layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
+        file = self._files.get(layout.data or "")
+        if layout.kind != "scatter" or file is None:
+            raise UsageError(
+                "only a scatter into a .npy file can be done in place",
+                where=self.operator.full_name,
+                hint="-o FILE writes a new file; it may be the input",
+            )
+        return file
 
     def _judged(self) -> JudgedPlan:
         """The plan of a call that changes a file: judged and warned of before the first byte."""

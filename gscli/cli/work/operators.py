@@ -45,6 +45,7 @@ def run_operator(
     pictures = _drawn_files(trace, settings)
     on_screen = settings.draws and settings.step is None
     shown = drawn(trace, settings) if on_screen else ""
+    call.check_unchanged()
     if settings.saves and not large:
         files.save(settings.output or "-", trace.output, format=settings.format)
     _print_document(trace, settings)

@@ -1,0 +1,44 @@
+"""`gscli undo FILE [UNDO-FILE]`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from gscli.cli.building import complete_file, tool
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(undo, "undo")
+
+
+def undo(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="what was patched", autocompletion=complete_file),
+    ],
+    undo_file: Annotated[
+        str | None,
+        typer.Argument(metavar="UNDO-FILE", help="where FILE was moved since"),
+    ] = None,
+) -> int:
+    """Put back the rows of a file whose patch with --in-place=direct was cut short.
+
+    The old rows are in FILE.gscli-undo, which goes away when they are back. Nothing is written
+    unless every byte of each row is its old or its intended one: a file that was written to since
+    is refused.
+
+    \b
+    Examples:
+      gscli undo table.npy
+      gscli undo moved.npy table.npy.gscli-undo
+    """  # noqa: D301  \b keeps typer from joining the lines
+    from gscli.base.text import counted, safe  # noqa: PLC0415
+    from gscli.files.undo import undo as put_back  # noqa: PLC0415
+
+    rows = put_back(file, undo_file)
+    sys.stdout.write(f"{safe(file)} is as it was: {counted(rows, 'row')} put back\n")
+    return 0
