@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ def test_any_layout_may_be_taken_for_cells(
     assert layout.data is not None
     expected = kernel.gather(Plan(layout, inputs).judged(late=True), inputs[layout.data])
     monkeypatch.setattr("gscli.layout.layout.recognized", cells)
-    general = replace(layout)
+    general = layout._replace()
     assert general.form.kind == "cells"
     assert (
         kernel.gather(Plan(general, inputs).judged(late=True), inputs[layout.data]).tolist()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
@@ -208,7 +207,7 @@ class Signature:
         """Judge shapes, dtypes and attributes; no value of an index is read."""
         values = self.convert(attrs)
         layout = self.function(*self._arguments(tensors), **values)
-        return replace(layout, attributes=tuple(values.items()))
+        return layout._replace(attributes=tuple(values.items()))
 
     def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
         arguments: list[Tensor | tuple[Tensor, ...] | None] = []

@@ -6,7 +6,6 @@ before any value is looked at. What its axes mean is told in `gscli.layout.axes`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
 from typing import Literal, NamedTuple
@@ -55,9 +54,8 @@ class Updates(NamedTuple):
     nan_wins: bool = True
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Everything about one call but its values. See `gather_layout` and `scatter_layout`."""
+class LayoutFields(NamedTuple):
+    """What a layout is made of. (A NamedTuple is made in a tenth of a frozen dataclass's time.)"""
 
     kind: Literal["gather", "scatter"]
     addressing: Addressing
@@ -72,7 +70,11 @@ class Layout:
     accumulate: str | None = None
     fill: Number = 0
     open_order: str = ""
-    attributes: tuple[tuple[str, object], ...] = field(default=(), compare=False)
+    attributes: tuple[tuple[str, object], ...] = ()
+
+
+class Layout(LayoutFields):
+    """Everything about one call but its values. See `gather_layout` and `scatter_layout`."""
 
     @cached_property
     def axes(self) -> tuple[Axis, ...]:

@@ -13,8 +13,6 @@ from gscli.layout.layout import Layout
 from gscli.plan.indices import BLOCK, WrittenIndices
 from gscli.plan.policy import legal_range, outside
 
-SHOWN_FINDINGS = 3
-
 RELEASED = 64 * BLOCK
 """Entries after which the pages of mapped indices are let go."""
 

@@ -24,7 +24,6 @@ from gscli.base.errors import Finding
 from gscli.files import mapped
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.findings import SHOWN_FINDINGS, findings, refusal
 from gscli.plan.indices import BLOCK, WrittenIndices, positions
 from gscli.plan.policy import (
     Array,
@@ -40,6 +39,10 @@ __all__ = [
     "BLOCK", "Array", "Flags", "Indices", "JudgedPlan", "LatePlan", "Plan", "Resolved",
     "fit_updates", "positions",
 ]  # fmt: skip
+
+
+SHOWN_FINDINGS = 3
+"""Bad indices that a refusal describes; it counts the others."""
 
 
 class Resolved(NamedTuple):
@@ -92,6 +95,10 @@ class Plan(WrittenIndices):
         At most `limit` of them are described.
         """
         wild = [column for column, tame in enumerate(self.tame) if not tame]
+        if not wild:
+            return [], 0
+        from gscli.plan.findings import findings  # noqa: PLC0415  only where some number is odd
+
         return findings(self, wild, limit)
 
     def judge(self) -> None:
@@ -101,6 +108,8 @@ class Plan(WrittenIndices):
         """
         found, total = self.findings(SHOWN_FINDINGS)
         if total:
+            from gscli.plan.findings import refusal  # noqa: PLC0415  only when something is wrong
+
             raise refusal(self.layout, found, total)
 
     def judged(self, *, late: bool = False) -> JudgedPlan:

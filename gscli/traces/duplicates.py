@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gscli import kernel
 from gscli.base.errors import Notice
 from gscli.base.text import counted
 from gscli.declare.signature import Signature
+from gscli.kernel.routes import addresses_of
 from gscli.layout.layout import Layout
 from gscli.plan.plan import BLOCK, Indices, JudgedPlan
 from gscli.traces.entries import name_of
@@ -105,7 +105,7 @@ def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
 
 def _every_cell(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     """Flat address and entry of each cell that windows write."""
-    addresses, inside = kernel.addresses_of(plan, 0, count)
+    addresses, inside = addresses_of(plan, 0, count)
     writers = np.repeat(np.arange(count), addresses.shape[1])
     flat = addresses.reshape(-1)
     return (

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gscli import kernel
 from gscli.base.arrays import dtype_named
+from gscli.kernel.reductions import REDUCTIONS, comparable
+from gscli.kernel.routes import addresses_of
+from gscli.kernel.updates import updates_of
 from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
 
 REPLAYED_CELLS = 1 << 20
@@ -79,7 +81,7 @@ class Replay:
         return changes
 
     def _addresses(self) -> tuple[Indices, Flags | None]:
-        return kernel.addresses_of(self._plan, 0, self._count)
+        return addresses_of(self._plan, 0, self._count)
 
     def _start(self, cells: Indices) -> Array:
         layout = self._plan.layout
@@ -95,22 +97,22 @@ class Replay:
         return dtype_named(layout.accumulate or layout.dtype)
 
     def _updates(self) -> Array:
-        rows = kernel.updates_of(self._plan, 0, self._count)
+        rows = updates_of(self._plan, 0, self._count)
         updates = self._plan.layout.updates
         if updates is not None and not updates.cast:
             return rows
         return rows.astype(self._working_dtype(), copy=False)
 
     def _identity(self, dtype: np.dtype[Any]) -> object:
-        return kernel.REDUCTIONS[self._plan.layout.reduction].identity(dtype)
+        return REDUCTIONS[self._plan.layout.reduction].identity(dtype)
 
     def _combined(self, old: Array, update: Array) -> Array:
         reduction = self._plan.layout.reduction
         if reduction == "none":
             return update
-        rule = kernel.REDUCTIONS[reduction]
+        rule = REDUCTIONS[reduction]
         ufunc = rule.for_types(old.dtype, update.dtype)
         with np.errstate(all="ignore"):
-            taken = kernel.comparable(self._plan.layout, update)
+            taken = comparable(self._plan.layout, update)
             combined: Array = np.asarray(ufunc(old, taken)).astype(old.dtype, copy=False)
         return combined

@@ -8,9 +8,9 @@ from the kernel's reduction table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.base.arrays import dtype_name, plain
 from gscli.base.errors import Notice
@@ -49,13 +49,12 @@ LISTED_CELLS = 10_000
 """Cells of an input that `to_dict` lists."""
 
 
-@dataclass(frozen=True)
-class TracedTensor:
+class TracedTensor(NamedTuple):
     """A tensor of the picture: argument name, role, values."""
 
     name: str
     role: Role
-    array: Array = field(repr=False)
+    array: Array
 
     @property
     def shape(self) -> Shape:
@@ -68,7 +67,6 @@ class TracedTensor:
         return dtype_name(self.array.dtype)
 
 
-@dataclass(frozen=True)
 class Trace:
     """One finished call, as facts: the operator, the plan with the inputs, and the output.
 
@@ -76,11 +74,16 @@ class Trace:
     before the run, about its inputs.
     """
 
-    operator: Operator
-    plan: JudgedPlan
-    output: Array
-    source_names: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[Notice, ...] = ()
+    def __init__(
+        self,
+        operator: Operator,
+        plan: JudgedPlan,
+        output: Array,
+        source_names: Mapping[str, str] = MappingProxyType({}),
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        self.operator, self.plan, self.output = operator, plan, output
+        self.source_names, self.notices = dict(source_names), notices
 
     def __repr__(self) -> str:
         shape = "×".join(map(str, self.output.shape))
