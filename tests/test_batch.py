@@ -74,7 +74,7 @@ BAD = [
     (lines({**GATHER, "inputs": {"data": [1]}}), "UsageError", "needs indices"),
     (lines({**GATHER, "inputs": {"data": [1], "indices": [4]}}), "IndexRefused", "out of range"),
     (lines({**GATHER, "inputs": {"data": [[1], 2], "indices": [0]}}), "ContentRefused", "data"),
-    (lines({**GATHER, "inputs": {"data": [1], "indices": [0.5]}}), "DtypeRefused", "integers"),
+    (lines({**GATHER, "inputs": {"data": [1], "indices": [0.5]}}), "IndexTypeRefused", "integers"),
     (b'{"op": "gather", "op": "take", "inputs": {}}', "ContentRefused", ""),
 ]
 

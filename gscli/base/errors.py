@@ -201,7 +201,7 @@ class IndexTypeRefused(DtypeRefused):
         self.name = name
         self.allowed = allowed
         self.wanted = "int64" if "int64" in allowed else allowed[-1]
-        self.hint = f"convert it: gscli convert IN OUT --dtype {self.wanted}"
+        self.hint = f"{name}.astype('{self.wanted}')"
 
 
 class UpdatesTypeRefused(DtypeRefused):
@@ -212,7 +212,7 @@ class UpdatesTypeRefused(DtypeRefused):
             problem,
             where=where,
             valid=wanted,
-            hint=f"convert it: gscli convert IN OUT --dtype {wanted}",
+            hint=f"{name}.astype('{wanted}')",
         )
         self.name = name
         self.wanted = wanted

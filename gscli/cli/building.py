@@ -196,5 +196,10 @@ def chosen(name: str, text: str, choices: Sequence[str]) -> str:
 
 
 def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
-    """Up to three known names near a wrong one, the nearest first."""
-    yield from get_close_matches(name, known, 3, 0.65)
+    """Known names near a wrong one: those that it begins, then up to three that are spelt like it.
+
+    >>> list(close_names("scatter", ["gather", "scatter-nd", "scatter-update"]))
+    ['scatter-nd', 'scatter-update']
+    """
+    longer = [one for one in known if name and one.startswith(f"{name}-")]
+    yield from longer or get_close_matches(name, known, 3, 0.65)

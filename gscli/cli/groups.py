@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -39,8 +40,9 @@ class LazyGroup(TyperGroup):
         command = self.build(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
-        names = self.summaries()
-        near = " or ".join(close_names(cmd_name, [*names, *self._aliases(names)]))
+        names, meant = self.summaries(), dashed(cmd_name)
+        known = [*names, *self._aliases(names)]
+        near = meant if meant in known else " or ".join(close_names(meant, known))
         raise UsageError(
             f"no such command {cmd_name!r}"[:200],
             hint=f"did you mean {near}?" if near else f"{ctx.command_path} --help",
@@ -54,6 +56,16 @@ class LazyGroup(TyperGroup):
         for title, rows in self.sections():
             with formatter.section(title):
                 formatter.write_dl(rows)
+
+
+def dashed(name: str) -> str:
+    """A name as the command line writes it, however documents and code do.
+
+    >>> dashed("ScatterND"), dashed("GatherElements"), dashed("index_add_"), dashed("add.at")
+    ('scatter-nd', 'gather-elements', 'index-add', 'add-at')
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name)
+    return re.sub(r"[_.\s-]+", "-", parted).strip("-").lower()
 
 
 class FrameworkGroup(LazyGroup):

@@ -15,7 +15,15 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from gscli.base.errors import CannotWrite, ExitCode, GscliError, LimitRefused, UsageError
+from gscli.base.errors import (
+    CannotRead,
+    CannotWrite,
+    ContentRefused,
+    ExitCode,
+    GscliError,
+    LimitRefused,
+    UsageError,
+)
 from gscli.cli.words import asks_for_json
 
 _SIGNALS = 128
@@ -91,13 +99,13 @@ def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
         if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
             return UsageError(
                 f"{option} looks like an option",
-                hint=f"inputs that begin with - stand behind --: {path} … -- {option}",
+                hint=f"inputs that begin with - stand behind --, after all options: -- {option}",
             )
         return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
     from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
 
     named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
-    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.7)]
+    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
     return UsageError(
         f"no such option: {option}"[:200],
         hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",
@@ -108,6 +116,7 @@ def _tell(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr, as JSON when the run was asked for JSON."""
     from gscli.cli.terminal import standard_error, tell  # noqa: PLC0415  only when something is wrong
 
+    error.hint = error.hint or _way_on(error, arguments)
     if asks_for_json(arguments):
         text = json.dumps({"error": error.to_dict()}) + "\n"
     else:
@@ -138,6 +147,19 @@ def _tell_warnings(arguments: Sequence[str]) -> None:
         tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
+
+
+def _way_on(error: GscliError, arguments: Sequence[str]) -> str:
+    """How to go on after a refusal that nobody closer to it had a word for."""
+    if isinstance(error, CannotWrite):
+        return "-o FILE names another place; see that its folder is there and may be written to"
+    if isinstance(error, ContentRefused | CannotRead):
+        return "what is read, and how it is written: gscli help inputs"
+    if isinstance(error, LimitRefused):
+        return "--max-bytes SIZE raises the limit"
+    from gscli.cli.root import command_path  # noqa: PLC0415  only when something is wrong
+
+    return f"{command_path(arguments)} --help"
 
 
 def _bug(error: Exception) -> InternalError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.plan.masks import without_masks
-from gscli.plan.typing import Inputs, settle_types, untyped_as
+from gscli.plan.typing import Inputs, untyped_as
 
 Array = NDArray[Any]
 
@@ -44,15 +44,6 @@ def byte_limit(text: str | None) -> int | None:
             valid="e.g. 500M, 2G",
         )
     return size
-
-
-def read_inputs(
-    operator: Operator, words: Sequence[str], attrs: Mapping[str, object], settings: Settings
-) -> Inputs:
-    """Load every input of the call and settle the element types of untyped ones."""
-    inputs = loaded_inputs(operator, words, settings)
-    settle_types(operator, inputs, attrs, strict=settings.strict, dtype=settings.dtype)
-    return inputs
 
 
 def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) -> Inputs:

@@ -100,10 +100,10 @@ def lesson(name: str) -> Lesson:
             return found
     if name[:2].isdigit() and name[2:3] == "-":  # a name from before lessons were put in order
         return lesson(name[3:])
-    near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.4)
+    near = get_close_matches(name, [*known, *(full.partition("-")[2] for full in known)], 1, 0.6)
     raise UsageError(
         f"there is no lesson {name!r}"[:200],
-        hint=f"did you mean {near[0]}?" if near else "gscli samples lists them",
+        hint=f"did you mean {near[0]}?" if near else "gscli samples",
     )
 
 

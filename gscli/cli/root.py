@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,8 @@ import gscli
 from gscli.cli.building import application, option, shared_parameter, signed
 from gscli.cli.groups import TreeGroup
 from gscli.cli.options import SHARED, Settings
+from gscli.declare.comparisons import CONCEPTS
+from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
 from gscli.frameworks.operator import Operator
 
 TOOLS: dict[str, str] = {
@@ -111,3 +113,24 @@ def _print_version(asked: bool) -> None:
 
         sys.stdout.write(f"gscli {gscli.__version__} ({way()})\n")
         raise typer.Exit
+
+
+def command_path(words: Sequence[str]) -> str:
+    """The command that some words call, as far as its names go.
+
+    >>> command_path(["--color", "never", "torch", "scatter-add", "[1]"])
+    'gscli torch scatter-add'
+    """
+    everywhere = {*NAMES, *ALIASES, *(operator.command for operator in bare_operators())}
+    known, found = {*TOOLS, *everywhere}, ["gscli"]
+    for word in words:
+        if word not in known:
+            continue
+        found.append(word)
+        if word in NAMES or word in ALIASES:
+            known = {operator.command for operator in framework(word).operators.values()}
+        elif word in ("explain", "check", "compare"):
+            known = {*CONCEPTS} if word == "compare" else everywhere
+        else:
+            break
+    return " ".join(found)

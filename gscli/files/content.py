@@ -218,7 +218,7 @@ def _refuse_special(mode: int, name: str) -> None:
             raise CannotRead(
                 f"cannot read {name}",
                 where=f"{name}: {words}",
-                hint="gscli reads regular files and pipes",
+                hint="regular files and pipes are read",
             )
 
 

@@ -11,6 +11,8 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from itertools import islice
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused
 from gscli.base.text import safe
@@ -151,17 +153,35 @@ def open_regular(path: str) -> RegularFile | None:
     return None
 
 
+MOST_NEIGHBOURS = 10_000
+"""Files beside a missing one whose names are looked at."""
+
+
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Turn a failure of the operating system into CannotRead."""
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason, hint = error.strerror or str(error), ""
         if error.errno == errno.ENOENT:
-            reason = "no such file"
+            reason, hint = "no such file", _near_files(str(error.filename or name))
         raise CannotRead(
-            f"cannot read {name}", where=f"{name}: {safe(reason[:1].lower() + reason[1:])}"
+            f"cannot read {name}",
+            where=f"{name}: {safe(reason[:1].lower() + reason[1:])}",
+            hint=hint,
         ) from error
     except ValueError as error:  # a NUL byte in the name, a closed stream
         raise CannotRead(f"cannot read {name}", where=f"{name}: {safe(str(error), 80)}") from error
+
+
+def _near_files(path: str) -> str:
+    """Which files beside a missing one have a name like it; else how values are written inline."""
+    folder, name = os.path.split(path)
+    known: list[str] = []
+    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
+        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
+    near = get_close_matches(name, known, 3, 0.6)
+    if near:
+        return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
+    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,12 @@ def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
     if not known:
         raise ContentRefused(f"{file} holds no arrays", where=file)
     if member is not None:
-        raise CannotRead(f"{file} has no member {safe(member, 60)}", valid=listed(known))
+        near = get_close_matches(member, known, 1)
+        raise CannotRead(
+            f"{file} has no member {safe(member, 60)}",
+            valid=listed(known),
+            hint=f"did you mean {file}::{safe(near[0], 60)}?" if near else f"gscli show {file}",
+        )
     if len(known) == 1:
         return known[0]
     raise UsageError(

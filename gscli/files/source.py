@@ -22,10 +22,9 @@ _WORDS = {
     "Infinity": "Infinity",
     "-Infinity": "-Infinity",
 }
-_MEMBER = re.compile(
-    r"(.+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5))::(.*)",
-    re.IGNORECASE | re.DOTALL,
-)
+_FILE = r".+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5)"
+_MEMBER = re.compile(rf"({_FILE})::(.*)", re.IGNORECASE | re.DOTALL)
+_WHOLE_FILE = re.compile(_FILE, re.IGNORECASE | re.DOTALL)
 
 
 class Source(NamedTuple):
@@ -46,11 +45,11 @@ class Source(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Source:
-        """Tell the kinds apart by the text alone; a file `[a].npy` is written `./[a].npy`."""
+        """Tell the kinds apart by the text alone; `[a].npy` is no JSON, and so a file."""
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")
-        if stripped[:1] in {"[", "{", '"'} or stripped in _WORDS or _NUMBER.fullmatch(stripped):
+        if _is_json(stripped) or stripped in _WORDS or _NUMBER.fullmatch(stripped):
             return cls(text, "inline")
         if _GENERATOR.match(text):
             return cls(text, "generator")
@@ -63,3 +62,12 @@ class Source(NamedTuple):
     def json(self) -> str:
         """The JSON text of an inline source; the bare words nan and inf get JSON's spelling."""
         return _WORDS.get(self.text.strip(), self.text)
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text begins as JSON does; one that ends in a file's suffix cannot be JSON.
+
+    >>> _is_json("[1, 2"), _is_json("[ab]*?.npy")
+    (True, False)
+    """
+    return text[:1] in {"[", "{", '"'} and not _WHOLE_FILE.fullmatch(text)

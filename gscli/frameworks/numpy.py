@@ -114,9 +114,9 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
 
     v repeats when it is shorter than ind, its tail is ignored when it is longer, and it is cast
     without asking (1.75 becomes 1). An empty v changes nothing, and no index is checked. Indices
-    may be bool, but not uint64. Nothing can be put into an empty array, whatever the mode. Strings
-    take strings alone, and keep them whole (NumPy would also write numbers as text, read text as
-    numbers, and cut what is wider than a).
+    may be bool; NumPy refuses uint64, which is made int64 here with a warning. Nothing can be put
+    into an empty array, whatever the mode. Strings take strings alone, and keep them whole (NumPy
+    would also write numbers as text, read text as numbers, and cut what is wider than a).
     """
     index_types(ind, (*(name for name in dtypes.INTEGERS if name != "uint64"), "bool"))
     _castable(a, v)
@@ -187,7 +187,7 @@ def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
         raise DtypeRefused(
             "subtract has no meaning for bool",
             where=f"{described(a)}, {described(b)}",
-            hint="convert one of them: gscli convert IN OUT --dtype int8",
+            hint="convert one of them, to int8 for one",
         )
     return _at(a, indices, b, "sub")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +18,6 @@ from gscli.base.errors import (
     UsageError,
 )
 from gscli.base.text import show_shape
-from gscli.declare.comparisons import CONCEPTS
 from gscli.files.element_types import dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Beyond, Negative
@@ -40,7 +39,8 @@ LISTED = 50
 class Remark:
     """One finding: what kind, where, and the legal range or the way on.
 
-    `count` is how many findings it stands for: one, or those that are not listed.
+    `count` is how many findings it stands for: one, or those that are not listed. `error`: the
+    refusal that it tells, if it is one.
     """
 
     kind: Kind
@@ -49,6 +49,7 @@ class Remark:
     valid: str = ""
     hint: str = ""
     count: int = 1
+    error: GscliError | None = field(default=None, repr=False, compare=False)
 
     def text(self) -> str:
         """One line.
@@ -101,7 +102,7 @@ def remarks(
             if not _mended(error, given):
                 return
     if layout is not None:
-        yield from _value_remarks(operator, layout, given, listed)
+        yield from _value_remarks(layout, given, listed)
 
 
 def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
@@ -114,7 +115,7 @@ def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> It
             yield Remark("index", "not a whole number", where)
         yield from _more("index", "not whole numbers", len(places) - listed)
     else:
-        yield Remark("inputs", error.problem, error.where, error.valid, error.hint)
+        yield Remark("inputs", error.problem, error.where, error.valid, error.hint, error=error)
 
 
 def _more(kind: Kind, what: str, count: int) -> Iterator[Remark]:
@@ -148,14 +149,12 @@ def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
     return False
 
 
-def _value_remarks(
-    operator: Operator, layout: Layout, arrays: Mapping[str, Array], listed: int
-) -> Iterator[Remark]:
+def _value_remarks(layout: Layout, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
     plan = Plan(layout, arrays)
     found, total = plan.findings(listed)
     yield from (_bad_index(one) for one in found)
     yield from _more("index", "indices out of range", total - len(found))
-    yield from _negatives(plan, operator)
+    yield from _negatives(plan)
     if total == 0 and layout.kind == "scatter" and layout.open_order:
         yield from _duplicates(plan.judged(), layout.open_order, listed)
 
@@ -178,7 +177,7 @@ def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[Remark]:
     yield from _more("duplicate", things, found.total - len(found.groups))
 
 
-def _negatives(plan: Plan, operator: Operator) -> Iterator[Remark]:
+def _negatives(plan: Plan) -> Iterator[Remark]:
     """Indices that count from the end here and are refused elsewhere."""
     policy = plan.layout.policy
     if policy.negative is not Negative.FROM_END or policy.beyond is Beyond.WRAP:
@@ -197,9 +196,5 @@ def _negatives(plan: Plan, operator: Operator) -> Iterator[Remark]:
             "negative",
             f"{count} negative {'index counts' if count == 1 else 'indices count'} from the end",
             f"{source}{place}",
-            hint=f"some frameworks refuse them: gscli {_ways_to_compare(operator)}",
+            hint="some frameworks refuse them",
         )
-
-
-def _ways_to_compare(operator: Operator) -> str:
-    return f"compare {operator.command}" if operator.command in CONCEPTS else "rules"

@@ -197,7 +197,7 @@ def equal_rank(data: Tensor, indices: Tensor) -> None:
             where=f"{data.name} has {counted(data.rank, 'axis', 'axes')}, "
             f"{indices.name} has {indices.rank}",
             details=(described(data), described(indices)),
-            hint="to pick whole slices use gather or take",
+            hint="whole slices are moved by gscli gather and gscli scatter-update",
         )
 
 

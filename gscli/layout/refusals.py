@@ -167,11 +167,15 @@ def no_empty_vectors(indices: Tensor, longest: int, hint: str = "") -> None:
         )
 
 
-_NO_MEANING: dict[str, tuple[str, ...]] = {
-    "bool": ("max", "min", "mean"),
-    "str": ("sub", "mul", "max", "min", "mean"),
-    "complex": ("max", "min"),
+_NO_MEANING: dict[str, tuple[tuple[str, ...], str]] = {
+    "bool": (("max", "min", "mean"), "numbers have one: --dtype int32"),
+    "str": (
+        ("sub", "mul", "max", "min", "mean"),
+        "text can be replaced or joined only",
+    ),
+    "complex": (("max", "min"), "complex numbers have no order; they have sums and products"),
 }
+"""Reductions without a meaning for a kind of element type, and the way on."""
 
 
 def reduction_has_meaning(
@@ -182,12 +186,11 @@ def reduction_has_meaning(
     `allowed` lifts the refusal where a framework does define it (NumPy's complex maximum).
     """
     kind = "complex" if data.dtype in dtypes.COMPLEX else data.dtype
-    if reduction in _NO_MEANING.get(kind, ()) and reduction not in allowed:
-        undefined = _NO_MEANING[kind]
-        known = [r for r in ("none", "add", "mul", "max", "min") if r not in undefined]
+    meaningless, hint = _NO_MEANING.get(kind, ((), ""))
+    if reduction in meaningless and reduction not in allowed:
         raise DtypeRefused(
             f"{reduction} has no meaning for {data.dtype}",
             where=f"reduction = {reduction}, {described(data)}",
             details=(why,),
-            valid=" ".join(known),
+            hint=hint,
         )

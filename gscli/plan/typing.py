@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.errors import DtypeRefused, GscliError, IndexTypeRefused, Notice, UpdatesTypeRefused
-from gscli.base.text import show_shape
+from gscli.base.errors import DtypeRefused, IndexTypeRefused, Notice, UpdatesTypeRefused
 from gscli.declare.signature import Signature
 from gscli.files.element_types import cast_exactly, dtype_named
-from gscli.files.files import STANDARD_INPUT
 from gscli.layout.axes import TypeRefused
 from gscli.plan.inputs import layout_of, refused_types
 
@@ -112,15 +110,13 @@ def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
 def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
     array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
-    if array.dtype.kind == "f" and not inputs.typed[name]:
-        raise _not_whole(name, array, refusal)
     if array.dtype.kind not in "iu" or strict:
-        raise _with_way_on(refusal, inputs)
+        raise refusal
     widened = array.astype(wanted)
     if (array.size and (widened.astype(array.dtype) != array).any()) or _changed_sign(
         array, widened
     ):
-        raise _with_way_on(refusal, inputs)
+        raise refusal
     if inputs.typed[name]:
         inputs.notices.append(
             Notice(
@@ -136,44 +132,14 @@ def _changed_sign(array: Array, widened: Array) -> bool:
     return array.dtype.kind == "u" and bool((widened < 0).any())
 
 
-def _not_whole(name: str, array: Array, refusal: DtypeRefused) -> GscliError:
-    places = np.argwhere(~(array == np.floor(array)))
-    if places.size == 0:
-        return refusal
-    place = tuple(int(at) for at in places[0])
-    return DtypeRefused(
-        f"{name} must be integers",
-        where=f"{name}{show_shape(place)} = {array[place]}",
-        details=("not a whole number",),
-        valid=refusal.valid,
-    )
-
-
 def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     name = refusal.name
     cast = None
     if not inputs.typed[name]:
         cast = untyped_as(inputs.arrays[name], dtype_named(refusal.wanted))
     if cast is None:
-        raise _with_way_on(refusal, inputs)
+        raise refusal
     inputs.arrays[name] = cast
-
-
-def _with_way_on(refusal: TypeRefused, inputs: Inputs) -> TypeRefused:
-    """The refusal with a hint for where the input came from: a file is converted, a text is not."""
-    origin, array = inputs.origins[refusal.name], inputs.arrays[refusal.name]
-    refusal.hint = ""
-    if not inputs.typed[refusal.name]:
-        if isinstance(refusal, UpdatesTypeRefused) and array.dtype.kind == "f":
-            refusal.hint = f"--dtype {array.dtype} converts data and {refusal.name}"
-    elif origin == "inline":
-        refusal.hint = f'write "dtype": "{refusal.wanted}" there'
-    else:
-        import shlex  # noqa: PLC0415  only when something is wrong
-
-        name = "-" if origin == STANDARD_INPUT else shlex.quote(origin)
-        refusal.hint = f"convert it: gscli convert {name} OUT --dtype {refusal.wanted}"
-    return refusal
 
 
 def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:

@@ -60,7 +60,7 @@ def _refuse_operators(name: str) -> None:
         raise UsageError(
             f"compare takes an operation that frameworks share, not the framework {name}",
             valid=" ".join(CONCEPTS),
-            hint=f"gscli compare OPERATION … --as {name} compares under {name}'s rules",
+            hint=f"name the operation, and --as {name} behind it",
         )
     for framework_name in NAMES:
         for operator, comparison in framework(framework_name).comparisons:

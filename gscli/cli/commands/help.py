@@ -67,7 +67,7 @@ def _command_help(words: list[str]) -> str:
             near = " or ".join(close_names(word, known))
             raise UsageError(
                 f"no help on {' '.join(words)!r}"[:200],
-                hint=f"did you mean {near}?" if near else "gscli help lists the topics",
+                hint=f"did you mean {near}?" if near else "gscli help",
             )
         command = below
         context = command.make_context(word, [], parent=context, resilient_parsing=True)

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import tool
+from gscli.cli.building import close_names, tool
 from gscli.cli.completion import one_of, operators_for
+from gscli.cli.groups import dashed
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
@@ -86,10 +87,12 @@ def _chosen(name: str | None, operator: str | None) -> list[Operator]:
     table = framework(name).operators
     if operator is None:
         return list(table.values())
-    for known in table.values():
-        if operator in (known.name, known.command):
-            return [known]
+    commands = {known.command: known for known in table.values()}
+    if dashed(operator) in commands:
+        return [commands[dashed(operator)]]
+    near = " or ".join(close_names(dashed(operator), list(commands)))
     raise UsageError(
         f"{name} has no operator {operator!r}"[:200],
-        valid=" ".join(known.command for known in table.values()),
+        valid=" ".join(commands),
+        hint=f"did you mean {near}?" if near else f"gscli rules {name}",
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gscli.base.errors import GscliError, IndexRefused, UsageError
+from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
-from gscli.cli.inputs import byte_limit, read_inputs
+from gscli.cli.inputs import byte_limit, loaded_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.notices import warn
+from gscli.cli.work.ways_on import Typed, way_on
 from gscli.files import mapped
 from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
@@ -17,7 +18,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.inputs import layout_of, planned
 from gscli.plan.plan import Array, JudgedPlan
-from gscli.plan.typing import Inputs
+from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.duplicates import duplicate_notice
 from gscli.traces.trace import Trace
 
@@ -46,7 +47,7 @@ def _who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
     having: list[str] = []
     for text in set(texts) - own - {""}:
         having = [
-            operator.command_line
+            operator.command_line.removeprefix("gscli ")
             for operator in operators()
             if any(text in attribute.choices for attribute in operator.attributes)
         ]
@@ -70,7 +71,11 @@ class Call:
         self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
         self.attrs = parsed_attributes(operator, texts)
         self._files = self._held_files() if settings.in_place else {}
-        self.inputs: Inputs = read_inputs(operator, words, self.attrs, settings)
+        self.inputs: Inputs = loaded_inputs(operator, words, settings)
+        with self._located_errors():
+            settle_types(
+                operator, self.inputs, self.attrs, strict=settings.strict, dtype=settings.dtype
+            )
         self.limit = byte_limit(settings.max_bytes)
 
     def traced(self) -> Trace:
@@ -157,26 +162,22 @@ class Call:
         try:
             yield
         except GscliError as error:
-            origins = self.inputs.origins
-            raise _located(error, origins, self.operator, self.words, self.texts) from None
+            error.where = with_origin(error.where, self.inputs.origins)
+            given = typed(self.operator, self.words, self.texts, self.settings, self.inputs)
+            error.hint = way_on(error, given, self.inputs)
+            raise
 
 
-def _located(
-    error: GscliError,
-    origins: Mapping[str, str],
+def typed(
     operator: Operator,
     words: Sequence[str],
     texts: Mapping[str, str],
-) -> GscliError:
-    """Put the file's name before a position, and a way on behind an index error."""
-    error.where = with_origin(error.where, origins)
-    in_order = len(words) == len(operator.inputs)
-    if isinstance(error, IndexRefused) and operator.bare and in_order and not error.hint:
-        import shlex  # noqa: PLC0415  only when something is wrong
-
-        command = shlex.join(["gscli", "compare", *_compared(operator, words, texts)])
-        error.hint = f"see what others do: {command}"
-    return error
+    settings: Settings,
+    inputs: Inputs,
+) -> Typed:
+    """What was typed for a call; one word that stands for all inputs is none of them."""
+    alone = len(words) == 1 and len(inputs.arrays) > 1
+    return Typed(operator, {} if alone else operator.assigned(words, settings.extra), texts)
 
 
 def with_origin(where: str, origins: Mapping[str, str]) -> str:
@@ -187,17 +188,3 @@ def with_origin(where: str, origins: Mapping[str, str]) -> str:
     """
     origin = origins.get(where.split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0], "inline")
     return where if origin == "inline" else f"{origin}: {where}"
-
-
-def _compared(operator: Operator, words: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    """A call of a bare operator as compare takes it: an axis is always an option there."""
-    known = ("axis", "batch_dims", "reduction")
-    options = {name: texts[name] for name in known if name in texts}
-    kept: list[str] = []
-    for item, word in zip(operator.inputs, words, strict=True):
-        if item.name == "axis":
-            options["axis"] = word.strip("[]")
-        else:
-            kept.append(word)
-    flags = [f"--{name.replace('_', '-')}={text}" for name, text in options.items()]
-    return [operator.command, *kept, *flags]

@@ -1,23 +1,19 @@
-"""`gscli OPERATOR …`, `gscli explain OPERATOR …` and `gscli check OPERATOR …`."""
+"""`gscli OPERATOR …` and `gscli explain OPERATOR …`."""
 
 from __future__ import annotations
 
 import json
 import sys
 import time
-from contextlib import suppress
-from dataclasses import replace
 
-from gscli.base.errors import GscliError, UsageError
+from gscli.base.errors import UsageError
 from gscli.base.text import counted, show_shape
-from gscli.cli.inputs import loaded_inputs
 from gscli.cli.options import Settings
-from gscli.cli.terminal import screen, tell
-from gscli.cli.work.call import Call, parsed_attributes, with_origin
+from gscli.cli.terminal import tell
+from gscli.cli.work.call import Call
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.plan.typing import settle_types
 from gscli.traces.duplicates import judged_part
 from gscli.traces.trace import Trace
 
@@ -72,31 +68,6 @@ def explain_operator(
     if settings.prints:
         sys.stdout.write(explained(trace, settings))
     return 0
-
-
-def check_operator(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
-) -> int:
-    """Every remark; exit status 1 when there is one."""
-    from gscli.lab.check import LISTED, Remark, remarks  # noqa: PLC0415  only when it is asked for
-
-    attrs = parsed_attributes(operator, texts)
-    inputs = loaded_inputs(operator, words, settings)
-    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
-        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
-    listed = LISTED if settings.limit is None else settings.limit
-    found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
-    found += remarks(operator, inputs.arrays, attrs, listed)
-    found = [replace(one, where=with_origin(one.where, inputs.origins)) for one in found]
-    count = sum(one.count for one in found)
-    if settings.json is not None:
-        findings = [one.to_dict() for one in found]
-        sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
-    elif not settings.quiet:
-        dots = "…" if screen(sys.stdout).utf8 else ".."
-        sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)
-        sys.stdout.write(f"{counted(count, 'finding')}\n")
-    return int(bool(found))
 
 
 def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:

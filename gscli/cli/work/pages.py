@@ -27,7 +27,7 @@ def _trace(path: str) -> Trace:
         raise ContentRefused(
             "not a recorded run",
             where=safe(path),
-            hint="record one with gscli OPERATOR … --json",
+            hint="any operator records one with --json",
         )
     try:
         return trace_of(document)

@@ -56,7 +56,7 @@ def take(
     the end and gives fill_value for what is still outside: NaN, the lowest signed or the highest
     unsigned number, True. Clip moves an index to the border, so that -1 reads 0; wrap is a modulo.
     Fill cuts an index to 32 bits after counting, so 2^32 + 1 reads row 1. On an axis of length 0
-    every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes misread them.
+    every index is refused. Only fill takes bool indices (0 and 1); JAX's other modes do not.
     JAX counts in the type of the indices (int8 -1 on 300 rows becomes 43); here it is 299.
     """
     allow(a, ELEMENTS)

@@ -15,7 +15,10 @@ from gscli.layout.families import along_axis, described, elements, normal_axis, 
 from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
-READS_OUTSIDE = "the CPU plugin does not check this and reads memory outside data"
+READS_OUTSIDE = (
+    "the CPU plugin does not check this: -1 counts from the end there, and what lies beyond is "
+    "read from memory outside data"
+)
 
 SUPPORTED = (*NUMERIC, "str")
 

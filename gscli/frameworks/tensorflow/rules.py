@@ -30,7 +30,10 @@ Device: TypeAlias = Annotated[
 ]
 BadIndices: TypeAlias = Annotated[
     Literal["", "DEFAULT", "ERROR", "IGNORE"],
-    Option("ERROR refuses a bad index, IGNORE reads zero or drops; DEFAULT leaves it to device"),
+    Option(
+        "ERROR refuses a bad index, IGNORE reads zero or drops, but xla never refuses; "
+        "DEFAULT leaves it to device"
+    ),
 ]
 
 

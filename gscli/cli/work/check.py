@@ -1,0 +1,54 @@
+"""`gscli check OPERATOR …`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from dataclasses import replace
+
+from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused
+from gscli.base.text import counted
+from gscli.cli.inputs import loaded_inputs
+from gscli.cli.options import Settings
+from gscli.cli.terminal import screen
+from gscli.cli.work.call import parsed_attributes, typed, with_origin
+from gscli.cli.work.ways_on import Typed, comparing, way_on
+from gscli.frameworks.operator import Operator
+from gscli.lab.check import LISTED, Remark, remarks
+from gscli.plan.typing import Inputs, settle_types
+
+
+def check_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Every remark; exit status 1 when there is one."""
+    attrs = parsed_attributes(operator, texts)
+    inputs = loaded_inputs(operator, words, settings)
+    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
+    listed = LISTED if settings.limit is None else settings.limit
+    found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found += remarks(operator, inputs.arrays, attrs, listed)
+    given = typed(operator, words, texts, settings, inputs)
+    found = [_located(one, given, inputs) for one in found]
+    count = sum(one.count for one in found)
+    if settings.json is not None:
+        findings = [one.to_dict() for one in found]
+        sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
+    elif not settings.quiet:
+        dots = "…" if screen(sys.stdout).utf8 else ".."
+        sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)
+        sys.stdout.write(f"{counted(count, 'finding')}\n")
+    return int(bool(found))
+
+
+def _located(one: Remark, given: Typed, inputs: Inputs) -> Remark:
+    """A remark with the file's name, and with what can be typed next."""
+    hint = one.hint
+    if one.kind == "negative":
+        command = comparing(given)
+        hint = "; ".join(filter(None, (hint, f"see which: {command}" if command else "")))
+    elif isinstance(one.error, IndexTypeRefused | UpdatesTypeRefused):
+        hint = way_on(one.error, given, inputs)
+    return replace(one, where=with_origin(one.where, inputs.origins), hint=hint)

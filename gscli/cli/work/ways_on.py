@@ -1,0 +1,198 @@
+"""How to go on after a refusal, as something to type: every command here is meant to be run.
+
+Refusals carry what is wrong as data; only the shell's side knows the words that were typed, so that
+a command which does what it says can be made from them.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gscli.base import dtypes
+from gscli.base.errors import (
+    DtypeRefused,
+    GscliError,
+    IndexRefused,
+    IndexTypeRefused,
+    ShapeRefused,
+    UpdatesTypeRefused,
+)
+from gscli.base.text import show_shape
+from gscli.declare.comparisons import CONCEPTS, Comparison
+from gscli.files.element_types import cast_exactly, dtype_named
+from gscli.files.files import STANDARD_INPUT
+from gscli.frameworks.operator import Operator
+from gscli.plan.plan import Array
+from gscli.plan.typing import Inputs
+
+LONGEST_COMMAND = 300
+"""Characters of a command that a person still reads and copies."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What was typed: the operator, a word for each input, and attributes as words."""
+
+    operator: Operator
+    words: Mapping[str, str]
+    texts: Mapping[str, str]
+
+
+def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
+    """The hint for a refusal of this call; its own where that already says how to go on."""
+    if isinstance(error, IndexRefused):
+        return "; ".join(filter(None, (error.hint, elsewhere(error, typed))))
+    if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
+        return _retyped(error, inputs) or _example(typed.operator)
+    if isinstance(error, ShapeRefused | DtypeRefused):
+        return error.hint or _example(typed.operator)
+    return error.hint
+
+
+def _example(operator: Operator) -> str:
+    return f"an example that runs: {operator.command_line} {operator.example}"
+
+
+# --- indices out of range: what others do ------------------------------------------------------
+
+
+def elsewhere(error: IndexRefused, typed: Typed) -> str:
+    """The command that shows what other rule sets do with the same inputs, or with such indices."""
+    flat = bool(error.findings) and error.findings[0].axis is None
+    command = comparing(typed, flat=flat)
+    if command is not None:
+        return f"see what others do: {command}"
+    operator = typed.operator
+    rules = f"gscli rules {operator.framework.name} {operator.command}"
+    return f"see what it does with such indices: {rules}"
+
+
+def comparing(typed: Typed, *, flat: bool = False) -> str | None:
+    """The call as `gscli compare` takes it, None where it has no words for it."""
+    for comparison in _comparisons(typed.operator, flat=flat):
+        words = [typed.words.get(name) for name in comparison.inputs]
+        if any(word is None or word == "-" for word in words):
+            continue
+        inputs = [word for word in words if word is not None]
+        flags = _flags(typed, comparison)
+        dashes = ["--"] if any(word.startswith("-") for word in inputs) else []
+        command = shlex.join(["gscli", "compare", comparison.concept, *flags, *dashes, *inputs])
+        return command if len(command) <= LONGEST_COMMAND else None
+    return None
+
+
+def _comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
+    """Those that take the operator's inputs as they are; `flat`: data is read without an axis."""
+    own = [found for known, found in operator.framework.comparisons if known is operator]
+    fitting = [found for found in own if found.vectors == "last" and not found.from_zeros]
+    return [found for found in fitting if (CONCEPTS[found.concept].axis is None) == flat] + [
+        found for found in fitting if not CONCEPTS[found.concept].takes_axis
+    ]
+
+
+def _flags(typed: Typed, comparison: Comparison) -> list[str]:
+    """Axis, batch axes and reduction under their neutral names, where they are not the usual."""
+    concept = CONCEPTS[comparison.concept]
+    defaults = {item.name: item.default for item in typed.operator.attributes}
+    found: dict[str, str] = {}
+    for flag, own in (("axis", comparison.axis), ("batch-dims", comparison.batch_dims)):
+        text = typed.texts.get(own, str(defaults.get(own)))
+        if own and text.lower() not in ("none", ""):
+            found[flag] = text
+    if comparison.axis_input:
+        found["axis"] = typed.words[comparison.axis_input].strip("[] ")
+    if comparison.reduction:
+        asked = typed.texts.get(comparison.reduction, str(defaults[comparison.reduction]).lower())
+        names = {str(own).lower(): name for name, own in comparison.reductions.items()}
+        found["reduction"] = names.get(asked, "none")
+    elif "none" not in comparison.reductions:
+        found["reduction"] = next(iter(comparison.reductions))
+    usual = {"axis": str(concept.axis), "batch-dims": "0", "reduction": "none"}
+    taken = {"axis": concept.takes_axis, "batch-dims": concept.takes_batch_dims,
+             "reduction": concept.takes_reduction}  # fmt: skip
+    return [f"--{k}={text}" for k, text in found.items() if taken[k] and text != usual[k]]
+
+
+# --- element types: how to convert -------------------------------------------------------------
+
+
+def _retyped(error: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs) -> str:
+    """How an input gets the type that is wanted, from where it comes from and what it holds."""
+    array, wanted = inputs.arrays[error.name], dtype_named(error.wanted)
+    if isinstance(error, IndexTypeRefused):
+        unfit = _unfit_indices(error.name, wanted, inputs)
+        if unfit:
+            return unfit
+    if inputs.origins[error.name] == "inline":
+        return _rewritten(error, array, typed=inputs.typed[error.name])
+    if "U" in (array.dtype.kind, wanted.kind):
+        return ""
+    command = _conversion(inputs.origins[error.name], error.wanted)
+    if _converts(array, wanted):
+        return f"convert it: {command}"
+    return f"convert it, values change: {command} --cast"
+
+
+def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, typed: bool) -> str:
+    """How an input that stands on the command line is written in another type."""
+    if typed:
+        return f'write "dtype": "{error.wanted}" there'
+    if isinstance(error, IndexTypeRefused):
+        return "write them as whole numbers, without a point"
+    text = "U" in (array.dtype.kind, dtype_named(error.wanted).kind)
+    return "" if text else f"--dtype {array.dtype} converts data and {error.name}"
+
+
+def _unfit_indices(name: str, wanted: np.dtype[Any], inputs: Inputs) -> str:
+    """Why no conversion makes indices of an input; empty where one does."""
+    if _look_swapped(name, inputs):
+        first = next(iter(inputs.arrays))
+        return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
+    place = _first_unfit(inputs.arrays[name], wanted)
+    if place is None:
+        return ""
+    return f"{name}{show_shape(place)} = {inputs.arrays[name][place]} is the number of no row"
+
+
+def _look_swapped(name: str, inputs: Inputs) -> bool:
+    """Whether the first input could be the indices, and the indices could not."""
+    first, *_ = inputs.arrays.values()
+    indices = inputs.arrays[name]
+    if first is indices or first.dtype.name not in dtypes.INTEGERS or not first.size:
+        return False
+    rows = max(indices.shape, default=0)
+    return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)
+
+
+def _first_unfit(array: Array, wanted: np.dtype[Any]) -> tuple[int, ...] | None:
+    """Where the first number stands that no conversion makes an index: a fraction, too large."""
+    if array.dtype.kind not in "fiu" or _converts(array, wanted):
+        return None
+    for place in np.ndindex(array.shape):
+        if not _converts(array[place][None], wanted):
+            return place
+    return None
+
+
+def _converts(array: Array, wanted: np.dtype[Any]) -> bool:
+    try:
+        cast_exactly(array, wanted, "")
+    except DtypeRefused:
+        return False
+    return True
+
+
+def _conversion(origin: str, wanted: str) -> str:
+    """The command that writes the input under a new name in another type."""
+    source = "-" if origin == STANDARD_INPUT else origin
+    stem = "input" if source == "-" else str(Path(source.replace("::", "-")).with_suffix(""))
+    dashes = ["--"] if stem.startswith("-") else []
+    return shlex.join(
+        ["gscli", "convert", "--dtype", wanted, *dashes, source, f"{stem}.{wanted}.npy"]
+    )

@@ -1,0 +1,193 @@
+"""Every refusal says how to go on, and every command in a hint runs and does what it says."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.cli.guard import guarded
+from gscli.cli.lessons import sessions
+from gscli.frameworks import NAMES, operators
+
+TESTS = Path(__file__).parent
+
+REFUSED = [f"{operator.command_line} {operator.refused}" for operator in operators()]
+RECORDED = [
+    exchange.command
+    for session in sessions((TESTS / "golden/help/usage.md").read_text(encoding="utf-8"))
+    for exchange in session
+    if exchange.command.startswith("gscli ")
+]
+FILES = {
+    "f32.npy": np.array([1, 2, 3], np.float32),
+    "f64.npy": np.array([7.5, 8]),
+    "inexact.npy": np.array([0.1, 8]),
+    "idx.npy": np.array([[0], [2]]),
+    "whole.npy": np.array([0.0, 2.0]),
+    "half.npy": np.array([0, 1.5]),
+    "u64.npy": np.array([0, 2**64 - 1], np.uint64),
+    "-odd.npy": np.array([0.0]),
+}  # fmt: skip
+WRITTEN = [
+    "gscli gather '[10,20,30]' -- -9",
+    "gscli numpy take '[1,2,3]' '[5]' --axis none",
+    "gscli numpy take '[[1,2,3]]' '[5]' --axis none",
+    f"gscli gather '[1]' '[{','.join(['7'] * 300)}]'",
+    "gscli check scatter-nd '[1,2]' '[[-1]]' '[5]'",
+    "gscli gather '[1,2]' '[[0.0,1.0]]'",
+    "gscli gather '[0.5,1.5]' '[0.5]'",
+    "gscli gather '[0,1]' '[0.5,1.5]'",
+    "gscli torch gather '[[1,2,3]]' '[0]' --dim 0",
+    "gscli torch gather '[1,2,3]' '[-4]' --dim 0",
+    "gscli mxnet np-take '[[1,2],[3,4]]' '[-1]' --mode raise",
+    "gscli openvino gather '[1,2,3]' '[7]' 0 --opset 7",
+    "gscli tf tensor-scatter-nd-add '[1,2]' '[[2]]' '[1]'",
+    "gscli torch scatter-reduce '[1,2]' '[2]' '[1]' --dim 0 --reduce amax",
+    "gscli samples foo",
+    "gscli samples first-lok",
+    "gscli scatter",
+    "gscli ScatterND",
+    "gscli torch index_ad",
+    "gscli rules foo",
+    "gscli rules torch foo",
+    "gscli help foo",
+    "gscli scatter-nd '[1]' '[[0]]' '[1]' --reduce add",
+    "gscli compare gather '[1]' '[0]' --as x",
+    "gscli compare torch",
+    "gscli compare scatter-add",
+    "gscli gather nothere.npy '[0]'",
+    "gscli gather f33.npy '[0]'",
+    "gscli gather f32.npy::a '[0]'",
+    "gscli page idx.npy -o x.html",
+    "gscli scatter-nd f32.npy idx.npy f64.npy",
+    "gscli scatter-nd f32.npy idx.npy inexact.npy",
+    "gscli scatter-nd '[1,2,3]' '[[0]]' '[0.5]'",
+    "gscli gather f32.npy whole.npy",
+    "gscli gather f32.npy half.npy",
+    "gscli gather f32.npy u64.npy",
+    "gscli gather f32.npy ./-odd.npy",
+    "gscli scatter-nd f32.npy idx.npy inexact.npy --dtype float32",
+    "gscli convert inexact.npy out.npy --dtype float32",
+    "gscli convert half.npy o.npy --dtype int64",
+    "gscli gather f32.npy idx.npy -o missing/out.npy",
+    "gscli gather '[1]'",
+    "gscli gather '[1]' 1 2 3",
+    "gscli gather '[1' '[0]'",
+    "gscli gather '[1]' '[0]' --opset 99",
+    "gscli gather '[1]' '[0]' --axis 9",
+    "gscli verify nothere.jsonl",
+    "gscli run nothere",
+    "gscli batch nothere",
+    "gscli show nothere",
+    "gscli gather '[1]' '[0]' --json=banana",
+    "gscli gather '[1]' '[0]' --step x",
+]
+
+
+def refusal(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """The status of a command, and everything said."""
+    code = guarded(shlex.split(line)[1:])
+    captured = capsys.readouterr()
+    return code, captured.err + captured.out
+
+
+def hint_of(told: str) -> str:
+    """The help lines of a refusal as one line."""
+    lines = told.splitlines()
+    start = next((n for n, line in enumerate(lines) if line.startswith("  help: ")), None)
+    if start is None:
+        return " ".join(re.findall(r"\((.*)\)$", told, re.MULTILINE))
+    rest = [line.strip() for line in lines[start:] if line.startswith("        ")]
+    return " ".join([lines[start].removeprefix("  help: "), *rest])
+
+
+def commands(hint: str) -> list[str]:
+    """What a hint tells to type: behind a colon, or the whole of a clause."""
+    clauses = [clause.rpartition(": ")[2].strip() for clause in hint.split("; ")]
+    return [clause for clause in clauses if clause.startswith("gscli ")]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "2000")
+    for name, array in FILES.items():
+        np.save(name, array)
+
+
+@pytest.mark.parametrize("line", [*REFUSED, *RECORDED, *WRITTEN])
+def test_a_refusal_has_a_way_on_that_can_be_gone(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refusal(line, capsys)
+    if code == 0 or "gscli help man" in line:
+        return
+    assert code != 70, told
+    if "error: " in told:
+        assert hint_of(told), told
+    for command in commands(hint_of(told)):
+        done, answer = refusal(command, capsys)
+        assert done in (0, 1), (command, answer)
+
+
+CONVERSIONS = [
+    ("gscli scatter-nd f32.npy idx.npy f64.npy", "f64.float32.npy"),
+    ("gscli scatter-nd f32.npy idx.npy inexact.npy", "inexact.float32.npy"),
+    ("gscli gather f32.npy whole.npy", "whole.int64.npy"),
+    ("gscli gather f32.npy ./-odd.npy", "-odd.int64.npy"),
+]
+
+
+@pytest.mark.parametrize(("line", "made"), CONVERSIONS)
+def test_a_file_that_was_converted_as_told_is_taken(
+    line: str, made: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, told = refusal(line, capsys)
+    (command,) = commands(hint_of(told))
+    assert refusal(command, capsys)[0] == 0
+    old = shlex.split(line)[-1]
+    again = line.replace(old, f"./{made}")
+    assert refusal(again, capsys)[0] == 0
+
+
+def test_the_type_of_data_and_updates_is_changed_as_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = "gscli scatter-nd '[1,2,3]' '[[0]]' '[0.5]'"
+    _, told = refusal(line, capsys)
+    flags = hint_of(told).split(" converts ")[0]
+    assert refusal(f"{line} {flags}", capsys)[0] == 0
+
+
+MEANT = {
+    "ScatterND": "scatter-nd",
+    "GatherElements": "gather-elements",
+    "gatherr": "gather",
+    "scatter_nd": "scatter-nd",
+    "comparee": "compare",
+    "ScatterElementsUpdate": "scatter-elements",
+}
+
+
+@pytest.mark.parametrize(("wrong", "meant"), MEANT.items())
+def test_a_name_as_documents_write_it_is_understood(
+    wrong: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = refusal(f"gscli {wrong}", capsys)
+    assert code == 2
+    assert meant in hint_of(told)
+
+
+@pytest.mark.parametrize("framework", NAMES)
+def test_wrong_operators_of_each_framework_get_near_names(
+    framework: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for operator in operators():
+        if operator.framework.name == framework:
+            code, told = refusal(f"gscli {framework} {operator.name}x", capsys)
+            assert code == 2
+            assert operator.command in hint_of(told)
