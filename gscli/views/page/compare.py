@@ -15,10 +15,10 @@ from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.options import ViewOptions
+from gscli.views.page.cells import chip_class
 from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
-from gscli.views.page.table import chip_class
 from gscli.views.page.words import moved_words, spoken_sign
 from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
 from gscli.views.words.statements import passed_over

@@ -1,141 +1,112 @@
 /* One run: its cells linked, its entries replayed, their sentences told. */
 
-var LETTERS = 4; // entries that a cell names; of more, the first and the last
 var SPOKEN = 3; // sentences told at once
-var DRAWN = 4; // entries whose curves are drawn at once
-var COLOURS = 7;
+var MANY = 24; // entries that scroll in a frame
+var ROOMY = 4; // columns that may be as wide as a sum
 
 function Example(section) {
   var facts = JSON.parse(section.querySelector(".facts").textContent);
   var gather = section.classList.contains("gather");
   var stage = section.querySelector(".stage");
-  var cells = all(stage, "td[aria-label]");
-  var outputs = all(stage, ".output td[aria-label]");
+  var given = stage.querySelector(".given");
   var rows = all(section, ".entries button");
-  var written = outputs.map(entriesOf);
   var skipped = rows.map(function (row) { return row.querySelector("i").className === "x"; });
-  var last = facts.steps.length + (facts.finish ? 1 : 0);
-  var step = last;
-  var replaying = false;
   var linked = facts.labels.map(function () { return []; });
-  cells.forEach(function (cell) {
+  all(stage, "td[data-e]").forEach(function (cell) {
     entriesOf(cell).forEach(function (entry) { linked[entry].push(cell); });
   });
+  var output = Output(stage, facts, gather, skipped);
+  var crosshair = Crosshair(stage, facts, linked, output.ink);
+  var filling = Filling(stage, facts, output.ink);
+  var player = Player(output.last, go);
+  var desk = make("div", { "class": "desk" });
+  var say = make("div", { "class": "say", role: "status", tabindex: 0, "aria-label": "what happens" });
+  var step = output.last;
+  var lit = [];
+  var now = [];
+  desk.appendChild(player.element);
+  desk.appendChild(say);
+  section.insertBefore(desk, stage);
 
-  var back = button("◀ back", function () { go(step - 1); });
-  var next = button("next ▶", function () { go(step + 1); });
-  var slider = make("input", { type: "range", min: 0, max: last, "aria-label": "step" });
-  var told = make("span");
-  var controls = make("div", { "class": "controls" });
-  var say = make("div", { "class": "say", role: "status" });
-  var curves = Curves(stage);
-  [back, slider, next, told].forEach(function (part) { controls.appendChild(part); });
-  section.insertBefore(controls, stage);
-  section.insertBefore(say, stage);
-
-  /* Replaying: the output after `step` entries. */
+  /* Replaying: the output after `step` entries. Before the first, the first is pointed out. */
 
   function go(to) {
-    step = between(0, to, last);
-    replaying = true;
-    paint();
-    rest();
+    step = between(0, to, output.last);
+    output.go(step);
+    player.show(step);
+    settle();
+    reveal();
+    crosshair.redraw();
   }
 
-  function paint() {
-    var texts = facts.start.slice();
-    facts.steps.slice(0, step).forEach(function (changes) {
-      for (var at = 0; at < changes.length; at += 2) { texts[changes[at]] = changes[at + 1]; }
-    });
-    if (step === last) { texts = facts.result; }
-    outputs.forEach(function (cell, place) {
-      var done = written[place].filter(function (entry) { return entry < step; });
-      fill(cell, texts[place], done);
-    });
-    slider.value = step;
-    slider.setAttribute("aria-valuetext", "step " + step + " of " + last);
-    told.textContent = "step " + step + " of " + last;
-    enable(back, step > 0);
-    enable(next, step < last);
-  }
+  function rest() { settle(); crosshair.redraw(); }
 
-  function fill(cell, text, entries) {
-    var value = cell.querySelector("b");
-    var chips = cell.querySelector(".e");
-    var place = cell.getAttribute("aria-label").split(" is ")[0];
-    cell.setAttribute("aria-label", place + " is " + (text || "empty") + entryWords(entries));
-    value.textContent = text || "·";
-    if (!chips) { return; }
-    value.className = entries.length ? colour(entries[entries.length - 1]) : "";
-    cell.classList.toggle("drop", entries.length > 0 && entries.every(isSkipped));
-    chips.textContent = "";
-    entries.forEach(function (entry, place) {
-      if (entries.length <= LETTERS || place === 0 || place === entries.length - 1) {
-        chips.appendChild(make("i", { "class": colour(entry) }, facts.labels[entry]));
-      } else if (place === 1) {
-        chips.appendChild(make("i", { "class": "m" }, "+" + (entries.length - 2)));
-      }
-    });
-  }
-
-  function isSkipped(entry) { return skipped[entry]; }
-
-  function colour(entry) { return skipped[entry] ? "x" : "c" + (entry % COLOURS); }
-
-  function entryWords(entries) {
-    var labels = entries.map(function (entry) { return facts.labels[entry]; });
-    var end = labels.pop();
-    if (!end) { return ""; }
-    return ", entry " + (labels.length ? labels.join(", ") + " and " : "") + end;
-  }
-
-  /* Lighting: everything that belongs to some entries, with curves and their sentences. */
-
-  function rest() {
-    if (!replaying) {
+  function settle() {
+    var entry = step ? step - 1 : 0;
+    if (entry >= rows.length) {
       light([]);
-      tell([
-        words(section.querySelector(".counts").textContent),
-        words("Point at or tab to a coloured cell to see what belongs to it; "
-          + "the slider and the arrow keys replay the entries.")
-      ]);
-    } else if (step > 0 && step <= facts.steps.length) {
-      light([step - 1]);
-      tell([sentence(step - 1)]);
-    } else {
-      light([]);
-      tell([words(step > 0 ? facts.finish : facts.opening)]);
+      tell([words(rows.length && step ? facts.finish : facts.opening)]);
+      return;
     }
+    light([entry]);
+    tell(step ? [sentence(entry)] : [words(facts.opening + " First:"), sentence(entry)]);
   }
+
+  // The cells of a step are seen, however large their tensors are.
+  function reveal() {
+    if (!step || step > rows.length) { return; }
+    var cell = output.cells(step - 1)[0];
+    [given.querySelector(".lit"), rows[step - 1]].map(function (part) {
+      return part && part.closest(".tall") ? [part.closest(".tall"), hidden(part)] : [null, 0];
+    }).forEach(function (move) { if (move[1]) { move[0].scrollTop += move[1]; } });
+    if (cell) { cell.scrollIntoView({ block: "nearest", inline: "nearest" }); }
+  }
+
+  // How far a part lies outside its frame.
+  function hidden(part) {
+    var inner = part.getBoundingClientRect(), outer = part.closest(".tall").getBoundingClientRect();
+    return Math.min(0, inner.top - outer.top - 60) + Math.max(0, inner.bottom - outer.bottom + 20);
+  }
+
+  /* Lighting: everything that belongs to some entries, and the crosshair of the last of them. */
 
   function point(cell) {
     var entries = entriesOf(cell);
     var many = entries.length > SPOKEN;
     light(entries);
+    crosshair.redraw();
     tell(entries.length === 0
-      ? [words(cell.getAttribute("aria-label") + ": no entry touches it.")]
+      ? [words(nameOf(cell) + " " + placeOf(cell).join(",") + " is " + cell.textContent
+        + ": no entry touches it.")]
       : entries.slice(0, many ? SPOKEN - 1 : SPOKEN).map(sentence).concat(
         many ? [words("and " + (entries.length - SPOKEN + 1) + " more entries")] : []
       ));
   }
 
   function light(entries) {
-    var lit = [];
-    entries.forEach(function (entry) { lit = lit.concat(linked[entry]); });
-    all(stage, ".lit, .at").forEach(function (part) { part.classList.remove("lit", "at"); });
+    var entry = entries.length ? entries[entries.length - 1] : null;
+    lit.forEach(function (cell) { cell.classList.remove("lit", "sum"); });
+    lit.forEach(function (cell) { cell.removeAttribute("data-s"); });
+    now.forEach(function (row) { row.classList.remove("now"); });
+    lit = [].concat.apply([], entries.map(function (each) { return linked[each]; }));
+    now = entries.map(function (each) { return rows[each]; });
+    lit.forEach(function (cell) { cell.classList.add("lit"); });
+    now.forEach(function (row) { row.classList.add("now"); });
     stage.classList.toggle("pointing", lit.length > 0);
-    lit.forEach(function (cell) {
-      var row = cell.parentNode;
-      var head = cell.closest("table").tHead;
-      cell.classList.add("lit");
-      if (row.cells[0].scope) { row.cells[0].classList.add("at"); }
-      if (head) { head.rows[0].cells[cell.cellIndex].classList.add("at"); }
-    });
-    rows.forEach(function (row, entry) {
-      row.classList.toggle("now", entries.indexOf(entry) >= 0);
-    });
-    drawn = entries.slice(0, DRAWN);
-    draw();
+    add(entry);
+    crosshair.show(entry);
+  }
+
+  // The target of a written cell reads as a sum, and a bar says how it filled up.
+  function add(entry) {
+    var cells = entry === null ? [] : output.cells(entry);
+    var alone = !gather && cells.length === 1 ? cells[0] : null;
+    var writers = alone ? entriesOf(alone).filter(function (each) { return each < step; }) : [];
+    if (alone && entry === step - 1 && facts.entries[entry].sum) {
+      alone.setAttribute("data-s", facts.entries[entry].sum);
+      alone.classList.add("sum");
+    }
+    filling.show(writers, alone ? output.start(alone) : "", alone ? output.value(alone) : "");
   }
 
   function words(text) { return make("span", {}, text); }
@@ -154,50 +125,23 @@ function Example(section) {
     parts.forEach(function (part) { say.appendChild(part); });
   }
 
-  /* Curves: index to data to output, or index and update to output. */
-
-  var drawn = [];
-
-  function draw() {
-    var pairs = [];
-    drawn.forEach(function (entry) {
-      function join(from, to) {
-        groups(entry, from).forEach(function (first) {
-          groups(entry, to).forEach(function (second) { pairs.push([first, second]); });
-        });
-      }
-      if (gather && skipped[entry]) {
-        join("indices", "output");
-      } else if (gather) {
-        join("indices", "data");
-        join("data", "output");
-      } else {
-        join("indices", "output");
-        join("updates", "output");
-      }
-    });
-    curves.draw(pairs);
-  }
-
-  // The cells of an entry in the tensors of one role, a list per tensor.
-  function groups(entry, role) {
-    return all(stage, ".tensor." + role).map(function (tensor) {
-      return linked[entry].filter(function (cell) { return tensor.contains(cell); });
-    }).filter(function (found) { return found.length; });
-  }
-
   /* Pointer and focus; one entry of the list is a tab stop. */
 
+  function cellAt(event) {
+    var cell = event.target.closest("td");
+    return cell && isCell(cell) ? cell : null;
+  }
+
   stage.addEventListener("mouseover", function (event) {
-    var cell = event.target.closest("td[aria-label]");
-    if (cell) { point(cell); }
+    var cell = cellAt(event);
+    if (cell) { player.stop(); point(cell); }
   });
   stage.addEventListener("mouseleave", rest);
   section.addEventListener("focusin", function (event) {
-    var cell = event.target.closest("td[aria-label]");
+    var cell = cellAt(event);
     var row = rows.indexOf(event.target);
     if (cell) { point(cell); }
-    if (row >= 0) { light([row]); tell([sentence(row)]); }
+    if (row >= 0) { light([row]); crosshair.redraw(); tell([sentence(row)]); }
   });
   section.addEventListener("focusout", rest);
   rows.forEach(function (row, entry) {
@@ -210,13 +154,38 @@ function Example(section) {
       rove(rows, rows[between(0, entry + move, rows.length - 1)]);
     });
   });
-  slider.addEventListener("input", function () { go(Number(slider.value)); });
-  window.addEventListener("resize", draw);
-  stage.addEventListener("scroll", draw, true);
+
+  // Paper shows the result.
+  var paused = 0;
+  window.addEventListener("beforeprint", function () {
+    paused = step;
+    output.go(output.last);
+    light([]);
+  });
+  window.addEventListener("afterprint", function () { output.go(paused); rest(); });
+
+  // Narrow tensors get columns in which every sum finds room.
+  var grid = stage.querySelector(".output");
+  var longest = Math.max.apply(null, [0].concat(facts.entries.map(function (entry) {
+    return entry.sum.length;
+  })));
+  if (longest && grid.querySelector("tbody tr").cells.length <= ROOMY + 1) {
+    grid.classList.add("roomy");
+    grid.style.setProperty("--sum", longest + 2 + "ch");
+  }
+
+  // Many entries scroll in frames of their own, so that the target stays in sight.
+  if (rows.length > MANY) {
+    [given, section.querySelector(".entries")].forEach(function (part) {
+      part.classList.add("tall");
+    });
+  }
 
   Grid(stage);
-  paint();
+  output.go(0);
+  player.show(0);
+  step = 0;
   rest();
 
-  return { move: function (by) { go(step + by); } };
+  return { move: function (by) { player.stop(); go(step + by); } };
 }

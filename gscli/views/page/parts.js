@@ -5,7 +5,16 @@ function all(root, selector) {
 }
 
 function make(name, attributes, text) {
-  var element = document.createElement(name);
+  return dress(document.createElement(name), attributes, text);
+}
+
+// An element of a drawing.
+function draw(parent, name, attributes, text) {
+  var element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  return parent.appendChild(dress(element, attributes, text));
+}
+
+function dress(element, attributes, text) {
   Object.keys(attributes || {}).forEach(function (key) {
     element.setAttribute(key, attributes[key]);
   });
@@ -26,8 +35,30 @@ function enable(element, on) { element.setAttribute("aria-disabled", String(!on)
 
 function between(low, value, high) { return Math.max(low, Math.min(value, high)); }
 
+function unique(list) {
+  return list.filter(function (each, place) { return list.indexOf(each) === place; });
+}
+
 // The numbers of the entries that touch a cell.
 function entriesOf(cell) {
   var listed = cell.getAttribute("data-e");
   return listed ? listed.split(" ").map(Number) : [];
 }
+
+function isCell(element) { return element.tagName === "TD" && !element.classList.contains("gap"); }
+
+// Where a cell lies: its tensor's name and its coordinates, read off the headers.
+function placeOf(cell) {
+  var table = cell.closest("table");
+  var row = cell.parentNode.cells[0];
+  var lead = table.getAttribute("data-l");
+  var at = lead ? lead.split(",") : [];
+  if (row.scope) { at.push(row.textContent); }
+  if (table.tHead) { at.push(table.tHead.rows[0].cells[cell.cellIndex].textContent); }
+  return at.map(Number);
+}
+
+function nameOf(cell) { return cell.closest(".tensor").getAttribute("data-n"); }
+
+// A phone draws no elbows: what is given and what is made do not stand on one screen.
+var phone = window.matchMedia("(max-width: 40rem)");

@@ -1,16 +1,19 @@
 /* The question in place of the answer: the output is typed, checked and revealed. */
 
 function Quiz(section, solved) {
-  var facts = JSON.parse(section.querySelector(".facts").textContent);
   var gather = section.classList.contains("gather");
   var question = section.querySelector(".question");
   var score = make("div", { "class": "say", role: "status" });
   var controls = make("div", { "class": "controls" });
   var cells = all(question, ".output td[aria-label]");
+  var starts = cells.map(function (cell) {
+    return cell.querySelector(".was").getAttribute("data-t");
+  });
+  var wanted = answers();
   var inputs = cells.map(function (cell, place) {
     var input = make("input", {
       "aria-label": cell.getAttribute("aria-label") + ", your answer", autocomplete: "off",
-      spellcheck: "false", placeholder: gather ? "" : facts.start[place]
+      spellcheck: "false", placeholder: starts[place]
     });
     cell.querySelector("b").replaceWith(input);
     input.addEventListener("keydown", function (event) {
@@ -18,30 +21,45 @@ function Quiz(section, solved) {
     });
     return input;
   });
-  score.textContent = "What is the output? Type its values, then check them."
+  var changing = cells.filter(function (cell, place) { return changes(place); }).length;
+  score.textContent = "What is the output? Type the values of the cells that change, then check."
     + (gather ? "" : " A cell that you leave empty keeps the value it starts with.");
   controls.appendChild(button("check", check));
   controls.appendChild(button("reveal", reveal));
   section.insertBefore(controls, question);
   section.insertBefore(score, question);
 
+  // The result, read off the answer that waits in its template.
+  function answers() {
+    var answer = section.querySelector("template").content;
+    return all(answer, ".output td").filter(isCell).map(function (cell) {
+      return (cell.querySelector("b") || cell).textContent;
+    });
+  }
+
+  function changes(place) { return !same(starts[place], wanted[place]); }
+
+  // A cell counts when it changes, or when it was changed and should not have been.
   function check() {
-    var right = 0;
+    var right = 0, spoilt = 0;
     inputs.forEach(function (input, place) {
-      var given = input.value.trim() || (gather ? "" : facts.start[place]);
-      var good = same(given, facts.result[place]);
-      right += good ? 1 : 0;
-      cells[place].className = good ? "right" : "wrong";
+      var given = input.value.trim() || starts[place];
+      var good = same(given, wanted[place]);
+      right += good && changes(place) ? 1 : 0;
+      spoilt += good || changes(place) ? 0 : 1;
+      cells[place].className = !good ? "wrong" : changes(place) ? "right" : "";
       input.setAttribute("aria-invalid", String(!good));
     });
-    score.textContent = right === inputs.length
-      ? "All " + right + " cells are right. Reveal shows the steps."
-      : right + " of " + inputs.length + " cells are right. Try again, or reveal.";
+    var told = right + " of " + changing + " cells that change are right";
+    if (spoilt) { told += ", and " + spoilt + " should have kept its value"; }
+    score.textContent = right === changing && !spoilt
+      ? "All " + changing + " cells that change are right. Reveal shows the steps."
+      : told + ". Try again, or reveal.";
   }
 
   function reveal() {
     var answer = section.querySelector("template").content;
-    [controls, score, section.querySelector(".text")].forEach(function (part) { part.remove(); });
+    [controls, score].concat(all(section, ".text")).forEach(function (part) { part.remove(); });
     question.replaceWith(answer);
     solved(Example(section));
     section.querySelector(".controls button").focus();

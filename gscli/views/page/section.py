@@ -8,12 +8,24 @@ from html import escape
 from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
-from gscli.views.page.replay import replayed
-from gscli.views.page.sheets import Scene
-from gscli.views.page.table import chip_class, sheet_html
+from gscli.views.page.address import Addresses, Coordinate, axis_word
+from gscli.views.page.cells import (
+    BareCells,
+    BlankCells,
+    Cells,
+    LetterCells,
+    OutputCells,
+    chip_class,
+)
+from gscli.views.page.replay import Replayed, replayed
+from gscli.views.page.sheets import Scene, Sheet
+from gscli.views.page.table import sheet_html
 from gscli.views.page.text import text_version
 from gscli.views.page.words import Speaker
 from gscli.views.words.formula import Formula
+
+COPIED_CELLS = 2_000
+"""Cells of a run that the page also writes as text."""
 
 
 class Section:
@@ -26,6 +38,8 @@ class Section:
         self.name = f"{noun}-{number + 1}"
         self._quiz = quiz
         self._speaker = Speaker(scene)
+        self._addresses = Addresses(scene.trace)
+        self._replay: Replayed = replayed(scene)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
     @property
@@ -65,7 +79,7 @@ class Section:
     def _question(self) -> str:
         return (
             f'<div class="stage question">{self._tensors(quiz=True)}</div>'
-            f'<details class="text"><summary>The answer as text</summary>{self._text()}</details>'
+            f"{self._text('The answer as text')}"
             f"<template>{self._answer()}</template>"
         )
 
@@ -75,11 +89,56 @@ class Section:
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
             f'<ol class="entries" aria-label="entries">{items}</ol>'
             f'<p class="counts">{escape(self._speaker.counts)}</p>'
-            f'<details class="text"><summary>As text</summary>{self._text()}</details>'
+            f"{self._text('As text')}"
         )
 
     def _tensors(self, *, quiz: bool) -> str:
-        return "".join(sheet_html(sheet, self._skipped, quiz=quiz) for sheet in self._scene.sheets)
+        """What is given on one side: data, where it is drawn by itself, and output on the other."""
+        given, made = "", ""
+        for sheet in self._scene.sheets:
+            role = sheet.subject.role
+            markup = sheet_html(
+                sheet,
+                self._cells(sheet, quiz=quiz),
+                title=self._name(sheet),
+                heads=self._heads(sheet),
+            )
+            if role in ("indices", "updates"):
+                given += markup
+            else:
+                made += markup
+        return f'<div class="given">{given}</div><div class="made">{made}</div>'
+
+    def _cells(self, sheet: Sheet, *, quiz: bool) -> Cells:
+        role, start = sheet.subject.role, self._replay.start
+        if role == "output":
+            kind = BlankCells if quiz else OutputCells
+            return kind(sheet, self._skipped, dict(zip(sheet.cells, start, strict=True)))
+        if quiz:
+            return (BareCells if role == "data" else LetterCells)(sheet, self._skipped)
+        return Cells(sheet, self._skipped)
+
+    def _name(self, sheet: Sheet) -> str:
+        """A scatter's grid is a copy of data at first, and output in the end."""
+        data = self._scene.trace.layout.data
+        copied = sheet.subject.role == "output" and self._scene.trace.kind == "scatter"
+        return f"{data} → output" if copied and data else ""
+
+    def _heads(self, sheet: Sheet) -> list[str]:
+        """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
+        if sheet.subject.role == "updates" and sheet.upright:
+            return [self._speaker.act]
+        if sheet.subject.role != "indices" or not sheet.shape:
+            return []
+        layout, rank = self._scene.trace.layout, len(sheet.shape)
+        wanted = None if sheet.upright else rank - 1
+        return [
+            axis_word(axis, len(layout.data_shape))
+            for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
+            if column.source == sheet.subject.name
+            and column.vector_dim == wanted
+            and layout.view_shape == layout.data_shape
+        ]
 
     def _item(self, entry: Entry) -> str:
         told = self._speaker.sentence(entry)
@@ -91,20 +150,55 @@ class Section:
             "</button></li>"
         )
 
-    def _text(self) -> str:
-        return f"<pre>{escape(text_version(self._scene, self._speaker))}</pre>"
+    def _text(self, summary: str) -> str:
+        """All of it as text, to be copied, unless that would double a large page."""
+        if sum(len(sheet.texts) for sheet in self._scene.sheets) > COPIED_CELLS:
+            return ""
+        text = escape(text_version(self._scene, self._speaker))
+        return f'<details class="text"><summary>{summary}</summary><pre>{text}</pre></details>'
 
     def _facts(self) -> dict[str, object]:
-        """What the script cannot read off the tables: the output after each entry."""
-        replay = replayed(self._scene)
+        """What the script cannot read off the tables: addresses, and values in between."""
+        speaker, addresses, replay = self._speaker, self._addresses, self._replay
         return {
             "labels": [entry.label for entry in self._scene.entries],
-            "start": replay.start,
-            "steps": [[part for pair in step for part in pair] for step in replay.steps],
-            "result": list(self._scene.output.texts.values()),
+            "parts": [[part.name, part.header] for part in addresses.parts],
+            "entries": [
+                {
+                    "at": [_short(found) for found in addresses.coordinates(entry)],
+                    "value": speaker.value(entry),
+                    "sum": speaker.sum(entry),
+                }
+                for entry in self._scene.entries
+            ],
+            "act": speaker.act,
+            "sign": speaker.sign,
+            "fresh": not self._scene.trace.layout.include_self,
+            "between": self._between,
             "opening": replay.opening,
             "finish": replay.finish,
         }
+
+    @property
+    def _between(self) -> list[dict[int, str]]:
+        """The texts that an entry leaves in touched cells where they are not those of the result.
+
+        By the number of the cell among those that the table marks with `data-e`.
+        """
+        output, replay = self._scene.output, self._replay
+        if self._scene.trace.kind == "gather":
+            return []
+        result = list(output.texts.values())
+        marked = [
+            place
+            for place, cell in enumerate(output.cells)
+            if cell in output.entries or replay.start[place] != result[place]
+        ]
+        number = {place: order for order, place in enumerate(marked)}
+        return [
+            {number[place]: text for place, text in step if text != result[place]}
+            for step in replay.steps
+        ]
 
 
 def embedded(value: object) -> str:
@@ -115,6 +209,11 @@ def embedded(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _short(found: Coordinate) -> list[str]:
+    """The texts of a coordinate without empty ones at the end."""
+    return list(found) if found.written else [found.text] if found.text else []
 
 
 def _shown(value: object) -> str:

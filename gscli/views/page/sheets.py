@@ -58,6 +58,11 @@ class Sheet:
         """Shown cells, plane by plane, row by row."""
         return list(self.texts)
 
+    @property
+    def upright(self) -> bool:
+        """Vectors of indices and updates stand upright, so that an entry is one line of both."""
+        return len(self.shape) == 1 and self.subject.role in ("indices", "updates")
+
     def cell(self, lead: Cell, row: int, column: int) -> Cell:
         """Where a cell of a plane lies in the tensor: numbers and vectors are drawn as one row."""
         rank = len(self.shape)
@@ -78,7 +83,10 @@ class Scene:
 
     @cached_property
     def sheets(self) -> list[Sheet]:
-        """The tensors that the options show, in drawing order; the output always."""
+        """The tensors that the options show, in drawing order; the output always.
+
+        A scatter starts from a copy of data, so that one grid is data first and output last.
+        """
         return [self._sheet(subject, seen) for subject, seen in self._seen]
 
     @property
@@ -100,9 +108,14 @@ class Scene:
 
     @cached_property
     def _seen(self) -> list[tuple[Subject, Window]]:
-        show = None if self.options.show is None else (*self.options.show, "output")
+        drawn: tuple[str, ...] = ("indices", "updates", "output")
+        if self.options.show is not None:
+            drawn = (*self.options.show, "output")
+        elif self.trace.kind == "gather":
+            drawn = ("data", "indices", "output")
         return [
-            (subject, self._window(subject)) for subject in subjects(self.trace, self.entries, show)
+            (subject, self._window(subject))
+            for subject in subjects(self.trace, self.entries, drawn)
         ]
 
     def _window(self, subject: Subject) -> Window:

@@ -1,12 +1,11 @@
-"""Sheets as HTML tables: captions, header cells, a spoken label and the entries of every cell.
+"""Sheets as HTML tables: captions, header cells and rows.
 
 Everything that a reader sees or hears is in the markup, so the page reads without its script.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby, pairwise
 
@@ -16,51 +15,40 @@ from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import label_of
-from gscli.views.page.sheets import SIGNS, Cell, Sheet
-from gscli.views.page.words import shape_words, spoken_sign
+from gscli.views.page.cells import Cells
+from gscli.views.page.sheets import Cell, Sheet
+from gscli.views.page.words import shape_words
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
 
-LETTERS = 4
-"""Entries that one cell names; of more, the first and the last."""
+BLOCK = 25
+"""Rows of one table; a browser lays out and paints only the tables in sight."""
 
-COLOURS = 7
 _MATRIX = 2
 
 
-def chip_class(number: int, *, live: bool) -> str:
-    """The class of an entry's colour.
+def sheet_html(sheet: Sheet, cells: Cells, *, title: str = "", heads: Sequence[str] = ()) -> str:
+    """One tensor with its heading, planes and what is left out.
 
-    >>> chip_class(8, live=True), chip_class(0, live=False)
-    ('c1', 'x')
-    """
-    return f"c{number % COLOURS}" if live else "x"
-
-
-def sheet_html(sheet: Sheet, skipped: Collection[int], *, quiz: bool = False) -> str:
-    """One tensor with its heading, planes and what is left out, `skipped` entries struck through.
-
-    `quiz` asks for the output: nothing that follows from the indices is told.
+    `title` in place of its name; `heads` over the columns in place of their numbers.
     """
     subject = sheet.subject
-    kinds = {"data": BareCells, "output": BlankCells} if quiz else {}
-    default = LetterCells if quiz else Cells
-    cells = kinds.get(subject.role or "", default)(sheet, skipped)
-    name = f"{subject.name} <small>{dtype_name(subject.array.dtype)} {shape_words(sheet.shape)}"
+    kind = f"{dtype_name(subject.array.dtype)} {shape_words(sheet.shape)}"
+    tables = _tables(sheet, f"{title or subject.name} <small>{kind}</small>", cells, heads)
     return (
-        f'<div class="tensor {subject.role}">{_tables(sheet, f"{name}</small>", cells)}'
+        f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in left_out(sheet))
         + "</div>"
     )
 
 
-def _tables(sheet: Sheet, name: str, cells: Cells) -> str:
+def _tables(sheet: Sheet, name: str, cells: Cells, heads: Sequence[str]) -> str:
     if not sheet.texts:
         return f'<p class="name">{name}</p><p class="rest">no cells</p>'
     if len(sheet.shape) <= _MATRIX:
-        return _table(sheet, (), name, cells)
+        return _table(sheet, (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
     for _, row in groupby(sheet.window.planes, lambda lead: lead[:-1]):
-        tables = (_table(sheet, lead, plane_name(sheet, lead), cells) for lead in row)
+        tables = (_table(sheet, lead, plane_name(sheet, lead), cells, heads) for lead in row)
         parts.append(f'<div class="planes">{"".join(tables)}</div>')
     return "".join(parts)
 
@@ -86,129 +74,91 @@ def left_out(sheet: Sheet) -> Iterator[str]:
         yield f"{counted(int(touched) - len(sheet.entries), 'touched cell')} not shown"
 
 
-class Cells:
-    """The table cells of one sheet: value, letters, and what is said of them."""
+def _table(sheet: Sheet, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]) -> str:
+    """One plane as a table; of many rows, as tables of some each, so that headers are never far."""
+    seen = sheet.window
+    rows, columns = (
+        _with_gaps(shown, allowed)
+        for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))
+    )
+    if sheet.upright:
+        rows, columns = columns, [0]
+    frame = _Frame(sheet, lead, columns, cells, heads)
+    if len(rows) <= BLOCK + BLOCK // 2:
+        return frame.table(rows, caption)
+    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)]
+    captions = [caption] + [f"<small>from {_first(block)}</small>" for block in blocks[1:]]
+    tables = map(frame.table, blocks, captions)
+    return "".join(f'<div class="block">{table}</div>' for table in tables)
 
-    def __init__(self, sheet: Sheet, skipped: Collection[int]) -> None:
-        self._sheet = sheet
-        self._skipped = skipped
 
-    def html(self, cell: Cell) -> str:
-        """One `<td>`."""
-        numbers, text = self._sheet.entries.get(cell, []), escape(self._sheet.texts[cell])
-        label = escape(self.place(cell) + self._is(cell) + entry_words(numbers))
-        if not numbers:
-            return f'<td aria-label="{label}"><b>{text}</b></td>'
-        chips = self._chips(numbers)
-        kinds = [f"n{len(chips)}"] + ["drop"] * self._dropped(cell, numbers)
-        return (
-            f'<td data-e="{" ".join(map(str, numbers))}" class="{" ".join(kinds)}" '
-            f'aria-label="{label}"><span class="e">{"".join(chips)}</span>'
-            f'<b class="{self._chip(numbers[-1])}">{text}</b>{self._sign(cell, numbers)}</td>'
+def _first(rows: Sequence[int | range]) -> int:
+    return rows[0].start if isinstance(rows[0], range) else rows[0]
+
+
+class _Frame:
+    """What the rows of one plane have in common."""
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        lead: Cell,
+        columns: Sequence[int | range],
+        cells: Cells,
+        heads: Sequence[str],
+    ) -> None:
+        self._sheet, self._lead, self._columns, self._cells = sheet, lead, columns, cells
+        headed = len(sheet.shape) > 0 and bool(heads or not sheet.upright)
+        self._numbered = len(sheet.shape) >= _MATRIX or sheet.upright
+        corner = '<td class="gap"></td>' if self._numbered else ""
+        self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
+        places = ",".join(map(str, lead))
+        self._open = '<table role="grid" aria-readonly="true"' + (
+            f' data-l="{places}">' if lead else ">"
         )
 
-    def _dropped(self, cell: Cell, numbers: Sequence[int]) -> bool:
-        lost = self._sheet.subject.role == "updates" and cell in self._sheet.subject.signs
-        return lost or all(number in self._skipped for number in numbers)
+    def table(self, rows: Sequence[int | range], caption: str) -> str:
+        """A `<table>` of some rows."""
+        body = "".join(map(self._row, rows))
+        return f"{self._open}<caption>{caption}</caption>{self._head}<tbody>{body}</tbody></table>"
 
-    def place(self, cell: Cell) -> str:
-        """How a cell is called aloud."""
-        return f"{self._sheet.subject.name} {','.join(map(str, cell))}".strip()
-
-    def _is(self, cell: Cell) -> str:
-        text, how = self._sheet.texts[cell], self._sheet.subject.signs.get(cell)
-        if how is None:
-            return f" is {text}"
-        indices = self._sheet.subject.role == "indices"
-        return f" is {text}, {spoken_sign(how) if indices else 'dropped'}"
-
-    def _sign(self, cell: Cell, numbers: Sequence[int]) -> str:
-        how = self._sheet.subject.signs.get(cell)
-        return "" if how is None else f'<em class="{self._chip(numbers[-1])}">{SIGNS.of(how)}</em>'
-
-    def _chips(self, numbers: Sequence[int]) -> list[str]:
-        """A letter per entry; of many, the first and the last, which decides the ground."""
-        many = len(numbers) > LETTERS
-        chips = [f'<i class="{self._chip(number)}">{label_of(number)}</i>' for number in
-                 ([numbers[0], numbers[-1]] if many else numbers)]  # fmt: skip
-        if many:
-            chips.insert(1, f'<i class="m">+{len(numbers) - 2}</i>')
-        return chips
-
-    def _chip(self, number: int) -> str:
-        return chip_class(number, live=number not in self._skipped)
-
-
-class LetterCells(Cells):
-    """Cells of a question: the entries, and not what becomes of them."""
-
-    def __init__(self, sheet: Sheet, _skipped: Collection[int]) -> None:
-        super().__init__(replace(sheet, subject=replace(sheet.subject, signs={})), ())
-
-
-class BareCells(Cells):
-    """Cells of a question without their entries."""
-
-    def html(self, cell: Cell) -> str:
-        """One `<td>` with its value."""
-        label, text = escape(self.place(cell) + self._is(cell)), escape(self._sheet.texts[cell])
-        return f'<td aria-label="{label}"><b>{text}</b></td>'
-
-
-class BlankCells(Cells):
-    """Cells that are asked for."""
-
-    def html(self, cell: Cell) -> str:
-        """One `<td>` without its value."""
-        return f'<td aria-label="{escape(self.place(cell))}"><b></b></td>'
-
-
-def entry_words(numbers: Sequence[int]) -> str:
-    """The entries of a cell, for its label.
-
-    >>> entry_words([0, 2]), entry_words([])
-    (', entry a and c', '')
-    """
-    if not numbers:
-        return ""
-    *first, last = [label_of(number) for number in numbers]
-    return f", entry {', '.join(first)} and {last}" if first else f", entry {last}"
-
-
-def _table(sheet: Sheet, lead: Cell, caption: str, cells: Cells) -> str:
-    rank, seen = len(sheet.shape), sheet.window
-    parts = [f'<table role="grid" aria-readonly="true"><caption>{caption}</caption>']
-    if rank:
-        corner = "<td></td>" if rank >= _MATRIX else ""
-        parts.append(f"<thead><tr>{corner}{_headers(sheet)}</tr></thead>")
-    parts.append("<tbody>")
-    width = len(_with_gaps(seen.columns, seen.allowed[-1])) + 1
-    for row in _with_gaps(seen.rows, seen.allowed[-2]):
+    def _row(self, row: int | range) -> str:
         if isinstance(row, range):
             text = f"⋮ {counted(len(row), 'row')}"
-            parts.append(f'<tr><td class="gap" colspan="{width}">{text}</td></tr>')
-        else:
-            header = f'<th scope="row">{row}</th>' if rank >= _MATRIX else ""
-            parts.append(f"<tr>{header}{_row(sheet, lead, row, cells)}</tr>")
-    return "".join([*parts, "</tbody></table>"])
+            return f'<tr><td class="gap" colspan="{len(self._columns) + 1}">{text}</td></tr>'
+        line = [column if isinstance(column, range) else self._at(row, column)
+                for column in self._columns]  # fmt: skip
+        if not self._numbered:
+            return f"<tr>{''.join(_cell(self._cells, at, None) for at in line)}</tr>"
+        owner = self._cells.owner([at for at in line if not isinstance(at, range)])
+        cells = "".join(_cell(self._cells, at, owner) for at in line)
+        return f"<tr>{_row_header(self._cells, row, owner)}{cells}</tr>"
+
+    def _at(self, row: int, column: int) -> Cell:
+        return (row,) if self._sheet.upright else self._sheet.cell(self._lead, row, column)
 
 
-def _headers(sheet: Sheet) -> str:
+def _cell(cells: Cells, at: Cell | range, owner: int | None) -> str:
+    if isinstance(at, range):
+        return '<td class="gap">⋯</td>'
+    return cells.html(at) if owner is None else cells.owned(at, owner)
+
+
+def _headers(columns: Sequence[int | range], heads: Sequence[str]) -> str:
     return "".join(
         f'<th scope="col" class="gap" aria-label="{counted(len(at), "column")} not shown">⋯</th>'
         if isinstance(at, range)
-        else f'<th scope="col">{at}</th>'
-        for at in _with_gaps(sheet.window.columns, sheet.window.allowed[-1])
+        else f'<th scope="col">{heads[at] if heads else at}</th>'
+        for at in columns
     )
 
 
-def _row(sheet: Sheet, lead: Cell, row: int, cells: Cells) -> str:
-    return "".join(
-        '<td class="gap">⋯</td>'
-        if isinstance(column, range)
-        else cells.html(sheet.cell(lead, row, column))
-        for column in _with_gaps(sheet.window.columns, sheet.window.allowed[-1])
-    )
+def _row_header(cells: Cells, row: int, owner: int | None) -> str:
+    """The number of the row, or the letter of the entry that it is."""
+    if owner is None:
+        return f'<th scope="row">{row}</th>'
+    chip = f'<i class="{cells.chip(owner)}">{label_of(owner)}</i>'
+    return f'<th scope="row" class="letter"><span class="v">entry </span>{chip}</th>'
 
 
 def _with_gaps(shown: Sequence[int], allowed: range) -> list[int | range]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gscli.base.arrays import dtype_name
 from gscli.traces.trace import label_of
@@ -13,7 +14,8 @@ from gscli.views.page.words import Speaker, shape_words
 
 def text_version(scene: Scene, speaker: Speaker) -> str:
     """Every tensor and every sentence, line by line."""
-    lines = [line for sheet in scene.sheets for line in _tensor(sheet)]
+    whole = replace(scene.options, show=("data", "indices", "updates"))
+    lines = [line for sheet in Scene(scene.trace, whole).sheets for line in _tensor(sheet)]
     lines += [
         f"{label_of(number)}: {speaker.sentence(entry)}"
         for number, entry in enumerate(scene.entries)

@@ -24,6 +24,15 @@ from gscli.views.words.statements import Teller
 SPELLED = 4
 """Slices of up to so many cells are written out."""
 
+_ACTS = {
+    "none": "write",
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "max": "max",
+    "min": "min",
+    "mean": "average",
+}
 _BETWEEN = {"add": "+", "sub": "−", "mul": "×", "mean": "+"}
 _BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "mean": "or"}
 _SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": "out of range"}
@@ -66,6 +75,37 @@ class Speaker:
         if self._trace.kind == "gather":
             return self._read(entry, index, moved)
         return self._written(entry, index, moved)
+
+    @property
+    def act(self) -> str:
+        """What an entry does with its value, as one verb."""
+        return "copy" if self._trace.kind == "gather" else _ACTS[self._trace.reduction]
+
+    @property
+    def sign(self) -> str:
+        """What stands before an update where it meets the value that is there."""
+        boolean = self._trace.layout.dtype == "bool"
+        return (_BOOLEAN if boolean else _BETWEEN).get(self._trace.reduction, "")
+
+    def value(self, entry: Entry) -> str:
+        """What the entry moves: the value of one cell, or the name of its slice."""
+        change = entry.change
+        if change is not None and change.update.size == 1:
+            return self._listed(change.update)
+        if self._trace.kind == "gather" and entry.live and entry.result is not None:
+            found = self._spelled(self._trace.run.output, entry.result)
+            return found or self._teller.target_cell(entry)
+        return self._teller.result_cell(entry)
+
+    def sum(self, entry: Entry) -> str:
+        """How one cell came to its value, or nothing for slices and gathers."""
+        change = entry.change
+        if change is None or change.new.size != 1:
+            return ""
+        old, update, new = map(self._listed, (change.old, change.update, change.new))
+        if self._trace.reduction == "none":
+            return f"{old} → {new}"
+        return new if change.fresh else f"{self._combined(change, old, update)} = {new}"
 
     @cached_property
     def counts(self) -> str:

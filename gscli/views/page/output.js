@@ -1,0 +1,92 @@
+/* The cells of the result as they are after some of the entries. A step rewrites no cell but those
+   that its entries touch. */
+
+var LETTERS = 4; // entries that a cell names; of more, the first and the last
+var COLOURS = 7;
+
+function Output(stage, facts, gather, skipped) {
+  var last = facts.entries.length + (facts.finish ? 1 : 0);
+  var step = last;
+  var cells = all(stage, ".output td[data-e]").map(function (td, number) {
+    var was = td.querySelector(".was");
+    return {
+      td: td, number: number, entries: entriesOf(td), start: was ? was.getAttribute("data-t") : "",
+      end: td.querySelector("b").textContent,
+      place: td.getAttribute("aria-label").split(" is ")[0]
+    };
+  });
+  var written = facts.entries.map(function () { return []; });
+  cells.forEach(function (cell) {
+    cell.entries.forEach(function (entry) { written[entry].push(cell); });
+  });
+  // Means are divided and untold entries follow in a last step.
+  var late = facts.finish ? cells.filter(function (cell) {
+    return text(cell, last) !== text(cell, last - 1);
+  }) : [];
+
+  function done(cell, at) {
+    return cell.entries.filter(function (entry) { return entry < at; });
+  }
+
+  function text(cell, at) {
+    var writers = done(cell, at);
+    var writer = writers[writers.length - 1];
+    if (at === last) { return cell.end; }
+    if (writer === undefined) { return cell.start; }
+    return gather ? cell.end : (facts.between[writer] || {})[cell.number] || cell.end;
+  }
+
+  function go(to) {
+    var low = Math.min(step, to), high = Math.max(step, to);
+    var changed = new Set(high === last ? late : []);
+    written.slice(low, high).forEach(function (group) {
+      group.forEach(function (cell) { changed.add(cell); });
+    });
+    step = to;
+    changed.forEach(fill);
+  }
+
+  function fill(cell) {
+    var entries = done(cell, step), now = text(cell, step);
+    var colour = entries.length ? ink(entries[entries.length - 1]) : "";
+    var filled = entries.length && entries.every(function (entry) { return skipped[entry]; });
+    var chips = cell.td.querySelector(".e");
+    var bold = cell.td.querySelector("b");
+    cell.td.setAttribute("aria-label", cell.place + " is " + (now || "empty")
+      + (filled ? ", filled" : "") + entryWords(entries));
+    cell.td.className = colour + (filled ? " fill" : "") + " n" + Math.min(entries.length, LETTERS);
+    bold.textContent = now || "·";
+    chips.textContent = "";
+    entries.forEach(function (entry, place) {
+      if (entries.length <= LETTERS || place === 0 || place === entries.length - 1) {
+        chips.appendChild(make("i", { "class": ink(entry), "data-t": facts.labels[entry] }));
+      } else if (place === 1) {
+        chips.appendChild(make("i", { "class": "m", "data-t": "+" + (entries.length - 2) }));
+      }
+    });
+  }
+
+  function ink(entry) { return skipped[entry] ? "x" : "c" + (entry % COLOURS); }
+
+  function entryWords(entries) {
+    var labels = entries.map(function (entry) { return facts.labels[entry]; });
+    var end = labels.pop();
+    if (!end) { return ""; }
+    return ", entry " + (labels.length ? labels.join(", ") + " and " : "") + end;
+  }
+
+  // What a cell holds now, and before any entry came.
+  function value(td) {
+    var found = cells.find(function (cell) { return cell.td === td; });
+    return found ? text(found, step) : td.textContent;
+  }
+
+  return {
+    last: last, go: go, ink: ink, value: value,
+    cells: function (entry) { return written[entry].map(function (cell) { return cell.td; }); },
+    start: function (td) {
+      var found = cells.find(function (cell) { return cell.td === td; });
+      return found ? found.start : "";
+    }
+  };
+}

@@ -1,0 +1,43 @@
+/* Back, next, play, and a slider over the steps. */
+
+var PACE = 1800; // milliseconds per step
+
+function Player(last, go) {
+  var step = 0;
+  var timer = null;
+  var back = button("◀ back", function () { stop(); go(step - 1); });
+  var next = button("next ▶", function () { stop(); go(step + 1); });
+  var play = button("▶ play", function () { if (timer) { stop(); } else { start(); } });
+  var slider = make("input", { type: "range", min: 0, max: last, value: 0, "aria-label": "step" });
+  var told = make("span");
+  var element = make("div", { "class": "controls" });
+  [back, next, play, slider, told].forEach(function (part) { element.appendChild(part); });
+  slider.addEventListener("input", function () { stop(); go(Number(slider.value)); });
+
+  function start() {
+    if (step === last) { go(0); }
+    timer = window.setInterval(function () {
+      go(step + 1);
+      if (step === last) { stop(); }
+    }, PACE);
+    play.textContent = "❚❚ pause";
+  }
+
+  function stop() {
+    window.clearInterval(timer);
+    timer = null;
+    play.textContent = "▶ play";
+  }
+
+  function show(at) {
+    step = at;
+    slider.value = step;
+    slider.setAttribute("aria-valuetext", "step " + step + " of " + last);
+    told.textContent = "step " + step + " of " + last;
+    enable(back, step > 0);
+    enable(next, step < last);
+    enable(play, last > 0);
+  }
+
+  return { element: element, show: show, stop: stop };
+}
