@@ -48,6 +48,11 @@ def test_stdout_takes_one_result() -> None:
         compared(Settings(html="-", json="document"))
 
 
+def test_a_quiz_without_a_page_is_refused() -> None:
+    with pytest.raises(UsageError, match="--quiz is a question on a page"):
+        explain_operator(gather, WORDS, {}, Settings(quiz=True))
+
+
 def test_explain_saves_the_page_and_the_picture(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,6 +91,8 @@ def check_requests(settings: Settings) -> None:
                 "--in-place changes the file of data and has no other result",
                 hint=f"leave out {' and '.join(given)}",
             )
+    if settings.quiz and settings.html is None:
+        raise UsageError("--quiz is a question on a page", hint="add --html FILE")
     to_stdout = [
         name
         for name, wanted in (

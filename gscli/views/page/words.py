@@ -93,7 +93,7 @@ class Speaker:
         if change is not None and change.update.size == 1:
             return self._listed(change.update)
         if self._trace.kind == "gather" and entry.live and entry.result is not None:
-            found = self._spelled(self._trace.run.output, entry.result)
+            found = self._spelled(self._trace.output, entry.result)
             return found or self._teller.target_cell(entry)
         return self._teller.result_cell(entry)
 
