@@ -429,11 +429,11 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     window.press("Right", "Right", "Right")
     assert window.run(OUTPUT) == ["10", "0", "0", "·"]
     window.click("nav button:last-child")
-    assert window.run(MARKED).startswith("JAX take (fill)")
+    assert window.run(MARKED).startswith("JAX x[i]")
     assert "answer 4 of" in window.run("return document.querySelector('nav').innerText")
     window.click(".current a[href='#answers']")
     assert window.run("return scrollY") < 200
-    assert window.run(CURRENT) == "JAX take (fill)"
+    assert window.run(CURRENT) == "JAX x[i]"
     window.click("[href='#answer-1']")
     assert window.run(CURRENT) == "NumPy take (wrap)"
 
