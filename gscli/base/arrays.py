@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import dtypes
 from gscli.base.errors import ContentRefused, DtypeRefused
+
+Array: TypeAlias = NDArray[Any]
+Indices: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 EXACT_IN_FLOAT64 = 2**53
 """Whole numbers up to this size survive readers that keep every number as a float64."""
@@ -48,7 +52,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def as_array(value: object, name: str) -> NDArray[Any]:
+def as_array(value: object, name: str) -> Array:
     """`value` as an array of one of the known element types, without a copy where possible.
 
     Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; other objects
@@ -60,7 +64,7 @@ def as_array(value: object, name: str) -> NDArray[Any]:
     if type(value) is np.ndarray and value.dtype in _PLAIN:
         return value
     if isinstance(value, np.ndarray):
-        array: NDArray[Any] = value
+        array: Array = value
     else:
         array = _from_sequence(value, name)
     if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
@@ -76,7 +80,7 @@ def as_array(value: object, name: str) -> NDArray[Any]:
     return array
 
 
-def _from_sequence(value: object, name: str) -> NDArray[Any]:
+def _from_sequence(value: object, name: str) -> Array:
     try:
         array = np.asarray(value)
     except MemoryError:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
-
-from numpy.typing import NDArray
 
 from gscli.base.errors import UsageError
 from gscli.cli.options import Settings
@@ -15,8 +12,6 @@ from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.plan.masks import without_masks
 from gscli.plan.typing import Inputs, untyped_as
-
-Array = NDArray[Any]
 
 _TOGETHER = (".npz", ".safetensors")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -10,15 +10,13 @@ import mmap
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.files.regular import RegularFile
-
-Array: TypeAlias = NDArray[Any]
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""

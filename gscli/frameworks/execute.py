@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from numpy.typing import NDArray
-
+from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused, UsageError
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.plan.inputs import planned
 from gscli.plan.plan import JudgedPlan
-
-Array = NDArray[Any]
 
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:

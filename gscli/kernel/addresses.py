@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.kernel import loops
 from gscli.layout.axes import Negative
-from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 
 def rows_of(

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gscli.plan.plan import Array, Indices
+from gscli.base.arrays import Array, Indices
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 1

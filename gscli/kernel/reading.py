@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import take
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 
 def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:

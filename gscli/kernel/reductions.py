@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Indices
 
 Ufunc = Any
 

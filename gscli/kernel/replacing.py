@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.kernel.addresses import rows_of
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 CHUNK = 1 << 20
 """Bytes of output that are copied and patched while they are near."""

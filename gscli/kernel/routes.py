@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from gscli.base.arrays import Flags, Indices
 from gscli.kernel.walks import Cells, Elements, Shared, Slices, Step, Walk
 from gscli.layout.forms import cells
-from gscli.plan.plan import Flags, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""

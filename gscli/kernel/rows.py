@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.kernel import loops
 from gscli.kernel.walks import Step
 from gscli.layout.axes import Number
-from gscli.plan.plan import Array, Indices
 
 Ufunc = Any
 

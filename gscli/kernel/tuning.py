@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from gscli.plan.plan import BLOCK, Array
+from gscli.base.arrays import Array
+from gscli.plan.plan import BLOCK
 
 Lane = TypeVar("Lane")
 

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Flags, Indices
 from gscli.kernel.addresses import cells_of, rows_of
 from gscli.layout.forms import Form
-from gscli.plan.plan import Flags, Indices, JudgedPlan, positions
+from gscli.plan.plan import JudgedPlan, positions
 
 Region: TypeAlias = tuple[Any, ...]
 Lane: TypeAlias = tuple[int, ...]

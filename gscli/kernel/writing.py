@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel.loops import combines, library
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
@@ -17,7 +17,7 @@ from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
 from gscli.kernel.walks import Lane, Step, Walk
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 SHARED_BYTES = 128
 """Bytes of a row from which a thread may have a part of it: two lines of a cache."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, IndexRefused
 from gscli.declare.comparisons import Call, ConceptName
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.traces.trace import Trace
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import ContentRefused, GscliError, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, check_limit, open_content
@@ -27,8 +26,6 @@ from gscli.files.regular import reading
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-
-Array = NDArray[Any]
 
 Expected: TypeAlias = Literal["output", "error", "open"]
 

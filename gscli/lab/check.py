@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import (
     ExactShapeRefused,
     Finding,
@@ -28,7 +28,6 @@ from gscli.plan.plan import BLOCK, JudgedPlan, Plan
 from gscli.traces.duplicates import duplicate_writers, windows_overlap
 from gscli.traces.entries import label_of
 
-Array = NDArray[Any]
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "inputs"]
 
 LISTED = 50

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import as_array, dtype_name
+from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.declare.comparisons import (
     CONCEPTS,
@@ -28,7 +27,6 @@ from gscli.layout.axes import Tensor
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
-Array = NDArray[Any]
 Declared: TypeAlias = tuple[Operator, Comparison]
 
 

@@ -10,18 +10,15 @@ import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.files import files
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace, traced
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

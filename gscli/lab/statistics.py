@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import dtype_name, plain
+from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.text import show_shape
 from gscli.files import mapped
-
-Array = NDArray[Any]
 
 BLOCK = 1 << 20
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.base.cached import cached_property
 from gscli.layout.axes import Column, Shape
 from gscli.layout.layout import Layout
-from gscli.plan.policy import Array, Indices
 
 BLOCK = 1 << 16
 """Entries judged or resolved at a time: their addresses stay in the second-level cache."""

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-from numpy.typing import NDArray
-
-from gscli.base.arrays import as_array, dtype_name
+from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
@@ -17,8 +14,6 @@ from gscli.layout.layout import Layout
 from gscli.plan.limits import shape_limit
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import Plan
-
-Array = NDArray[Any]
 
 _VALUES_LIMIT = 64
 _LAYOUTS: dict[tuple[object, ...], Layout] = {}

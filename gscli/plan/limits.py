@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from numpy.typing import NDArray
-
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import Array, dtype_named
 from gscli.base.errors import LimitRefused
 from gscli.base.text import show_shape
 from gscli.layout.layout import Layout
-
-Array = NDArray[Any]
 
 DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""

@@ -6,16 +6,13 @@ How many entries a mask makes depends on its values, so masks are replaced befor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
-
-Array = NDArray[Any]
 
 
 def without_masks(

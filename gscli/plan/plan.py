@@ -19,24 +19,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.cached import cached_property
 from gscli.base.errors import Finding
 from gscli.files import mapped
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.indices import BLOCK, WrittenIndices, positions
-from gscli.plan.policy import (
-    Array,
-    Flags,
-    Indices,
-    apply_policy,
-    from_end,
-    highest_tame,
-    largest_unsigned,
-)
+from gscli.plan.policy import apply_policy, from_end, highest_tame, largest_unsigned
 
 __all__ = [
-    "BLOCK", "Array", "Flags", "Indices", "JudgedPlan", "LatePlan", "Plan", "Resolved",
+    "BLOCK", "JudgedPlan", "LatePlan", "Plan", "Resolved",
     "fit_updates", "positions",
 ]  # fmt: skip
 

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy
-
-Array: TypeAlias = NDArray[Any]
-Indices: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
 
 _INT32_MAX = 2**31 - 1
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

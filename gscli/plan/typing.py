@@ -13,15 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import DtypeRefused, IndexTypeRefused, Notice, UpdatesTypeRefused
 from gscli.declare.signature import Signature
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.layout.axes import TypeRefused
 from gscli.plan.inputs import layout_of, refused_types
-
-Array = NDArray[Any]
 
 
 @dataclass

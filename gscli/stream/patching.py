@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gscli import kernel
+from gscli.base.arrays import Array, Indices
 from gscli.base.errors import CannotWrite, UsageError
 from gscli.files import mapped, npy
 from gscli.files.atomic import open_atomic
@@ -24,7 +25,7 @@ from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_ro
 from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 from gscli.stream.rowfile import HeldRows, RowFile
 from gscli.stream.running import Progress, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
-from gscli.plan.plan import Array, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 from gscli.stream.rowfile import HeldRows, RowFile
 
 PIECE = 36 << 20

@@ -13,11 +13,11 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.base.arrays import Array, Indices
 from gscli.base.errors import CannotRead
 from gscli.files import mapped
 from gscli.files.regular import RegularFile
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
-from gscli.plan.plan import Array, Indices
 
 Bytes = NDArray[np.uint8]
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
 from gscli.files import mapped
@@ -20,7 +20,7 @@ from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
 from gscli.kernel.updates import Updates, prepared
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.plan import Array, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered
 from gscli.stream.rowfile import HeldRows, RowFile, rows_of
 from gscli.stream.writeback import written_through

@@ -14,13 +14,14 @@ from typing import IO
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
 from gscli.kernel.rows import stable_order
 from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 BLOCK = 1 << 20
 """Bytes of data that pass by at a time."""

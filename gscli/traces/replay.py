@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import Array, Flags, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, comparable
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
-from gscli.plan.plan import Array, Flags, Indices, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 
 REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""

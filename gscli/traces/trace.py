@@ -12,7 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
-from gscli.base.arrays import dtype_name, plain
+from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.errors import Notice
 from gscli.base.text import counted
 from gscli.files.jsonarray import dump_json
@@ -21,7 +21,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Shape
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Array, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 from gscli.traces.duplicates import Duplicates, duplicate_notice, duplicate_writers
 from gscli.traces.entries import Adjustment, Entry, How, label_of, resolved_entries
 

@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.dtypes import SMALL_INTEGERS
-from gscli.plan.plan import Array
 from gscli.views.signs import Signs, cells
 
 MOST_DIGITS = 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs
@@ -17,7 +18,7 @@ from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.inputs import layout_of, planned
-from gscli.plan.plan import Array, JudgedPlan
+from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.duplicates import duplicate_notice
 from gscli.traces.trace import Trace

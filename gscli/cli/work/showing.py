@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import DtypeRefused, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import byte_limit
@@ -19,8 +19,6 @@ from gscli.cli.work.drawing import save_text, view_options
 from gscli.files import files
 from gscli.files.element_types import dtype_label, dtype_named
 from gscli.lab.statistics import statistics
-
-Array = NDArray[Any]
 
 
 def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: bool) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gscli.base import dtypes
+from gscli.base.arrays import Array
 from gscli.base.errors import (
     DtypeRefused,
     GscliError,
@@ -28,7 +29,6 @@ from gscli.declare.comparisons import CONCEPTS, Comparison
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
 from gscli.frameworks.operator import Operator
-from gscli.plan.plan import Array
 from gscli.plan.typing import Inputs
 
 LONGEST_COMMAND = 300

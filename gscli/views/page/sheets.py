@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused
 from gscli.layout.boxes import Box
-from gscli.plan.plan import Array
 from gscli.traces.trace import Entry, How, Trace
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions

@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.text import counted
 from gscli.layout.boxes import Box, box_size
-from gscli.plan.plan import Array
 from gscli.traces.replay import Change
 from gscli.traces.trace import Adjustment, Entry, How, label_of
 from gscli.views.page.sheets import SIGNS, Scene

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gscli.base.arrays import Array
 from gscli.base.errors import UsageError
-from gscli.plan.plan import Array
 from gscli.traces.trace import Trace
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
+from gscli.base.arrays import Array
 from gscli.base.text import counted
-from gscli.plan.plan import Array
 from gscli.traces.entries import LETTERED
 from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import Drawn, line_width, wrapped

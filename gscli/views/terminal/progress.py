@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.layout.boxes import box_size
-from gscli.plan.plan import Array
 from gscli.traces.trace import Entry, Trace
 from gscli.views.terminal.subject import Patch, Subject, subjects
 from gscli.views.words.statements import mean_so_far

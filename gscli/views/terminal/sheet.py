@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags
 from gscli.layout.boxes import Box
-from gscli.plan.plan import Array, Flags
 from gscli.traces.trace import How
 from gscli.views.terminal.subject import Mark, Patch, Subject
 from gscli.views.terminal.window import Limits, Window, overlap, window

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from gscli.base.arrays import Array
 from gscli.layout.boxes import Box, box_size, reshaped
-from gscli.plan.plan import Array
 from gscli.traces.trace import Entry, How, Role, Trace, TracedTensor
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.plan.plan import Array
+from gscli.base.arrays import Array
 from gscli.views.lines import Drawn
 from gscli.views.options import ViewOptions
 from gscli.views.style import Line

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row
-from gscli.plan.plan import Array
 from gscli.traces.trace import Trace, label_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import LONGEST_LINE, signs_of

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box, box_size
-from gscli.plan.plan import Array, Indices
 from gscli.traces.trace import Trace
 
 COUNTED_ENTRIES = 10_000

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.text import counted
 from gscli.layout.axes import Negative, Shape
 from gscli.layout.boxes import Box, box_size
-from gscli.plan.plan import Array
 from gscli.traces.replay import Change
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import NumberFormat
