@@ -37,7 +37,7 @@ PATIENCE = 300
 """Seconds after which a compiler is given up."""
 
 
-class Loops(BuildHookInterface):
+class Loops(BuildHookInterface[Any]):
     """Adds the library to a wheel, or puts it beside its source for an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
