@@ -198,11 +198,23 @@ def reproduction(case: Case) -> str:
     except UsageError:
         return ""
     words = operator.command_line.split()
-    words += [json.dumps(dump_json(array)) for array in case.inputs.values()]
+    words += _shell_words(case.inputs)
     for name, value in case.attrs.items():
         if name != "indices_per_axis":
             words += _option(operator, name, value)
     return shlex.join(words)
+
+
+def _shell_words(inputs: Mapping[str, Array]) -> Iterator[str]:
+    """Arrays inline: as plain lists where a list is read back as the same, else as documents."""
+    arrays = list(inputs.values())
+    for number, array in enumerate(arrays):
+        listed = dtype_name(array.dtype) in ("int64", "float64") and np.isfinite(array).all()
+        # Updates without a type take that of data.
+        alike = number < 2 or array.dtype == arrays[0].dtype  # noqa: PLR2004  data and indices
+        plain = listed and alike and bool(array.size)
+        text = array.tolist() if plain else dump_json(array)
+        yield json.dumps(text, separators=(",", ":") if plain else None)
 
 
 def _option(operator: Operator, name: str, value: object) -> list[str]:

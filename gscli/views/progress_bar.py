@@ -38,15 +38,16 @@ class Progress:
         """`amount` more is done."""
         self.update(self._done + amount)
 
-    def update(self, done: int, total: int | None = None) -> None:
-        """So much is done now."""
+    def update(self, done: int, total: int | None = None, label: str = "") -> None:
+        """So much is done now; `label` says what of, where that changes."""
+        self._label = label or self._label
         self._done, self._total = done, total if total is not None else self._total
         if not self._wanted or time.monotonic() - self._began < SHOWN_AFTER:
             return
         if self._bar is None:
             self._start()
         if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=self._total)
+            self._bar.update(self._task, completed=done, total=self._total, description=self._label)
 
     def _start(self) -> None:
         from rich.console import Console  # noqa: PLC0415  only for work that takes long

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -72,7 +72,8 @@ def import_everything() -> None:
     """Import every module of gscli once, so that no fork has to."""
     for module in walk_packages(gscli.__path__, "gscli."):
         if not module.name.endswith("__main__"):
-            import_module(module.name)
+            with suppress(ImportError):  # the installer's hook, and the compiled loops
+                import_module(module.name)
 
 
 def run_here(words: Sequence[str], place: Place) -> Done:

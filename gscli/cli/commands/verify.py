@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
+
+if TYPE_CHECKING:
+    from gscli.lab.cases import Case, Verdict
 
 
 def build() -> Any:  # noqa: ANN401  typer's command classes are private
@@ -27,6 +33,9 @@ def verify(
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
     ] = "",
+    on: On = "",
+    python: Python = None,
+    patience: Patience = PATIENCE,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
     *,
     settings: Settings,
@@ -35,20 +44,24 @@ def verify(
 
     A failure prints its id, the difference and the command that reproduces it; then `N passed,
     M failed`. Exit status 1 when any fails. - reads cases from standard input. With --json:
-    {"passed", "failed", "failures"}, each failure with its id, problem and command.
+    {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the
+    cases to a runtime in place of gscli; what it does not support is skipped and counted.
     """
-    from gscli.lab.cases import judge, read_cases, reproduction  # noqa: PLC0415
+    from gscli.lab.cases import read_cases, reproduction  # noqa: PLC0415
     from gscli.views.progress_bar import Progress  # noqa: PLC0415
 
-    passed = 0
+    passed = skipped = 0
     failures: list[dict[str, str]] = []
-    with Progress("cases", None) as progress:
+    with _judge(on, python, patience) as judge, Progress("cases", None) as progress:
         for path in files:
             for case in read_cases(path):
                 if only not in case.id:
                     continue
                 verdict = judge(case)
                 progress.advance()
+                if verdict is None:
+                    skipped += 1
+                    continue
                 if verdict.passed:
                     passed += 1
                     continue
@@ -58,7 +71,26 @@ def verify(
                     sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
     if settings.json is not None:
         counts = {"passed": passed, "failed": len(failures)}
+        if on:
+            counts["skipped"] = skipped
         sys.stdout.write(json.dumps({**counts, "failures": failures}) + "\n")
     else:
-        sys.stdout.write(f"{passed} passed, {len(failures)} failed\n")
+        more = f", {skipped} skipped" if on else ""
+        sys.stdout.write(f"{passed} passed, {len(failures)} failed{more}\n")
     return int(bool(failures))
+
+
+@contextmanager
+def _judge(
+    on: str, python: str | None, patience: float
+) -> Iterator[Callable[[Case], Verdict | None]]:
+    """What runs a case: gscli itself, or a runtime that passed its self-test."""
+    if not on:
+        from gscli.lab.cases import judge  # noqa: PLC0415
+
+        yield judge
+        return
+    from gscli.lab.runtimes.judging import judge_on  # noqa: PLC0415
+
+    with judging(on, python, patience) as (runtime, _):
+        yield lambda case: judge_on(runtime, case)

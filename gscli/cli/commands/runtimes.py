@@ -1,0 +1,117 @@
+"""`gscli runtimes [R]`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gscli.base.errors import UsageError
+from gscli.cli.building import tool
+from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.work.runtimes import Python
+
+if TYPE_CHECKING:
+    from gscli.lab.runtimes.catalogue import Installed
+
+
+def build() -> Any:  # noqa: ANN401  typer's command classes are private
+    """The command."""
+    return tool(runtimes, "runtimes", DOCUMENT)
+
+
+def runtimes(
+    runtime: Annotated[
+        str | None, typer.Argument(metavar="[R]", help="start it, and say what it answers")
+    ] = None,
+    python: Python = None,
+    adapter: Annotated[
+        str | None, typer.Option(help="print the adapter of a runtime, one file", metavar="NAME")
+    ] = None,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="be a runtime: answer requests by the rules")
+    ] = False,
+    *,
+    settings: Settings,
+) -> int:
+    """Which runtimes can be asked, and what an interpreter has of them.
+
+    --adapter prints a file that imports nothing of gscli, to be copied into a project and started
+    by --on 'python adapter.py'. --serve answers the protocol on standard input and output, as a
+    peer to try one's own program against. `gscli help runtimes` describes the protocol.
+
+    \b
+    Examples:
+      gscli runtimes --python ~/torch/bin/python
+      gscli runtimes jax:jit
+      gscli runtimes --adapter onnxruntime > adapter.py
+    """  # noqa: D301  \b keeps typer from joining the lines
+    if sum((runtime is not None, adapter is not None, serve)) > 1:
+        raise UsageError("one thing at a time", valid="R, --adapter NAME or --serve")
+    if serve:
+        return _serve()
+    if adapter is not None:
+        from gscli.lab.runtimes.catalogue import adapter_text  # noqa: PLC0415
+
+        sys.stdout.write(adapter_text(adapter))
+        return 0
+    if runtime is not None:
+        return _introduce(runtime, python, settings)
+    from gscli.lab.runtimes.catalogue import installed  # noqa: PLC0415
+
+    _list(installed(python), settings)
+    return 0
+
+
+def _serve() -> int:
+    from gscli.lab.cases import lines_of  # noqa: PLC0415
+    from gscli.lab.runtimes.serving import serve  # noqa: PLC0415
+
+    def say(message: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+    serve(lines_of("-"), say)
+    return 0
+
+
+def _introduce(name: str, python: str | None, settings: Settings) -> int:
+    from gscli.cli.work.runtimes import PATIENCE, judging  # noqa: PLC0415
+
+    with judging(name, python, PATIENCE) as (started, operators):
+        hello = started.hello
+        assert hello is not None
+        names = [operator.full_name for operator in operators]
+    if settings.json is not None:
+        facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
+        sys.stdout.write(json.dumps({**facts, "operators": names}) + "\n")
+        return 0
+    sys.stdout.write(f"{hello.title}, its adapter passed the self-test\n")
+    sys.stdout.writelines(f"  {one}\n" for one in names)
+    return 0
+
+
+def _list(found: list[Installed], settings: Settings) -> None:
+    if settings.json is not None:
+        rows = [
+            {
+                "name": one.adapter.name,
+                "package": one.adapter.package,
+                "version": one.version or None,
+                "missing": list(one.missing),
+                "variants": one.adapter.variants,
+            }
+            for one in found
+        ]
+        sys.stdout.write(json.dumps(rows) + "\n")
+        return
+    width = max(len(one.adapter.name) for one in found) + 2
+    versions = max(len(one.version) for one in found) + 2
+    for one in found:
+        state = one.version or "-"
+        more = f"needs {' '.join(one.missing)}" if one.version and one.missing else ""
+        variants = f"  :{one.adapter.variants}" if one.adapter.variants else ""
+        line = f"{one.adapter.name:<{width}}{state:<{max(versions, 3)}}{more}{variants}"
+        sys.stdout.write(line.rstrip() + "\n")

@@ -1,0 +1,65 @@
+"""What commands that ask a runtime share: their options, and starting one that may judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from gscli.frameworks.operator import Operator
+    from gscli.lab.runtimes.process import Runtime
+
+
+def _complete(incomplete: str) -> list[str]:
+    from gscli.lab.runtimes.catalogue import NAMES  # noqa: PLC0415  only for a shell that completes
+
+    return [name for name in NAMES if name.startswith(incomplete)]
+
+
+On: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        help="the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command",
+        metavar="R",
+        show_default=False,
+        autocompletion=_complete,
+    ),
+]
+"""`--on R`."""
+
+Python: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--python", help="interpreter that has the runtime", metavar="PATH"),
+]
+"""`--python PATH`."""
+
+Patience: TypeAlias = Annotated[
+    float,
+    typer.Option("--patience", help="seconds a call may take (default 20)", metavar="SECONDS",
+                 show_default=False, min=0.05),
+]  # fmt: skip
+"""`--patience SECONDS`."""
+
+PATIENCE = 20.0
+
+
+@contextmanager
+def judging(
+    wish: str, python: str | None, patience: float, names: Sequence[str] = ()
+) -> Iterator[tuple[Runtime, list[Operator]]]:
+    """A started runtime that passed its self-test, and those of the operators that it answers."""
+    from gscli.lab.runtimes.catalogue import command_for  # noqa: PLC0415
+    from gscli.lab.runtimes.naming import answered, operators_named  # noqa: PLC0415
+    from gscli.lab.runtimes.process import Runtime  # noqa: PLC0415
+    from gscli.lab.runtimes.selftest import self_test  # noqa: PLC0415
+
+    for name in names:
+        operators_named(name)  # a wrong name is told before anything is started
+    with Runtime(command_for(wish, python), patience=patience) as runtime:
+        operators = answered(runtime.start(), names)
+        self_test(runtime, operators)
+        yield runtime, operators

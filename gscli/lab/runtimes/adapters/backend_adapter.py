@@ -1,0 +1,33 @@
+"""Answers ONNX operators with any onnx.backend.base.Backend; the variant is MODULE:CLASS."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+from answerer import Runtime, Unsupported, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """Import the class from the working directory or the environment."""
+    sys.path.insert(0, "")
+    module, _, name = variant.partition(":")
+    found = import_module(module)
+    backend = getattr(found, name) if name else found
+    version = getattr(found, "__version__", None) or getattr(backend, "__version__", "unknown")
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        model = one_node(op, opset, inputs, attrs)
+        if not backend.is_compatible(model):
+            raise Unsupported(f"{variant} does not take this model")
+        return backend.run_model(model, list(inputs.values()))[0]
+
+    return Runtime(str(version), OPS, call)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1] if len(sys.argv) > 1 else "backend", start)

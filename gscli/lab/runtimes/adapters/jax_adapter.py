@@ -1,0 +1,89 @@
+"""Answers JAX's operators with x64 on; the variant is jit, or op-by-op (nothing compiled whole)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from answerer import Runtime, Unsupported, index_tuple, serve
+
+AT = ("get", "set", "add", "subtract", "multiply", "min", "max")
+SCATTERS = ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max")
+SEGMENTS = ("segment_sum", "segment_prod", "segment_min", "segment_max")
+OPS = [
+    "jax.take",
+    "jax.take_along_axis",
+    "jax.lax.gather",
+    *(f"jax.at.{name}" for name in AT),
+    *(f"jax.lax.{name}" for name in SCATTERS),
+    *(f"jax.{name}" for name in SEGMENTS),
+]
+DIMENSIONS = {
+    "gather": ("offset_dims", "collapsed_slice_dims", "start_index_map"),
+    "scatter": ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"),
+}
+BATCHING = {
+    "gather": ("operand_batching_dims", "start_indices_batching_dims"),
+    "scatter": ("operand_batching_dims", "scatter_indices_batching_dims"),
+}
+
+
+def start(variant: str) -> Runtime:
+    """Eager as a user calls it, under jax.jit, or under disable_jit."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    if variant not in ("", "jit", "op-by-op"):
+        raise SystemExit(f"jax has no variant {variant!r}: jit, op-by-op")
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        if any(array.dtype.kind in "OUS" for array in inputs.values()):
+            raise Unsupported("JAX has no strings")
+        function = bound(op, attrs)
+        if variant == "op-by-op":
+            with jax.disable_jit():
+                return function(dict(inputs))
+        return (jax.jit(function) if variant == "jit" else function)(dict(inputs))
+
+    return Runtime(jax.__version__, OPS, call)
+
+
+def bound(op: str, attrs: dict[str, Any]) -> Any:
+    """The call with its attributes, as a function of the inputs by name."""
+    import jax
+    import jax.numpy as jnp
+
+    if op.startswith("at."):
+        return lambda inputs: at(op[len("at.") :], {k: jnp.asarray(v) for k, v in inputs.items()},
+                                 attrs)  # fmt: skip
+    if op.startswith("lax."):
+        return lambda inputs: lax(op[len("lax.") :], [jnp.asarray(v) for v in inputs.values()],
+                                  attrs)  # fmt: skip
+    function = getattr(jax.ops if op.startswith("segment") else jnp, op)
+    return lambda inputs: function(*map(jnp.asarray, inputs.values()), **attrs)
+
+
+def at(method: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:
+    """x.at[indices].method(values)."""
+    place = inputs["x"].at[index_tuple(inputs)]
+    values = [inputs["values"]] if "values" in inputs else []
+    return getattr(place, method)(*values, **attrs)
+
+
+def lax(op: str, inputs: list[Any], attrs: dict[str, Any]) -> Any:
+    """jax.lax.gather and the scatters, with their dimension numbers."""
+    import jax
+
+    family = "gather" if op == "gather" else "scatter"
+    rest = dict(attrs)
+    numbers = {name: tuple(rest.pop(name)) for name in DIMENSIONS[family]}
+    numbers |= {name: tuple(rest.pop(name, ())) for name in BATCHING[family]}
+    kind = jax.lax.GatherDimensionNumbers if op == "gather" else jax.lax.ScatterDimensionNumbers
+    if op == "gather":
+        rest["slice_sizes"] = tuple(rest["slice_sizes"])
+    return getattr(jax.lax, op)(*inputs, kind(**numbers), **rest)
+
+
+if __name__ == "__main__":
+    serve("jax", start)

@@ -1,0 +1,28 @@
+"""Answers ONNX operators with the reference evaluator of the onnx package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from answerer import Runtime, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """The evaluator has no variants."""
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    if variant:
+        raise SystemExit(f"onnx has no variant {variant!r}")
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        return ReferenceEvaluator(one_node(op, opset, inputs, attrs)).run(None, inputs)[0]
+
+    return Runtime(onnx.__version__, OPS, call)
+
+
+if __name__ == "__main__":
+    serve("onnx.reference", start)

@@ -1,0 +1,35 @@
+"""ONNX models of one node, for every runtime that reads ONNX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+OPS = [
+    "onnx.Gather", "onnx.GatherElements", "onnx.GatherND", "onnx.Scatter", "onnx.ScatterElements",
+    "onnx.ScatterND",
+]  # fmt: skip
+OLDEST_OPSET = 7
+"""Runtimes read no older models; Gather-1 is in force until opset 10."""
+
+
+def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:
+    """A model whose only node is the call, with the shapes of its inputs."""
+    import onnx
+    from onnx import helper
+
+    def info(name: str, array: Any, shape: Any) -> Any:
+        kind = onnx.TensorProto.STRING
+        if array.dtype.kind not in "OUS":
+            kind = helper.np_dtype_to_tensor_dtype(array.dtype)
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    node = helper.make_node(op, list(inputs), ["output"], **attrs)
+    graph = helper.make_graph(
+        [node],
+        "one_node",
+        [info(name, array, list(array.shape)) for name, array in inputs.items()],
+        [info("output", inputs["data"], None)],
+    )
+    version = helper.make_opsetid("", max(opset, OLDEST_OPSET))
+    model = helper.make_model(graph, opset_imports=[version], ir_version=9)
+    return onnx.shape_inference.infer_shapes(model)

@@ -1,0 +1,148 @@
+"""Answers StableHLO's gather and scatter by the reference interpreter that jaxlib carries.
+
+The variant xla compiles the module by XLA instead.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from answerer import Runtime, Unsupported, serve
+
+OPS = ["stablehlo.gather", "stablehlo.scatter"]
+TYPES = {
+    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "ui8",
+    "uint16": "ui16", "uint32": "ui32", "uint64": "ui64", "float16": "f16", "bfloat16": "bf16",
+    "float32": "f32", "float64": "f64",
+}  # fmt: skip
+COMPUTATIONS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum",
+}  # fmt: skip
+NUMBERS = {
+    "gather": ("offset_dims", "collapsed_slice_dims", "operand_batching_dims",
+               "start_indices_batching_dims", "start_index_map"),
+    "scatter": ("update_window_dims", "inserted_window_dims", "input_batching_dims",
+                "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"),
+}  # fmt: skip
+
+
+def start(variant: str) -> Runtime:
+    """A module of one operator is written as text for every call."""
+    import jax
+    import numpy as np
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    jax.config.update("jax_enable_x64", True)
+    if variant not in ("", "xla"):
+        raise SystemExit(f"stablehlo has no variant {variant!r}: xla")
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        if any(array.dtype.name not in TYPES for array in inputs.values()):
+            raise Unsupported("an element type without an MLIR name here")
+        text = module(op, list(inputs.values()), attrs)
+        if variant:
+            return compiled(text, list(inputs.values()))
+        with mlir.make_ir_context():
+            parsed = ir.Module.parse(text)
+            arguments = [attribute(array) for array in inputs.values()]
+            (found,) = stablehlo.eval_module(parsed, arguments)
+            return array_of(found, next(iter(inputs.values())).dtype)
+
+    def attribute(array: Any) -> Any:
+        name = array.dtype.name
+        kind = ir.Type.parse(TYPES[name])
+        if name == "bool":
+            flat = np.packbits(array.reshape(-1), bitorder="little")
+            return ir.DenseElementsAttr.get(flat, type=kind, shape=list(array.shape))
+        if name in ("float16", "bfloat16"):
+            raw = array.view(np.uint16)
+            return ir.DenseElementsAttr.get(raw.copy(order="C"), type=kind, shape=array.shape)
+        return ir.DenseElementsAttr.get(array.copy(order="C"), type=kind, shape=array.shape)
+
+    def array_of(found: Any, dtype: Any) -> Any:
+        dense = ir.DenseElementsAttr(found)
+        shape = ir.ShapedType(dense.type).shape
+        if dtype.kind == "f" or dtype.name == "bfloat16":
+            values = list(ir.DenseFPElementsAttr(found))
+        else:
+            values = list(ir.DenseIntElementsAttr(found))
+        return np.array(values).astype(dtype).reshape(shape)
+
+    def compiled(text: str, arrays: list[Any]) -> Any:
+        from jax._src import xla_bridge
+        from jax._src.lib import xla_client
+
+        client = xla_bridge.get_backend("cpu")
+        devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+        program = client.compile_and_load(text, devices, xla_client.CompileOptions())
+        buffers = [jax.device_put(array) for array in arrays]
+        (shards,) = program.execute_sharded(buffers).disassemble_into_single_device_arrays()
+        return np.asarray(shards[0])
+
+    return Runtime(jax.__version__, OPS, call, {"xla": bool(variant)})
+
+
+def module(op: str, arrays: list[Any], attrs: dict[str, Any]) -> str:
+    """The module's text."""
+    types = [tensor_type(array.shape, array.dtype.name) for array in arrays]
+    names = [f"%a{number}" for number in range(len(arrays))]
+    numbers = ", ".join(f"{name} = {list(attrs.get(name, ()))}" for name in NUMBERS[op])
+    numbers += f", index_vector_dim = {attrs.get('index_vector_dim', 0)}"
+    if op == "gather":
+        result = tensor_type(gathered(arrays[1].shape, attrs), arrays[0].dtype.name)
+        sizes = ", ".join(map(str, attrs["slice_sizes"]))
+        sizes = f"array<i64: {sizes}>" if sizes else "array<i64>"
+        body = (
+            f"<{{dimension_numbers = #stablehlo.gather<{numbers}>, slice_sizes = {sizes}, "
+            "indices_are_sorted = false}>"
+        )
+    else:
+        result = types[0]
+        body = (
+            f"<{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>, "
+            "indices_are_sorted = false, unique_indices = false}> "
+            + region(attrs.get("update_computation", "set"), TYPES[arrays[0].dtype.name])
+        )
+    arguments = ", ".join(f"{name}: {kind}" for name, kind in zip(names, types))
+    return (
+        f"module {{ func.func public @main({arguments}) -> {result} {{\n"
+        f'  %r = "stablehlo.{op}"({", ".join(names)}) {body} : '
+        f"({', '.join(types)}) -> {result}\n  return %r : {result}\n}} }}"
+    )
+
+
+def tensor_type(shape: Any, name: str) -> str:
+    """tensor<2x3xf32>."""
+    return f"tensor<{''.join(f'{size}x' for size in shape)}{TYPES[name]}>"
+
+
+def region(computation: str, kind: str) -> str:
+    """What becomes of the value that is there, x, and an update, y."""
+    scalar = f"tensor<{kind}>"
+    lines, kept = "", "%y"
+    if computation != "set":
+        kept = "%z"
+        lines = f"%z = stablehlo.{COMPUTATIONS[computation]} %x, %y : {scalar}\n"
+    return (
+        f"({{ ^bb0(%x: {scalar}, %y: {scalar}):\n {lines}"
+        f' "stablehlo.return"({kept}) : ({scalar}) -> () }})'
+    )
+
+
+def gathered(indices: Any, attrs: dict[str, Any]) -> list[int]:
+    """The shape of a gather's result: batch dimensions, and slices at offset_dims."""
+    vector = attrs.get("index_vector_dim", 0)
+    batch = iter([size for at, size in enumerate(indices) if at != vector])
+    gone = {*attrs.get("collapsed_slice_dims", ()), *attrs.get("operand_batching_dims", ())}
+    window = iter([size for at, size in enumerate(attrs["slice_sizes"]) if at not in gone])
+    offsets = set(attrs.get("offset_dims", ()))
+    rank = len(indices) - (vector < len(indices)) + len(offsets)
+    return [next(window) if at in offsets else next(batch) for at in range(rank)]
+
+
+if __name__ == "__main__":
+    serve("stablehlo", start)

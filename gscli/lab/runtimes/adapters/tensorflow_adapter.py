@@ -1,0 +1,51 @@
+"""Answers TensorFlow's operators on the CPU; the variant xla compiles every call by XLA."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from answerer import Runtime, Unsupported, serve
+
+SEGMENTS = [f"unsorted_segment_{name}" for name in ("sum", "prod", "max", "min", "mean")]
+OPS = [
+    f"tensorflow.{name}"
+    for name in ("gather", "gather_nd", "scatter_nd",
+                 *(f"tensor_scatter_nd_{kind}" for kind in ("update", "add", "sub", "max", "min")),
+                 *SEGMENTS)
+]  # fmt: skip
+
+
+def start(variant: str) -> Runtime:
+    """Eager, or tf.function(jit_compile=True)."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+    import tensorflow as tf
+
+    if variant not in ("", "xla"):
+        raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        function = getattr(tf.math if op in SEGMENTS else tf, op)
+        given = {name: value for name, value in attrs.items() if value is not None}
+        # What decides a shape is a constant of the compiled function, as in a model.
+        fixed = {name: value for name, value in inputs.items() if name == "shape"}
+        tensors = {name: tf.constant(v) for name, v in inputs.items() if name not in fixed}
+
+        def run(**arrays: Any) -> Any:
+            return function(**arrays, **fixed, **given)
+
+        try:
+            return (tf.function(run, jit_compile=True) if variant else run)(**tensors).numpy()
+        except tf.errors.UnimplementedError as error:
+            raise Unsupported(str(error)) from None
+        except tf.errors.NotFoundError as error:  # no kernel is registered for the type
+            raise Unsupported(str(error)) from None
+
+    return Runtime(tf.__version__, OPS, call, {"device": "xla_cpu" if variant else "cpu"})
+
+
+if __name__ == "__main__":
+    serve("tensorflow", start)

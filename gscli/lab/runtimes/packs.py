@@ -1,0 +1,170 @@
+"""Packs of cases for those who cannot call gscli: recorded cases, or ONNX node-test folders.
+
+A pack is drawn like the calls of `fuzz`, but kept for the rules that its cases meet: first cases
+that meet a rule that few others do, then whatever comes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import gscli
+from gscli.base.errors import CannotWrite, GscliError, UsageError
+from gscli.base.text import safe
+from gscli.files import files
+from gscli.files.jsonarray import dump_json
+from gscli.frameworks.operator import Operator
+from gscli.lab.runtimes.catalogue import part
+from gscli.lab.runtimes.generator import trials
+from gscli.lab.runtimes.protocol import request, wire_name
+from gscli.lab.runtimes.trials import Result, Trial
+
+OFTEN = 2
+"""Cases that meet each rule before a pack is filled with others."""
+
+CANDIDATES = 8
+"""Calls drawn for each case of a pack."""
+
+FEWEST_CANDIDATES = 400
+
+
+class Pack:
+    """Cases of one operator, and which of its rules they meet."""
+
+    def __init__(self, operator: Operator, count: int, seed: int) -> None:
+        drawn = list(islice(trials(operator, seed), max(CANDIDATES * count, FEWEST_CANDIDATES)))
+        self.operator = operator
+        self.known = Counter(rule for trial in drawn for rule in trial.rules)
+        self.trials = _kept(drawn, count)
+
+    @property
+    def met(self) -> Counter[str]:
+        """For each rule how many cases meet it, the rules that are met by none included."""
+        found = Counter(rule for trial in self.trials for rule in trial.rules)
+        return Counter({rule: found[rule] for rule in self.known})
+
+    @property
+    def covered(self) -> int:
+        """How many rules at least one case meets."""
+        return sum(count > 0 for count in self.met.values())
+
+
+def _kept(drawn: Sequence[Trial], count: int) -> list[Trial]:
+    """Cases that meet rules which few have met so far, then the first of the others."""
+    met: Counter[str] = Counter()
+    kept: list[Trial] = []
+    rest: list[Trial] = []
+    for trial in drawn:
+        rare = any(met[rule] < OFTEN for rule in trial.rules)
+        (kept if rare else rest).append(trial)
+        met.update(trial.rules if rare else ())
+    return [*kept, *rest][:count]
+
+
+def record(trial: Trial, number: int) -> dict[str, Any]:
+    """A call with the rules' answer, in the form of recorded cases."""
+    asked = request(0, trial.operator, trial.inputs, trial.attrs)
+    framework, op = wire_name(trial.operator)
+    found = {
+        "id": f"{framework}/{op}/gscli/{number:04d}",
+        "framework": framework,
+        "version": f"gscli {gscli.__version__}",
+        **{key: value for key, value in asked.items() if key not in ("id", "framework")},
+        "note": ", ".join(sorted(trial.rules)),
+    }
+    expected = trial.expected
+    if isinstance(expected, GscliError):
+        expect = "open" if trial.unchecked else "error"
+        message = {"type": type(expected).__name__, "message": expected.problem}
+        return {**found, "expect": expect, "error": message}
+    expect = "open" if _is_open(trial) else "output"
+    return {**found, "expect": expect, "output": dump_json(expected.output)}
+
+
+def _is_open(trial: Trial) -> bool:
+    return (
+        trial.plan is not None
+        and bool(trial.plan.layout.open_order)
+        and f"duplicates under {trial.plan.layout.reduction}" in trial.rules
+    )
+
+
+def lines(packs: Iterable[Sequence[Trial]]) -> str:
+    """Cases as JSON Lines."""
+    return "".join(
+        json.dumps(record(trial, number)) + "\n"
+        for cases in packs
+        for number, trial in enumerate(cases)
+    )
+
+
+def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
+    """A folder of ONNX node tests, whole or not at all; returns how many were written.
+
+    A node test has one right output, so that refusals and open results are left out. UsageError
+    for operators that are not ONNX's, CannotWrite where the folder holds something.
+    """
+    chosen = {
+        name: [trial for trial in cases if _has_one_output(trial)] for name, cases in packs.items()
+    }
+    strange = [name for name in chosen if not name.startswith("onnx.")]
+    if strange:
+        raise UsageError(
+            f"node tests hold ONNX operators, not {strange[0]}",
+            hint="name a .jsonl file: gscli cases OP… -o cases.jsonl",
+        )
+    target = Path(folder)
+    try:
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise CannotWrite("the folder holds something already", where=safe(folder))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise CannotWrite("the folder cannot be made", where=f"{safe(folder)}: {error}") from None
+    try:
+        for name, cases in chosen.items():
+            for number, trial in enumerate(cases):
+                _write_node_test(made / f"test_{name.removeprefix('onnx.')}_{number:04d}", trial)
+        made.chmod(0o755)
+        made.replace(target)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return sum(map(len, chosen.values()))
+
+
+def _has_one_output(trial: Trial) -> bool:
+    return isinstance(trial.expected, Result) and not _is_open(trial)
+
+
+def _write_node_test(folder: Path, trial: Trial) -> None:
+    assert isinstance(trial.expected, Result)
+    asked = request(0, trial.operator, trial.inputs, trial.attrs)
+    model = part("onnx_models").one_node(
+        asked["op"], asked["opset"], dict(trial.inputs), asked["attrs"]
+    )
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    for number, array in enumerate(trial.inputs.values()):
+        files.save(str(data / f"input_{number}.pb"), array)
+    files.save(str(data / "output_0.pb"), trial.expected.output)
+
+
+def coverage_table(packs: Iterable[Pack]) -> Iterator[str]:
+    """For each pack its rules, and how many cases meet each."""
+    for pack in packs:
+        met = pack.met
+        yield (
+            f"{pack.operator.full_name}: {len(pack.trials)} cases, "
+            f"{pack.covered} of {len(met)} rules"
+        )
+        for rule, count in sorted(met.items()):
+            yield f"  {count:5d}  {rule}"

@@ -1,0 +1,165 @@
+"""Bundled adapters: each stands alone, and those of installed packages agree with the rules."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from gscli.base.errors import UsageError
+from gscli.frameworks import find
+from gscli.lab.cases import Case, operator_name, read_cases
+from gscli.lab.runtimes.catalogue import (
+    ADAPTERS,
+    BACKEND,
+    NAMES,
+    adapter_folder,
+    adapter_text,
+    command_for,
+    installed,
+)
+from gscli.lab.runtimes.fuzz import Report, Wishes, fuzz
+from gscli.lab.runtimes.judging import judge_on
+from gscli.lab.runtimes.naming import answered
+from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.selftest import self_test
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+ALL = [*NAMES, BACKEND.name]
+
+
+def fuzzed(name: str, cases: int) -> Report:
+    with Runtime(command_for(name)) as runtime:
+        operators = answered(runtime.start(), ())
+        self_test(runtime, operators)
+        return fuzz(runtime, operators, Wishes(cases))
+
+
+def needs(package: str) -> pytest.MarkDecorator:
+    missing = find_spec(package) is None
+    return pytest.mark.skipif(missing, reason=f"{package} is not installed")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_adapter_is_one_file_that_imports_nothing_of_gscli(name: str) -> None:
+    tree = ast.parse(adapter_text(name))
+    imported = {
+        alias.name if isinstance(node, ast.Import) else str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert not {
+        one for one in imported if one.split(".")[0] in ("gscli", "answerer", "onnx_models")
+    }
+    assert "serve" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_adapter_names_operators_that_there_are(name: str) -> None:
+    tree = ast.parse(adapter_text(name))
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    frameworks = {"onnx", "numpy", "torch", "jax", "tensorflow", "openvino", "stablehlo"}
+    names = [
+        text
+        for text in texts
+        if isinstance(text, str) and text.count(".") in (1, 2) and " " not in text
+        and text.split(".")[0] in frameworks and text.split(".")[1][:1].isalpha()
+        and text.split(".")[1] not in ("opset", "reference")
+    ]  # fmt: skip
+    for text in names:
+        if not text.endswith("."):
+            find(operator_name(*text.split(".", 1)))
+
+
+def test_every_file_of_the_folder_is_used() -> None:
+    found = {path.name for path in adapter_folder().glob("*.py")}
+    assert found == {"answerer.py", "onnx_models.py", *(f"{name}_adapter.py" for name in ALL)}
+
+
+def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "adapter.py"
+    path.write_text(adapter_text("numpy"), "utf-8")
+    with Runtime([sys.executable, str(path)]) as runtime:
+        operators = answered(runtime.start(), ["numpy.take"])
+        self_test(runtime, operators)
+        assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+
+
+def test_an_adapter_prints_nothing_among_its_answers() -> None:
+    done = subprocess.run(
+        command_for("numpy"), input="", capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.count("\n") == 1
+
+
+def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at() -> None:
+    report = fuzzed("numpy", 500)
+    assert report.cases == 500
+    for found in report.failures(strict=False):  # NumPy 2.4.6 reads past b there
+        assert found.trial.operator.name.endswith(".at"), found.signature
+        assert found.trial.inputs["b"].ndim < found.trial.inputs["indices_0"].ndim
+
+
+@needs("onnx")
+def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
+    report = fuzzed("onnx", 300)
+    assert report.restarts == 0
+    operators = {found.trial.operator.full_name for found in report.differences}
+    assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
+
+
+@needs("onnxruntime")
+@needs("onnx")
+def test_onnxruntime_agrees_with_the_rules_but_for_strings() -> None:
+    report = fuzzed("onnxruntime", 500)
+    assert report.restarts == 0
+    failures = [found.signature for found in report.failures(strict=False)]
+    assert all("data str" in signature for signature in failures), failures
+
+
+@needs("onnx")
+def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from onnx.backend.base import Backend\n"
+        "from onnx.reference import ReferenceEvaluator\n"
+        "class Mine(Backend):\n"
+        "    @classmethod\n"
+        "    def run_model(cls, model, inputs, device='CPU', **options):\n"
+        "        names = [one.name for one in model.graph.input]\n"
+        "        return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with Runtime(command_for("mine:Mine")) as runtime:
+        operators = answered(runtime.start(), ["onnx.gather"])
+        self_test(runtime, operators)
+        assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+
+
+def test_recorded_answers_of_numpy_are_given_again() -> None:
+    with Runtime(command_for("numpy")) as runtime:
+        runtime.start()
+        verdicts = [(case, judge_on(runtime, case)) for case in _some("numpy")]
+    failed = [f"{case.id}: {found.problem}" for case, found in verdicts if found and found.problem]
+    assert failed == []
+    assert sum(found is not None for _, found in verdicts) > 50
+
+
+def _some(framework: str) -> list[Case]:
+    cases = list(read_cases(str(VECTORS / f"{framework}.jsonl")))
+    return [case for case in cases if case.expect == "output"][::3]
+
+
+def test_what_an_interpreter_has_is_told() -> None:
+    found = {one.adapter.name: one.version for one in installed()}
+    assert found["numpy"]
+    assert set(found) == {adapter.name for adapter in ADAPTERS}
+
+
+def test_an_unknown_adapter_is_refused() -> None:
+    with pytest.raises(UsageError, match="no adapter"):
+        adapter_text("nunpy")

@@ -1,0 +1,201 @@
+"""`gscli fuzz`, `cases`, `runtimes` and `verify --on`, as a shell calls them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from shell import BARE, COMMAND
+
+WRONG = f"{sys.executable} {Path(__file__).parent / 'wrong.py'}"
+needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
+
+
+def gscli(*words: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [*COMMAND, *words], capture_output=True, text=True, env=BARE, stdin=subprocess.DEVNULL,
+        timeout=120, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def fuzzed(fault: str, *more: str, operator: str = "onnx.gather") -> tuple[int, str, str]:
+    return gscli("fuzz", operator, "--on", f"{WRONG} {fault}", "--cases", "40", *more)
+
+
+def test_a_difference_is_told_with_a_command_that_shows_the_rules() -> None:
+    code, out, err = fuzzed("negative_is_zero")
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("[1] failure: onnx.gather another value than the rules, ")
+    command = lines[1].strip()
+    rules = next(line for line in lines if line.strip().startswith("rules")).split("rules")[1]
+    wrong = next(line for line in lines if line.strip().startswith("wrong")).split("wrong")[1]
+    shown = subprocess.run(
+        f"{sys.executable} -m {command} --json=output", shell=True, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    flat = json.loads(shown.stdout)["data"]
+    assert flat == _flat(json.loads(rules))
+    assert flat != _flat(json.loads(wrong))
+    marks = lines[lines.index(next(line for line in lines if "^" in line))]
+    assert set(marks.strip()) <= {"^", " "}
+
+
+def _flat(value: object) -> list[object]:
+    return [one for part in value for one in _flat(part)] if isinstance(value, list) else [value]
+
+
+def test_no_difference_is_status_0() -> None:
+    code, out, _ = fuzzed("", "-q")
+    assert code == 0
+    assert "0 kinds of failures" in out
+
+
+def test_a_warning_fails_only_under_strict() -> None:
+    assert fuzzed("clamped", operator="onnx.gather-elements")[0] == 0
+    assert fuzzed("clamped", "--strict", operator="onnx.gather-elements")[0] == 1
+
+
+def test_known_differences_do_not_fail(tmp_path: Path) -> None:
+    _, out, _ = fuzzed("negative_is_zero")
+    known = [line.split("known as: ")[1] for line in out.splitlines() if "known as: " in line]
+    accepted = tmp_path / "known.txt"
+    accepted.write_text("# negatives are not there yet\n" + "\n".join(known) + "\n")
+    code, out, _ = fuzzed("negative_is_zero", "--except", str(accepted))
+    assert code == 0
+    assert "[1] known: " in out
+    accepted.write_text("onnx.gather value: *\n")
+    assert fuzzed("negative_is_zero", "--except", str(accepted))[0] == 0
+    accepted.write_text("onnx.scatter_nd value: *\n")
+    assert fuzzed("negative_is_zero", "--except", str(accepted))[0] == 1
+
+
+def test_json_and_junit_say_the_same(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    code, out, _ = fuzzed("negative_is_zero", "--json", "--junit", str(report))
+    document = json.loads(out)
+    assert code == 1
+    assert document["schema"] == "gscli-fuzz/1"
+    assert document["cases"] == 40
+    suite = ET.parse(report).getroot()
+    assert int(suite.get("failures", "0")) == document["failures"] >= 1
+    assert suite.find("testcase/failure") is not None
+
+
+def test_differences_become_recorded_cases_that_verify_runs(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    fuzzed("negative_is_zero", "-o", str(cases))
+    assert gscli("verify", str(cases))[0] == 0
+    code, out, _ = gscli("verify", str(cases), "--on", f"{WRONG} negative_is_zero")
+    assert code == 1
+    assert "FAILED" in out
+    code, out, _ = gscli("verify", str(cases), "--on", WRONG)
+    assert (code, out.splitlines()[-1].split(",")[1]) == (0, " 0 failed")
+
+
+@needs_onnx
+def test_differences_become_node_tests_that_run_passes(tmp_path: Path) -> None:
+    folder = tmp_path / "found"
+    fuzzed("negative_is_zero", "-o", str(folder))
+    assert gscli("run", str(folder))[0] == 0
+    code, _, err = fuzzed("negative_is_zero", "-o", str(folder))
+    assert code == 73
+    assert "holds something" in err
+
+
+@needs_onnx
+def test_a_pack_of_node_tests_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        code, out, _ = gscli("cases", "onnx.gather-nd", "--cases", "30", "-o", str(tmp_path / name))
+        assert code == 0
+    assert " rules" in out.splitlines()[0]
+    assert gscli("run", str(tmp_path / "one"))[0] == 0
+    files = sorted(path for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert len(files) > 30
+    for path in files:
+        other = tmp_path / "other" / path.relative_to(tmp_path / "one")
+        assert path.read_bytes() == other.read_bytes()
+
+
+def test_a_pack_of_cases_meets_every_rule_it_knows(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    code, out, _ = gscli("cases", "onnx.scatter-nd", "torch.scatter-reduce", "-o", str(cases))
+    assert code == 0
+    for line in out.splitlines():
+        if ": 100 cases, " in line:
+            covered, _, rules = line.split("cases, ")[1].removesuffix(" rules").partition(" of ")
+            assert covered == rules
+    assert gscli("verify", str(cases))[1] == "200 passed, 0 failed\n"
+
+
+def test_only_onnx_has_node_tests(tmp_path: Path) -> None:
+    code, _, err = gscli("cases", "torch.gather", "-o", str(tmp_path / "folder"))
+    assert code == 2
+    assert ".jsonl" in err
+    assert not (tmp_path / "folder").exists()
+
+
+def test_interrupted_it_tells_what_was_done() -> None:
+    command = [sys.executable, "-m", "gscli", "fuzz", "onnx.gather", "--cases", "9999999"]
+    with subprocess.Popen([*command, "--on", WRONG], stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in out
+    assert "0 kinds of failures" in out
+
+
+def test_runtimes_are_listed_and_introduced() -> None:
+    code, out, _ = gscli("runtimes")
+    assert code == 0
+    assert out.startswith("numpy")
+    code, out, _ = gscli("runtimes", "numpy")
+    assert code == 0
+    assert "numpy.add.at" in out
+    assert json.loads(gscli("runtimes", "--json")[1])[0]["name"] == "numpy"
+
+
+def test_an_adapter_is_printed() -> None:
+    code, out, _ = gscli("runtimes", "--adapter", "torch")
+    assert code == 0
+    compile(out, "adapter.py", "exec")
+
+
+def test_gscli_agrees_with_itself_as_a_peer() -> None:
+    peer = f"{sys.executable} -m gscli runtimes --serve"
+    code, out, err = gscli("fuzz", "openvino", "--on", peer, "--cases", "60", "--strict", "-q")
+    assert (code, err) == (0, "")
+    assert "60 cases" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("fuzz", "onnx"), 2),
+        (("fuzz", "onnx", "--on", "nunpy"), 2),
+        (("fuzz", "no-such-op", "--on", "numpy"), 2),
+        (("fuzz", "torch", "--on", "numpy"), 2),
+        (("fuzz", "--on", "numpy", "--cases", "0"), 2),
+        (("fuzz", "--on", "numpy", "--python", "/nowhere/python"), 66),
+        (("fuzz", "--on", "numpy", "--except", "/nowhere/file"), 66),
+        (("runtimes", "--adapter", "nunpy"), 2),
+        (("runtimes", "numpy", "--serve"), 2),
+        (("runtimes", "--python", "/nowhere/python"), 66),
+        (("cases", "no-such-op"), 2),
+        (("cases", "onnx", "-o", "/nowhere/at/all.jsonl"), 73),
+        (("verify", "--on", "nunpy", "-"), 2),
+    ],
+)
+def test_bad_words_are_refused(words: tuple[str, ...], code: int) -> None:
+    done, out, err = gscli(*words)
+    assert (done, out) == (code, "")
+    assert err.startswith("error: ")

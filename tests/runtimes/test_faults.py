@@ -1,0 +1,99 @@
+"""A deliberately wrong runtime: each planted fault is found and told in a few numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gscli.lab.runtimes.fuzz import Difference, Report, Wishes, fuzz
+from gscli.lab.runtimes.naming import answered
+from gscli.lab.runtimes.process import Runtime
+
+WRONG = Path(__file__).parent / "wrong.py"
+MOST_CASES = 500
+FEW_CASES = 30
+FEW_NUMBERS = 6
+
+FAULTS = {
+    "negative_is_zero": ("onnx.gather", "value"),
+    "negative_refused": ("onnx.scatter_nd", "refuses"),
+    "negative_one_too_far": ("onnx.gather_nd", "value"),
+    "off_by_one": ("onnx.gather", "value"),
+    "clamped": ("onnx.gather_elements", "answers"),
+    "modulo": ("onnx.scatter_elements", "answers"),
+    "crash": ("onnx.gather_nd", "crash"),
+    "exit": ("onnx.scatter_nd", "crash"),
+    "hang": ("onnx.gather", "hang"),
+    "memory": ("onnx.gather", "memory"),
+    "garbage": ("onnx.gather", "garbage"),
+    "flaky": ("onnx.gather", "unsteady"),
+    "widened": ("onnx.gather_elements", "dtype"),
+    "scalar_to_vector": ("onnx.gather", "shape"),
+    "negative_axis_is_first": ("onnx.scatter_elements", "value"),
+    "no_batches": ("onnx.gather_nd", "value"),
+    "vectors_reversed": ("onnx.gather_nd", "value"),
+    "indices_read_flat": ("onnx.gather_elements", "value"),
+    "reduction_dropped": ("onnx.scatter_elements", "value"),
+    "counted_once": ("onnx.scatter_nd", "value"),
+    "first_writer": ("onnx.scatter_nd", "winner"),
+    "empty_refused": ("onnx.gather", "refuses"),
+}
+"""Fault -> an operator that shows it, and the kind of the difference."""
+
+TOLD_BY = {
+    "negative_is_zero": "negative index",
+    "clamped": "index too small",
+    "no_batches": "batch axes",
+    "indices_read_flat": "indices smaller than data",
+    "vectors_reversed": "several numbers in a vector",
+    "negative_axis_is_first": "axis from the end",
+}
+"""Fault -> the rule that its smallest call has to meet."""
+
+
+def found_with(fault: str, operator: str, cases: int) -> Report:
+    command = [sys.executable, str(WRONG), fault]
+    with Runtime(command, patience=0.3 if fault == "hang" else 10.0, memory=300 << 20) as runtime:
+        operators = answered(runtime.start(), [operator])
+        return fuzz(runtime, operators, Wishes(cases, repeat=3 if fault == "flaky" else 1))
+
+
+def smallest_of(fault: str) -> Difference | None:
+    """The smallest call that shows a fault, among few cases and, if need be, among all."""
+    operator, kind = FAULTS[fault]
+    for cases in (FEW_CASES, MOST_CASES):
+        found = _of_kind(found_with(fault, operator, cases), kind)
+        if found:
+            return min(found, key=lambda one: one.trial.numbers)
+    return None
+
+
+@pytest.mark.parametrize("operator", ["gather", "gather_elements", "gather_nd", "scatter_elements",
+                                      "scatter_nd"])  # fmt: skip
+def test_without_a_fault_nothing_is_found(operator: str) -> None:
+    report = found_with("", f"onnx.{operator}", 300)
+    assert report.cases == 300
+    assert report.failures(strict=False) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found_and_made_small(fault: str) -> None:
+    smallest = smallest_of(fault)
+    assert smallest is not None
+    if fault in TOLD_BY:
+        assert TOLD_BY[fault] in smallest.trial.traits
+    assert smallest.trial.numbers <= FEW_NUMBERS, smallest.trial.command
+    assert smallest.trial.command.startswith("gscli ")
+
+
+def _of_kind(report: Report, kind: str) -> list[Difference]:
+    return [found for found in report.differences if found.verdict.kind == kind]
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    one, other = (found_with("reduction_dropped", "onnx.scatter_nd", 60) for _ in range(2))
+    assert [found.signature for found in one.differences] == [
+        found.signature for found in other.differences
+    ]
