@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     tf: Framework
     torch: Framework
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
 
 _LAZY = {

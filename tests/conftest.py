@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 from gscli.frameworks import find
 from gscli.plan.inputs import planned
@@ -37,6 +38,11 @@ TOLERANCES = {
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
     return planned(find(name), inputs, attrs).judged()
+
+
+def slow(values: Iterable[Any]) -> list[Any]:
+    """Parameters that the gate tries and the everyday run leaves out."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 def decode(recorded: dict[str, Any]) -> Array:

@@ -20,6 +20,7 @@ name: str = gscli.operators()[0].full_name
 """
 
 
+@pytest.mark.slow
 def test_names_of_the_package_are_known_to_mypy(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is part of the dev extra")
     (tmp_path / "use.py").write_text(USE)

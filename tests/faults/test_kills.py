@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import slow
 
 KILLS = {"whole": 40, "streamed": 40, "in place": 40, "direct": 40}
 
@@ -22,7 +23,7 @@ KILLS = {"whole": 40, "streamed": 40, "in place": 40, "direct": 40}
 @pytest.mark.parametrize("subject", KILLS)
 @pytest.mark.parametrize(
     "number",
-    [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGKILL],
+    [signal.SIGKILL, *slow([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])],
     ids=lambda number: number.name,
 )
 def test_killed_while_writing(number: signal.Signals, subject: str, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ERRORS, ids=errno.errorcode.get)
 @pytest.mark.parametrize("name", STREAMED)
 def test_each_step_of_a_streamed_result(

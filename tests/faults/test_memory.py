@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import slow
 
 STEPS = 32
 
@@ -57,7 +58,7 @@ print(json.dumps(outcomes))
 """
 
 
-@pytest.mark.parametrize("form", ["npy", "npz", "json", "safetensors", "pb", "h5"])
+@pytest.mark.parametrize("form", ["npy", *slow(["npz", "json", "safetensors", "pb", "h5"])])
 def test_address_space_in_steps(form: str, tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), form, str(STEPS)]
     result = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -111,6 +112,7 @@ print(json.dumps(outcomes))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "words"),
     [

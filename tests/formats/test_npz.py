@@ -161,6 +161,7 @@ def test_an_archive_with_64_bit_records(tmp_path: Path) -> None:
         load(str(path))
 
 
+@pytest.mark.slow
 def test_archives_of_very_many_members_are_written(tmp_path: Path) -> None:
     with (tmp_path / "x.zip").open("wb") as file:
         target = packing.Archive(file.write)
