@@ -25,7 +25,7 @@ from gscli.traces.trace import Trace, traced
 
 PER_OPERATOR = 40
 TUNINGS = [
-    Tuning(block=block, sorted_block=block, threads=threads, parallel_bytes=0)
+    Tuning(block=block, threads=threads, parallel_bytes=0)
     for block, threads in [(1, 1), (3, 2), (7, 1), (1 << 16, 2)]
 ]
 bounded = settings(derandomize=True, max_examples=60, deadline=None, database=None)

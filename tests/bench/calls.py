@@ -16,7 +16,6 @@ import numpy as np
 
 import gscli as package
 from gscli.frameworks.numpy import add_at
-from gscli.frameworks.torch import scatter_add
 
 from .interleaving import raced, summary, verdict
 from .machine import ROOT
@@ -70,7 +69,10 @@ def pairs() -> dict[str, tuple[Call, Call]]:
         ),
         "scatter_elements": (lambda: gscli.scatter_elements(data, own, one), put),
         "numpy.add.at": (lambda: add_at(data, rows, updates), added),
-        "torch.scatter_add": (lambda: scatter_add(data, own, one, dim=0), added_along),
+        "torch.scatter_add": (
+            lambda: package.torch.scatter_add(data, own, one, dim=0),
+            added_along,
+        ),
         "run": (lambda: gscli.run("onnx.scatter_nd", named), assigned),
     }
 
