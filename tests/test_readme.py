@@ -72,7 +72,7 @@ def test_the_main_job_of_the_install_command_runs(
     command = blocks("sh")[0].partition(".venv/bin/gscli ")[2]
     assert guarded(command.split()) == 0
     printed = capsys.readouterr()
-    assert "20.0" in printed.out
+    assert "20" in printed.out
     assert not printed.err
 
 

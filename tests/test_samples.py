@@ -161,7 +161,7 @@ def test_prose_of_a_lesson_fits_the_screen(
 
 def test_a_narrow_terminal_is_told_how_wide_the_screens_are() -> None:
     _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="60")
-    assert "note: recorded 84 columns wide; --run draws for this terminal" in shown
+    assert "note: recorded 78 columns wide; --run draws for this terminal" in shown
     _, shown = on_terminal(["samples", "letters-and-signs"], COLUMNS="100")
     assert "note:" not in shown
 

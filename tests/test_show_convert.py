@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import ml_dtypes
@@ -54,9 +53,9 @@ def test_members_are_listed(archive: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_a_member_is_drawn(archive: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = shown(capsys, f"{archive}::table", "--width", "60")
-    assert re.findall(r"\d\.\d", text) == ["0.0", "1.0", "2.0", "3.0", "4.0", "5.0"]
+    assert "0 │ 0  1  2\n1 │ 3  4  5\n" in text
     part = shown(capsys, f"{archive}::table", "--slice", "1,0:2", "--width", "60")
-    assert re.findall(r"\d\.\d", part) == ["3.0", "4.0"]
+    assert part.split()[-3:] == ["│", "3", "4"]
     assert "\x1b" not in shown(capsys, f"{archive}::text")
 
 
@@ -95,7 +94,7 @@ def test_a_large_file_is_shown_through_a_window(tmp_path: Path) -> None:
     big.flush()
     done = gscli("show", "big.npy", "--width", "80", cwd=tmp_path)
     assert done.returncode == 0
-    assert "5.0" in done.stdout.decode()
+    assert done.stdout.decode().endswith(" 5\n")
     assert len(done.stdout) < 20_000
 
 

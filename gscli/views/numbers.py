@@ -56,10 +56,30 @@ class NumberFormat(NamedTuple):
         array = value if isinstance(value, np.ndarray) else np.asarray(value)
         return self.texts(array, signs)[0]
 
+    def short(self, value: object, signs: Signs) -> str:
+        """One value in a sentence, where nothing stands below it: no zeros at its end.
+
+        >>> from gscli.views.options import ViewOptions
+        >>> from gscli.views.signs import signs_of
+        >>> NumberFormat(4).short(99.5, signs_of(ViewOptions()))
+        '99.5'
+        """
+        return shortened(self.text(value, signs))
+
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
         return (pattern * len(values) % tuple(values)).split("\n")[:-1]
+
+
+def shortened(text: str) -> str:
+    """Without the zeros behind the point that say nothing.
+
+    >>> shortened("1.50"), shortened("100"), shortened("2.0e+05"), shortened('"1.0"')
+    ('1.5', '100', '2.0e+05', '"1.0"')
+    """
+    plain = "." in text and text.replace(".", "", 1).lstrip("-").isdigit()
+    return text.rstrip("0").rstrip(".") if plain else text
 
 
 def is_real(array: Array) -> bool:
@@ -80,15 +100,15 @@ def number_format(samples: Iterable[Array], precision: int | None = None) -> Num
     reals = [part for sample in samples for part in _real_parts(sample)]
     most = MOST_DIGITS if precision is None else precision
     if not reals:
-        return NumberFormat(min(1, most))
+        return NumberFormat(0)
     values = np.concatenate([real.astype(np.float64) for real in reals])
     keep = np.isfinite(values)
     values = values[keep]
     slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
     if not values.size:
-        return NumberFormat(min(1, most))
+        return NumberFormat(0)
     largest = float(np.abs(values).max())
-    exact = next((d for d in range(min(1, most), most + 1) if _fits(values, slack, d)), None)
+    exact = next((d for d in range(most + 1) if _fits(values, slack, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
     if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
         return NumberFormat(exact)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 ACROSS, DOWN = "⋯", "⋮"
+_HEAD = r"[a-zA-Z]+(?:,[a-zA-Z]+)*(?:,?\+\d+)?"
 _LABEL = r"[a-zA-Z]+(?:,[a-zA-Z]+)*(?:,?\+\d+)?:"
 
 
@@ -40,7 +41,9 @@ def tables(
     plane: tuple[int, ...] = ()
     block: list[str] = []
     for line in [*lines, ""]:
-        named = re.fullmatch(r"(?:batch [\d,]+  )?\[([\d,]*),:,:\]", line.strip())
+        named = re.fullmatch(rf"(?:batch [\d,]+  )?\[([\d,]*),:,:\](?:  {_HEAD})?", line.strip())
+        if not block and all(re.fullmatch(_HEAD, word) for word in line.split()):
+            continue  # letters at the heads of columns
         if named or not line.strip() or re.match(rf"{ACROSS} [\d,]+ plane", line):
             if block:
                 yield plane, _table(block, commas=commas)

@@ -188,7 +188,8 @@ def test_updates_that_fall_outside_are_told_alike_everywhere(xla: bool) -> None:
     assert counted is not None
     assert (counted.lost, counted.skipped) == ((0, 3) if xla else (7, 1))
     refused = [one for entry in entries for one in entry.adjustments if one.how == "skipped"]
-    drawn = render(picture(found, PLAIN), PLAIN)
+    sheets = ViewOptions(color="none", show=("inputs", "scatter_indices", "updates", "output"))
+    drawn = render(picture(found, sheets), sheets)
     assert len(re.findall(r"\d✗", drawn)) == len(refused) + (~used).sum()
 
 
@@ -240,7 +241,7 @@ def test_reasons_name_the_rule_and_its_source() -> None:
     teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
     reasons = [" ".join(why(teller, entry)) for entry in found.entries()]
     assert "already written by entry a, and reduction add combines them" in reasons[2]
-    assert "11.0 + 30.0 = 41.0" in reasons[2]
+    assert "11 + 30 = 41" in reasons[2]
     assert "-1 on axis 0 of size 4 is 3: an index below zero counts from the end" in reasons[3]
     assert "5 on axis 0 of size 4 is outside: such an index writes nothing" in reasons[4]
     assert all(text.endswith("Rule: JAX at.add.") for text in reasons)
@@ -267,18 +268,18 @@ def test_plain_is_one_statement_a_line() -> None:
     assert all(line.endswith(".") for line in text.splitlines())
     assert (
         "entry d: indices_0[3], indices_1[3] is (-1, 0); -1 counts from the end and means 3; "
-        "output[3,0] was 1.0, becomes 41.0.\n"
+        "output[3,0] was 1, becomes 41.\n"
     ) in text
 
 
 @pytest.mark.parametrize(
     ("reduction", "expected"),
     [
-        ("add", "1.0 + 4.0 = 5.0"),
-        ("mul", "1.0 × 4.0 = 4.0"),
-        ("max", "max(1.0, 4.0) = 4.0"),
-        ("min", "min(1.0, 4.0) = 1.0"),
-        ("none", "= 4.0  (was 1.0)"),
+        ("add", "1 + 4 = 5"),
+        ("mul", "1 × 4 = 4"),
+        ("max", "max(1, 4) = 4"),
+        ("min", "min(1, 4) = 1"),
+        ("none", "= 4  (was 1)"),
     ],
 )
 def test_arithmetic(reduction: str, expected: str) -> None:

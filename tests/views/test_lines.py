@@ -127,7 +127,7 @@ def test_svg_is_as_wide_as_the_longest_line() -> None:
     options = ViewOptions(width=200)
     found = trace("onnx.gather", {"data": [1, 2], "indices": [0]})
     svg = to_svg(picture(found, options), "t")
-    assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 900
+    assert float(svg.split('viewBox="0 0 ')[1].split()[0]) < 1000
 
 
 def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from gscli.base.errors import UsageError
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
+from gscli.views.terminal.frames import KEY_LINES
 from gscli.views.terminal.progress import subjects_after
 from gscli.views.terminal.step import frames, interactive, show_steps
 
@@ -51,8 +52,8 @@ def test_only_the_current_entry_is_lit() -> None:
 def test_done_cells_keep_their_new_value() -> None:
     text = screen(duplicates(), 3)
     output = text[text.index("output  float32") :]
-    assert "41.0" in output.splitlines()[2]
-    assert "21.0" in output.splitlines()[4]
+    assert "41.0" in output.splitlines()[3]
+    assert "21.0" in output.splitlines()[5]
     assert "101" not in text
 
 
@@ -103,11 +104,31 @@ def test_one_step_by_number(capsys: pytest.CaptureFixture[str]) -> None:
     assert steps_of(capsys.readouterr().out) == [3]
 
 
-@pytest.mark.parametrize("number", [0, 8, -1])
+@pytest.mark.parametrize("number", [8, -1])
 def test_a_step_that_is_not_there_is_refused(number: int) -> None:
     with pytest.raises(UsageError) as refused:
         show_steps(duplicates(), PLAIN, number)
-    assert refused.value.valid == "1 … 7"
+    assert refused.value.valid == "0 … 7"
+
+
+def test_step_0_shows_what_there_was_before(capsys: pytest.CaptureFixture[str]) -> None:
+    show_steps(duplicates(), PLAIN, 0)
+    text = capsys.readouterr().out
+    assert steps_of(text) == [0]
+    assert "added to that cell" in " ".join(text.split())
+    assert not re.search(r"[a-g]:", text)
+
+
+def test_the_table_shows_what_the_sum_starts_from() -> None:
+    assert re.search(r"c: +11→41", screen(duplicates(), 2))
+
+
+def test_a_frame_fits_a_screen_of_24_lines() -> None:
+    for number in range(-1, 7):
+        options = ViewOptions(color="none", height=24)
+        drawn = render(frames(duplicates(), options)[number], options)
+        assert drawn.startswith("jax at-add")
+        assert len(drawn.splitlines()) + KEY_LINES <= 24
 
 
 def test_without_a_terminal_all_frames_follow_each_other(
@@ -130,11 +151,11 @@ def test_many_frames_stop_at_the_limit(capsys: pytest.CaptureFixture[str]) -> No
         ("q", [1]),
         ("", [1]),
         ("nn q", [1, 2, 3, 4]),
-        ("npp", [1, 2, 1]),
+        ("npp", [1, 2, 1, 0]),
         ("nnnnnnnnnn", [1, 2, 3, 4, 5, 6, 7]),
         ("gd\rq", [1, 4]),
         ("g5\rp", [1, 5, 4]),
-        ("g12\rg0\rgzz\r", [1]),
+        ("g12\rg0\rgzz\r", [1, 0]),
         ("gx\x7fc\r", [1, 3]),
         ("g3\x1bn", [1, 3, 4]),
         ("xyz!", [1]),
@@ -158,7 +179,7 @@ def test_keys_typed_fast_arrive_together() -> None:
 
 def test_all_shows_the_picture_and_why_the_rule() -> None:
     text = played(duplicates(), "a?")
-    assert "acfg:101.5" in text
+    assert "acfg:1→101.5" in text
     assert "Legal: -4 … 3 on axis 0" in text
     assert "every occurrence of a cell counts" in " ".join(text.split())
 

@@ -156,7 +156,32 @@ class Pen(NamedTuple):
             return marks[0].label + ":"
         return "".join(text for text, _ in self._letters(marks)) + ":"
 
+    def letters(self, marks: Sequence[Mark]) -> str:
+        """The letters of several entries as they stand at the head of a row or column."""
+        return "".join(text for text, _ in self._letters(marks))
+
+    def letter_runs(self, marks: Sequence[Mark]) -> Line:
+        """The same, each in the colour of its entry."""
+        return [
+            (text, self._value(mark) if mark else self._rest) for text, mark in self._letters(marks)
+        ]
+
+    def letter_heads(
+        self, columns: Sequence[Column], letters: Mapping[int, Sequence[Mark]]
+    ) -> Line:
+        """Letters above the numbers of the columns, by place in the row."""
+        line: Line = []
+        for number, column in enumerate(columns):
+            marks = letters[number]
+            room = " " * (column.width - cells(self.letters(marks)))
+            before, behind = ("", room) if self.lefthand else (room, "")
+            line.append((" " * self.gap(column, number == 0) + before, PLAIN))
+            line += [*self.letter_runs(marks), (behind + " " * column.sign, PLAIN)]
+        return line
+
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
+        if not marks:
+            return []
         if len(marks) > MOST_LETTERS:
             return [(marks[0].label, marks[0]), (f"+{len(marks) - 1}", None)]
         found: list[tuple[str, Mark | None]] = []
@@ -173,7 +198,11 @@ class Pen(NamedTuple):
         label = "" if joined else self.label(marks)
         number = self._placed(text, column.width - cells(label))
         if len(marks) == 1:
-            return [(label, self._chip(marks[0])), (number + sign, self._value(marks[0]))]
+            before, arrow, after = number.rpartition(self.signs.arrow)
+            return [
+                (label + before + arrow, self._chip(marks[0])),
+                (after + sign, self._value(marks[0])),
+            ]
         value = self._value(marks[-1]) if self.last_wins else self.palette.several
         line: Line = [
             (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)

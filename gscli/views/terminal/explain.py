@@ -14,7 +14,7 @@ from gscli.views.signs import LONGEST_LINE, Signs, signs_of
 from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
-from gscli.views.words.counts import COUNTED_CELLS, Counts, counts
+from gscli.views.words.counts import COUNTED_CELLS, counted_words, counts
 from gscli.views.words.formula import Formula
 from gscli.views.words.sentences import sentence
 from gscli.views.words.statements import Teller, shape_text
@@ -131,30 +131,8 @@ def _numbers(shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
 def _summary(trace: Trace, shown: int) -> list[str]:
     found = counts(trace)
     lines = [f"more than {COUNTED_CELLS:,} cells touched" if found is None else
-             _counted(trace, found)]  # fmt: skip
+             counted_words(trace, found)]  # fmt: skip
     rest = trace.entry_count - shown
     if rest > 0:
         lines.append(f"{counted(rest, 'more entry', 'more entries')}: --limit N")
     return lines
-
-
-def _counted(trace: Trace, found: Counts) -> str:
-    cells = 1
-    for size in trace.layout.data_shape:
-        cells *= size
-    gathered = trace.kind == "gather"
-    number = found.touched if gathered or found.changed is None else found.changed
-    parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
-    if found.skipped:
-        what = "read the fill value" if gathered else "dropped"
-        parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
-    if found.lost:
-        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
-    if found.twice:
-        parts.append(
-            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
-        )
-    told = ", ".join(parts)
-    if found.entries < trace.entry_count:
-        told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
-    return told

@@ -25,10 +25,14 @@ _PAIR = 2
 
 
 class Group(NamedTuple):
-    """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen."""
+    """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen.
+
+    `columns`: how many are shown, of all tensors together.
+    """
 
     blocks: tuple[Block, ...]
     numbers: NumberFormat
+    columns: int
     hidden: tuple[tuple[str, int], ...]
 
 
@@ -54,6 +58,7 @@ def draw_group(
     return Group(
         tuple(one.draw(width, own) for one, own in zip(painters, chunks, strict=True)),
         numbers,
+        sum(len(chunk) for own in chunks for chunk in own),
         tuple(
             (painter.sheet.subject.name, painter.hidden(own))
             for painter, own in zip(painters, chunks, strict=True)

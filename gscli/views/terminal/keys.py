@@ -47,7 +47,7 @@ def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
         elif key == "?":
             _explain(frames, screen)
             _print_bar(frames, number, screen)
-        if wanted in range(len(frames)) and wanted != number:
+        if wanted in range(-1, len(frames)) and wanted != number:
             number = wanted
             _show(frames, number, screen)
 
@@ -63,7 +63,7 @@ def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
 
 
 def _show(frames: Frames, number: int, screen: IO[str]) -> None:
-    _print(frames[number], screen)
+    _print(frames.step(number + 1), screen)
     _print_bar(frames, number, screen)
 
 

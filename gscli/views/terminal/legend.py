@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.views.lines import line_width
+from gscli.views.lines import line_width, wrapped
 from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells, left
+from gscli.views.signs import LONGEST_LINE, Signs, cells, left
 from gscli.views.style import PLAIN, Line
+from gscli.views.words.remarks import Remark
 from gscli.views.words.statements import Statement
 
 _GAP = 2
 _COLUMNS = 3
+_NAMED = 6
 
 
 def legend(
@@ -35,6 +37,26 @@ def legend(
         if one.size and fits and aligned + _GAP + cells(one.size) <= width:
             columns.append([(one.size, PLAIN)])
         lines += _folded(_chip(one, labels, palette), [*columns, row[-1]], head, width, signs)
+    return lines
+
+
+def remark_lines(found: Sequence[Remark], width: int, palette: Palette, signs: Signs) -> list[Line]:
+    """Remarks, each behind the letters that it is about."""
+    lines: list[Line] = []
+    for one in found:
+        named = one.entries[:_NAMED]
+        head: Line = []
+        for entry in named:
+            alarm = not entry.live
+            style = palette.alarm if alarm else palette.value(entry.number)
+            head.append((f" {entry.label} ", style))
+        if len(one.entries) > len(named):
+            head.append((f" +{len(one.entries) - len(named)} ", palette.dim))
+        head.append(("  " if head else "", PLAIN))
+        indent = line_width(head)
+        text = signs.text(one.text, LONGEST_LINE)
+        for number, part in enumerate(wrapped(text, width - indent)):
+            lines.append([*(head if not number else [(" " * indent, PLAIN)]), (part, PLAIN)])
     return lines
 
 

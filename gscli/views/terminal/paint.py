@@ -10,13 +10,14 @@ from typing import TypeVar
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.traces.trace import How
-from gscli.views.numbers import NumberFormat
+from gscli.views.numbers import NumberFormat, shortened
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, right
-from gscli.views.style import Line
+from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.columns import Chunk, Measures, fitting
 from gscli.views.terminal.flow import Block, block, flow
+from gscli.views.terminal.heads import Heads
 from gscli.views.terminal.sheet import Place, Sheet
 from gscli.views.terminal.subject import Mark
 
@@ -47,6 +48,8 @@ class Painter:
         self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
         self._numbers = numbers
         self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
+        self._mark_changes()
+        self.heads = Heads(sheet, self.marked) if subject.letters else None
         self.pen = Pen(
             palette,
             signs,
@@ -67,12 +70,14 @@ class Painter:
         self._measure_texts(found, self.texts)
         self._measure_marks(found, self.texts, self.marked)
         self._measure_signs(found, self.how)
+        for at, marks in self.heads.columns.items() if self.heads else ():
+            found.widths[at[1]] = max(found.widths[at[1]], cells(self.pen.letters(marks)))
         if unlit is not None:
             texts = [self._numbers.texts(one, self.signs) for one in self.sheet.reserved]
             self._measure_texts(found, texts)
             for mark in unlit.marks:
                 # In a step a cell carries one letter at a time.
-                self._measure_marks(found, texts, self.sheet.marked([mark]))
+                self._measure_marks(found, texts, self.sheet.marked([mark]), self._room(mark))
             dropped = self._dropped(self.sheet.marked(unlit.marks))
             self._measure_signs(found, {**self.sheet.how(unlit.signs), **dropped})
         return found
@@ -98,11 +103,33 @@ class Painter:
         found: Measures,
         texts: Sequence[Sequence[str]],
         marked: Mapping[Place, Sequence[Mark]],
+        least: int = 0,
     ) -> None:
         count = len(found.widths)
         for (plane, row, column), marks in marked.items():
-            size = cells(self.pen.label(marks)) + cells(texts[plane][row * count + column])
+            text = max(cells(texts[plane][row * count + column]), least)
+            size = cells(self.pen.label(marks)) + text
             found.widths[column] = max(found.widths[column], size)
+
+    def _room(self, mark: Mark) -> int:
+        """What `was → is` takes in the step of one entry."""
+        pair = self.sheet.subject.steps.get(mark.number)
+        if pair is None:
+            return 0
+        olds, news = (map(shortened, self._numbers.texts(one, self.signs)) for one in pair)
+        pairs = zip(olds, news, strict=True)
+        return max((cells(old + self.signs.arrow + new) for old, new in pairs), default=0)
+
+    def _mark_changes(self) -> None:
+        """Marked cells that changed are written `was → is`."""
+        count = len(self.sheet.window.columns)
+        olds = [self._numbers.texts(one, self.signs) for one in self.sheet.before]
+        for (plane, row, column), marks in self.marked.items() if olds else ():
+            number = row * count + column
+            before, after = olds[plane][number], self.texts[plane][number]
+            if before != after and not all(mark.alarm for mark in marks):
+                was = shortened(before)
+                self.texts[plane][number] = f"{was}{self.signs.arrow}{shortened(after)}"
 
     def _measure_signs(self, found: Measures, how: Mapping[Place, How]) -> None:
         for (_, _, column), sign in how.items():
@@ -110,7 +137,7 @@ class Painter:
 
     def chunks(self, width: int) -> list[Chunk]:
         """The columns that fit, in one table or several below each other."""
-        room = width - (cells(self._heads[0]) if self._heads else 0)
+        room = width - self._margin
         return fitting(self.sheet.window, self.measures, self.pen, room, self.sheet.lines)
 
     def draw(self, width: int, chunks: Sequence[Chunk]) -> Block:
@@ -139,6 +166,8 @@ class Painter:
     def _title(self) -> Line:
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
+        if any(self.signs.arrow in text for texts in self.texts for text in texts):
+            facts += f"   was {self.signs.arrow} is" if self.sheet.before else ""
         return [(self.signs.text(name, 60), self.palette.bold), (facts, self.palette.dim)]
 
     def _left_out(self) -> list[Line]:
@@ -168,11 +197,40 @@ class Painter:
         word = "batch " if self.sheet.subject.batch > self.sheet.rank - _MATRIX else ""
         return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
 
+    @cached_property
+    def _margin(self) -> int:
+        return self._letter_room + (cells(self._heads[0]) if self._heads else 0)
+
+    @property
+    def _steps(self) -> bool:
+        """Whether room for letters is kept that only another step shows."""
+        unlit = self.sheet.subject.unlit
+        return self.heads is not None and self.sheet.rank >= _MATRIX and bool(unlit and unlit.marks)
+
+    @cached_property
+    def _letter_room(self) -> int:
+        """Room for the letters before row numbers, the same in every plane."""
+        if self._steps and self.sheet.subject.unlit:
+            return max(cells(mark.label) for mark in self.sheet.subject.unlit.marks) + 1
+        rows = self.heads.rows.values() if self.heads else ()
+        return max((cells(self.pen.letters(marks)) + 1 for marks in rows), default=0)
+
+    def _head(self, plane: int, row: int) -> Line:
+        if not self._heads:
+            return []
+        marks = self.heads.rows.get((plane, row), ()) if self.heads else ()
+        pad = self._letter_room - cells(self.pen.letters(marks)) - 1
+        letters: Line = [(" " * pad, PLAIN), *self.pen.letter_runs(marks), (" ", PLAIN)]
+        return [*(letters if self._letter_room else []), (self._heads[row], self.palette.dim)]
+
     def _plane(self, number: int, chunks: Sequence[Chunk]) -> Iterator[Line]:
         plane = self.sheet.window.planes[number]
         if plane:
             lit = any(place[0] == number for place in self.marked)
-            yield [(self._plane_name(plane), self.palette.bold if lit else self.palette.dim)]
+            line = [(self._plane_name(plane), self.palette.bold if lit else self.palette.dim)]
+            if self.heads and (whole := self.heads.planes.get(number)):
+                line += [("  ", PLAIN), *self.pen.letter_runs(whole)]
+            yield line
         for place, chunk in enumerate(chunks):
             if place:
                 yield []
@@ -186,9 +244,14 @@ class Painter:
     def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
         dim, window = self.palette.dim, self.sheet.window
         columns = [column for _, column in chunk]
+        if self.heads and (self.heads.columns or self._steps):
+            letters = {
+                number: self.heads.columns.get((plane, at), ())
+                for number, (at, _) in enumerate(chunk)
+            }
+            yield [(" " * self._margin, dim), *self.pen.letter_heads(columns, letters)]
         if self.sheet.rank:
-            margin = cells(self._heads[0]) if self._heads else 0
-            yield [(" " * margin, dim), *self.pen.header(columns)]
+            yield [(" " * self._margin, dim), *self.pen.header(columns)]
         step, rows = window.allowed[-2].step, window.allowed[-2]
         before, count = rows[0] - step, len(window.columns)
         ruling = self.pen.ruling(columns)
@@ -203,14 +266,14 @@ class Painter:
                 texts = [texts[place] for place, _ in chunk]
                 marked, how = _chosen(marked, chunk), _chosen(how, chunk)
             line = self.pen.row(texts, ruling, marked, how)
-            yield [(self._heads[row], dim), *line] if self._heads else line
+            yield [*self._head(plane, row), *line]
             before = at
         if before != rows[-1]:
             yield self._dots(columns)
 
     def _dots(self, columns: Sequence[Column]) -> Line:
         """The row that stands for rows left out."""
-        head = right(self.signs.down, cells(self._heads[0]) - _BAR) + " " * _BAR
+        head = right(self.signs.down, self._margin - _BAR) + " " * _BAR
         return [(head, self.palette.dim), *self.pen.dots(columns)]
 
     @cached_property

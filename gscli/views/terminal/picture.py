@@ -12,12 +12,17 @@ from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import Drawn, line_width, wrapped
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
-from gscli.views.signs import Signs, cells, signs_of
-from gscli.views.style import Line
-from gscli.views.terminal.flow import flow
+from gscli.views.signs import LONGEST_LINE, Signs, cells, signs_of
+from gscli.views.style import PLAIN, Line
+from gscli.views.terminal.entry_table import EntryTable
+from gscli.views.terminal.flow import Block, flow
 from gscli.views.terminal.group import Group, check_requests, draw_group
-from gscli.views.terminal.legend import legend
-from gscli.views.terminal.subject import subjects
+from gscli.views.terminal.legend import legend, remark_lines
+from gscli.views.terminal.progress import GRIDS, grids
+from gscli.views.terminal.subject import Subject, subjects
+from gscli.views.words.counts import counted_words, counts
+from gscli.views.words.purpose import purpose
+from gscli.views.words.remarks import remarks
 from gscli.views.words.statements import Teller
 
 MARKED_ENTRIES = LETTERED
@@ -25,6 +30,7 @@ MARKED_ENTRIES = LETTERED
 TOLD_ENTRIES = 20
 """Entries that the legend lists, unless the options say otherwise."""
 GAP = 4
+NARROWEST_GRID = 12
 
 
 def picture(trace: Trace, options: ViewOptions, *, title: bool = True) -> Picture:
@@ -36,12 +42,14 @@ def picture(trace: Trace, options: ViewOptions, *, title: bool = True) -> Pictur
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
     >>> print(render(picture(found, options), options), end="")
     gather
+    Each number of indices names a cell of data; its value is copied to output.
     <BLANKLINE>
-    data  int64 [3]     indices  int64 [1]    output  int64 [1]
-       0     1     2       0                     0
-      10    20  a:30    a:-1↺                 a:30
+         indices [1]    data  int64 [3]     output  int64 [1]
+          cell             0     1     2       0
+     a     -1↺            10    20  a:30    a:30
     <BLANKLINE>
-    a: indices[0] = -1 ↺  → data[2]  → output[0] = 30
+     a   -1 counts from the end: cell 2
+    1 of 3 cells read
     """
     check_requests(trace, options)
     return Picture(trace, options, title=title)
@@ -72,35 +80,44 @@ class Picture(Drawn):
         return self.marked[:limit]
 
     def draw(self, width: int) -> list[Line]:
-        """Title, tensors, legend, and what is not shown."""
-        lines = self._draw(width, self.options.show)
-        data = self.trace.tensor("data")
-        if data is None or not self._too_high(lines):
-            return lines
-        rest = [one.name for one in self.trace.tensors if one.role != "data"]
-        note = f"{data.name} not shown: --show {','.join([data.name, *rest])}"
-        return self._draw(width, rest, [note])
-
-    def _too_high(self, lines: Sequence[Line]) -> bool:
-        """Whether data should go: after a scatter, output shows the same cells."""
+        """Title, entries and grid, or with `show` one sheet per tensor; what is not shown."""
         options = self.options
-        if options.height is None or options.show is not None or options.full:
-            return False
-        return self.trace.kind == "scatter" and len(lines) >= options.height
-
-    def _draw(
-        self, width: int, show: Sequence[str] | None, notes: Sequence[str] = ()
-    ) -> list[Line]:
-        palette, signs = palette_of(self.options), signs_of(self.options)
-        group = draw_group(
-            subjects(self.trace, self.marked, show), self.options, width, self._arithmetic()
-        )
-        lines = [*title_lines(self.trace, self.options, width), []] if self.title else []
-        lines += flow(group.blocks, width, GAP)
+        lines = [*title_lines(self.trace, options, width)] if self.title else []
+        if options.show is None:
+            return lines + self._first(width)
+        found = subjects(self.trace, self.marked, options.show)
+        group = draw_group(found, options, width, self._arithmetic())
+        lines += [[], *flow(group.blocks, width, GAP)] if lines else flow(group.blocks, width, GAP)
+        palette, signs = palette_of(options), signs_of(options)
         teller = Teller(self.trace, group.numbers, signs)
         told = legend([teller.statement(entry) for entry in self.told], width, palette, signs)
         lines += [[], *told] if told else []
-        return lines + _notes([*notes, *self._not_shown(group)], width, palette, signs)
+        return lines + _notes(self._not_shown(group), width, palette, signs)
+
+    def _first(self, width: int) -> list[Line]:
+        """What happens in a sentence, the entries as a table, and the grid that they touch."""
+        options, trace = self.options, self.trace
+        palette, signs = palette_of(options), signs_of(options)
+        found = grids(trace, subjects(trace, self.marked, GRIDS[trace.kind]))
+        group = draw_group(found, options, width, self._arithmetic())
+        table = EntryTable(trace, self.told, group.numbers, palette, signs).draw(width)
+        blocks, group = beside_table(table, found, options, width, group, self._arithmetic())
+        teller = Teller(trace, group.numbers, signs)
+        told = signs.text(purpose(trace), LONGEST_LINE)
+        lines: list[Line] = [[(part, PLAIN)] for part in wrapped(told, width)]
+        lines += [[], *flow(blocks, width, GAP)]
+        told_of = remark_lines(remarks(teller, self.marked), width, palette, signs)
+        told_of += self._counted(width)
+        lines += [[], *told_of] if told_of else []
+        return lines + _notes(self._not_shown(group), width, palette, signs)
+
+    def _counted(self, width: int) -> list[Line]:
+        """How many cells were read or changed, where every entry is at hand."""
+        if len(self.marked) < self.trace.entry_count or not self.marked:
+            return []
+        found = counts(self.trace, self.marked)
+        told = counted_words(self.trace, found) if found else ""
+        return [[(part, palette_of(self.options).dim)] for part in wrapped(told, width)]
 
     def _arithmetic(self) -> list[Array]:
         """Values between old and new that only the legend shows."""
@@ -125,6 +142,28 @@ class Picture(Drawn):
             more = counted(rest, "more entry", "more entries")
             notes.append(f"{more} not listed: --limit {total}, gscli explain")
         return notes
+
+
+def beside_table(
+    table: Block,
+    found: Sequence[Subject],
+    options: ViewOptions,
+    width: int,
+    group: Group,
+    extras: Sequence[Array] = (),
+) -> tuple[list[Block], Group]:
+    """Table and grids; the grids narrower than they would like, where they then stand beside it.
+
+    `group`: the grids at the whole width.
+    """
+    below = [table, *group.blocks]
+    room = width - table.width - GAP
+    if room < NARROWEST_GRID:
+        return below, group
+    slim = draw_group(found, options, room, extras)
+    beside = [table, *slim.blocks]
+    fewer = len(flow(beside, width, GAP)) < len(flow(below, width, GAP))
+    return (beside, slim) if fewer and slim.columns == group.columns else (below, group)
 
 
 def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") -> list[Line]:

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.layout.boxes import box_size
-from gscli.traces.trace import Entry, Trace
-from gscli.views.terminal.subject import Patch, Subject, subjects
+from gscli.traces.trace import Entry, Role, Trace
+from gscli.views.terminal.subject import Before, Patch, Subject, subjects
 from gscli.views.words.statements import mean_so_far
 
 
 def subjects_after(
     trace: Trace, entries: Sequence[Entry], number: int, show: Sequence[str] | None = None
 ) -> list[Subject]:
-    """Tensors after `entries[number]`, which alone is marked.
+    """Tensors after `entries[number]`, which alone is marked; number -1 is before the first.
 
     >>> from gscli.traces.trace import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
     >>> subjects_after(found, found.entries(), 0)[-1].patches[0].values
     array([8])
     """
-    lit = subjects(trace, [entries[number]], show)
+    lit = subjects(trace, entries[number : number + 1] if number >= 0 else [], show)
     every = subjects(trace, entries, show)
     done = entries[: number + 1]
+    between = {
+        entry.number: (entry.change.old, entry.change.new)
+        for entry in entries
+        if entry.change is not None
+    }
     return [
         replace(
             _unfinished(trace, one, done) if one.role == "output" else one,
             unlit=whole,
+            steps=between if one.role == "output" else {},
             dim_rest=True,
         )
         for one, whole in zip(lit, every, strict=True)
@@ -40,10 +46,30 @@ def subjects_after(
 def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject:
     if trace.kind == "gather":
         return replace(output, blank=True, patches=tuple(_read(trace, done)))
-    return replace(output, array=_start(trace), patches=tuple(_written(trace, done)))
+    first, last = start(trace), done[-1:]
+    earlier = tuple(_written(trace, done[:-1]))
+    patches = earlier + tuple(_written(trace, last))
+    return replace(output, array=first, patches=patches, before=Before(first, earlier))
 
 
-def _start(trace: Trace) -> Array:
+GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
+"""Which tensors stand as grids beside the table of entries."""
+
+
+def grids(trace: Trace, found: Sequence[Subject]) -> list[Subject]:
+    """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
+    scatters = trace.kind == "scatter"
+    return [
+        replace(
+            one,
+            letters=(one.role == "output") is scatters,
+            before=one.before or (Before(start(trace)) if scatters else None),
+        )
+        for one in found
+    ]
+
+
+def start(trace: Trace) -> Array:
     """Data, or the fill, in the shape of output and without a copy."""
     output, data = trace.output, trace.tensor("data")
     if data is not None:

@@ -43,13 +43,15 @@ class Sheet:
         self.blocks: list[Array] = []
         self.known: list[Flags] = []
         self.reserved: list[Array] = []
+        self.before: list[Array] = []
         if not self.empty:
             self._read()
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
         values = [block[known] for block, known in zip(self.blocks, self.known, strict=True)]
-        return values + self.reserved
+        between = [part for pair in self.subject.steps.values() for part in pair]
+        return [*values, *self.reserved, *self.before, *between]
 
     def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
         """The marks on each shown cell."""
@@ -82,22 +84,29 @@ class Sheet:
         return False
 
     def _read(self) -> None:
-        array = self.subject.array
-        self.blocks = self._shown(array)
-        if self.subject.unlit is not None:
-            self.reserved = self._shown(self.subject.unlit.array)
-        self.known = [np.full(one.shape, not self.subject.blank) for one in self.blocks]
-        if array.dtype.kind == "U" and self.subject.patches:
-            self.blocks = [values.astype(object) for values in self.blocks]
-        for patch in self.subject.patches:
-            self._patch(patch)
+        subject = self.subject
+        self.blocks = self._shown(subject.array)
+        if subject.unlit is not None:
+            self.reserved = self._shown(subject.unlit.array)
+        self.known = [np.full(one.shape, not subject.blank) for one in self.blocks]
+        self.blocks = self._patched(self.blocks, subject.patches)
+        if subject.before is not None:
+            self.before = self._shown(subject.before.array)
+            self.before = self._patched(self.before, subject.before.patches)
+
+    def _patched(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
+        if patches and blocks and blocks[0].dtype.kind == "U":
+            blocks = [values.astype(object) for values in blocks]
+        for patch in patches:
+            self._patch(blocks, patch)
+        return blocks
 
     def _shown(self, array: Array) -> list[Array]:
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
         shown = np.ix_(self.window.rows, self.window.columns)
         return [np.array(array[plane][shown]) for plane in self.window.planes]
 
-    def _patch(self, patch: Patch) -> None:
+    def _patch(self, blocks: list[Array], patch: Patch) -> None:
         box = _with_rows(patch.box)
         values = patch.values.reshape([stop - start for start, stop in box])
         planes, rows, columns = self._places(patch.box)
@@ -108,9 +117,7 @@ class Sheet:
         target = np.ix_(rows, columns)
         for number in planes:
             lead = zip(self.window.planes[number], box, strict=False)
-            self.blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][
-                source
-            ]
+            blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][source]
             self.known[number][target] = True
 
     def _places(self, box: Box) -> tuple[list[int], range, range]:

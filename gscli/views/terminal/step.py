@@ -58,14 +58,14 @@ def interactive(
 
 
 def frame_number(found: Frames, wanted: int) -> Frame:
-    """The frame that people call number `wanted`, from 1; UsageError beyond."""
-    if not 1 <= wanted <= len(found):
+    """The frame that people call `wanted`, 0 before the first; UsageError beyond."""
+    if not 0 <= wanted <= len(found):
         raise UsageError(
             f"there is no step {wanted}",
             where=counted(len(found), "entry", "entries"),
-            valid=f"1 … {len(found)}" if found else "none",
+            valid=f"0 … {len(found)}",
         )
-    return found[wanted - 1]
+    return found.step(wanted)
 
 
 def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:

@@ -27,14 +27,25 @@ class Patch(NamedTuple):
     values: Array
 
 
+class Before(NamedTuple):
+    """What the marked cells held before: marked cells are drawn as `was → is`."""
+
+    array: Array
+    patches: tuple[Patch, ...] = ()
+
+
 @dataclass(frozen=True)
 class Subject:
     """One tensor with its marks.
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
     last decides. `batch`: leading axes that own their entries. `dim_rest`: cells without a mark
-    are known to be untouched. In a step, `unlit` is the whole run, for which room is kept so that
-    nothing moves from frame to frame; `blank`: nothing is known yet outside `patches`.
+    are known to be untouched. `letters`: letters of the entries stand at the heads of rows and
+    columns too. `before`: marked cells are drawn as `was → is`.
+
+    In a step, `unlit` is the whole run, for which room is kept so that nothing moves from frame to
+    frame, and for `steps`, what the cells of each entry were and are, by its number; `blank`:
+    nothing is known outside `patches`.
     """
 
     name: str
@@ -48,6 +59,9 @@ class Subject:
     unlit: Subject | None = None
     patches: tuple[Patch, ...] = ()
     blank: bool = False
+    steps: Mapping[int, tuple[Array, Array]] = field(default_factory=dict)
+    before: Before | None = None
+    letters: bool = False
 
 
 def subjects(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.text import counted
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box, box_size
-from gscli.traces.trace import Trace
+from gscli.traces.trace import Entry, Trace
 
 COUNTED_ENTRIES = 10_000
 COUNTED_CELLS = 1 << 20
@@ -31,14 +33,16 @@ class Counts:
     lost: int = 0
 
 
-def counts(trace: Trace) -> Counts | None:
+def counts(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | None:
     """Count a run, or None when it touches more cells than are worth listing.
+
+    `entries`: those that the caller has already; by default the first COUNTED_ENTRIES.
 
     >>> from gscli.traces.trace import trace
     >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
     Counts(entries=2, skipped=0, touched=1, twice=1, changed=None, lost=0)
     """
-    entries = trace.entries(COUNTED_ENTRIES)
+    entries = trace.entries(COUNTED_ENTRIES) if entries is None else entries
     targets = [entry.target for entry in entries if entry.target is not None]
     if sum(map(box_size, targets)) > COUNTED_CELLS:
         return None
@@ -94,3 +98,24 @@ def _values(array: Array, cells: Indices) -> Array:
     """Values by row-major number, without a copy of the array whatever its order in memory."""
     found: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
     return found
+
+
+def counted_words(trace: Trace, found: Counts) -> str:
+    """How many cells were read or changed, and what else is worth a number."""
+    cells = prod(trace.layout.data_shape)
+    gathered = trace.kind == "gather"
+    number = found.touched if gathered or found.changed is None else found.changed
+    parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
+    if found.skipped:
+        what = "read the fill value" if gathered else "dropped"
+        parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
+    if found.lost:
+        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
+    if found.twice:
+        parts.append(
+            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
+        )
+    told = ", ".join(parts)
+    if found.entries < trace.entry_count:
+        told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
+    return told

@@ -46,16 +46,11 @@ def reason(one: Adjustment, *, over: bool) -> str:
 def _gathered(teller: Teller, entry: Entry) -> list[str]:
     result = teller.result_cell(entry)
     if entry.target is None:
-        return [f"nothing is read, {result} gets the fill value {_fill(teller)}"]
+        return [f"nothing is read, {result} gets the fill value {teller.fill()}"]
     told = f"{teller.target_cell(entry)} is read into {result}"
     if entry.result is not None and box_size(entry.target) == box_size(entry.result) == 1:
         return [f"{told}, the value is {teller.value(at(teller.trace.output, entry.result))}"]
     return [f"{told}, {teller.slice_size(entry.target)}"]
-
-
-def _fill(teller: Teller) -> str:
-    output = teller.trace.output
-    return teller.value(output.dtype.type(teller.trace.layout.fill))
 
 
 def _scattered(teller: Teller, entry: Entry) -> list[str]:

@@ -85,8 +85,13 @@ class Teller:
         return ", ".join(places), vector if alone else f"({vector})"
 
     def value(self, value: object) -> str:
-        """One number in the picture's format."""
-        return self.numbers.text(value, self.signs)
+        """One number in the picture's format, without zeros at its end."""
+        return self.numbers.short(value, self.signs)
+
+    def fill(self) -> str:
+        """What an entry that reads nothing is given."""
+        output = self.trace.output
+        return self.value(np.asarray(self.trace.layout.fill).astype(output.dtype))
 
     def slice_size(self, box: Box) -> str:
         """`4×4 slice`; nothing for a single cell."""
@@ -118,8 +123,7 @@ class Teller:
         if self.moves_nothing:
             return f"{arrow} an empty slice", "", []
         if entry.target is None:
-            fill = np.asarray(self.trace.layout.fill).astype(self.trace.output.dtype)
-            return self.skipped(entry), f"{arrow} {result} = {self.value(fill)}", ["fill"]
+            return self.skipped(entry), f"{arrow} {result} = {self.fill()}", ["fill"]
         assert entry.result is not None
         target = f"{arrow} {self.target_cell(entry)}"
         if box_size(entry.target) == box_size(entry.result) == 1:
@@ -193,7 +197,7 @@ class Teller:
             self.value(one.reshape(-1)[0]) for one in (change.old, change.update, change.new)
         )
         reduction = self.trace.reduction
-        words = _BOOLEAN if change.old.dtype.kind == "b" else _WORDS | {"mul": self.signs.times}
+        words = BOOLEAN if change.old.dtype.kind == "b" else _WORDS | {"mul": self.signs.times}
         if reduction == "none":
             return f"= {new}"
         if reduction == "mean":
@@ -206,7 +210,7 @@ class Teller:
 
 
 _WORDS = {"add": "+", "sub": "-"}
-_BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and"}
+BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and"}
 
 
 def mean_so_far(change: Change) -> Array:
