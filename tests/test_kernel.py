@@ -91,11 +91,11 @@ def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -
         rows, updates = values((11, run), dtype), values((200, run), dtype, 2)
         expected = one_by_one(rows, addresses, updates, ufunc)
         step = Step(slice(None), addresses, None, (slice(None),))
-        for columns in ([slice(None)], [slice(0, run // 2), slice(run // 2, run)]):
+        for count in (1, 3):
             actual = rows.copy()
             with np.errstate(all="ignore"):
-                for part in columns:
-                    combine(actual, step, updates, ufunc, part)
+                for number in range(count):
+                    combine(actual, step, updates, ufunc, loops.Share(number, count))
             assert_same(actual, expected)
 
 

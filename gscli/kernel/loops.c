@@ -226,28 +226,34 @@ static inline uint16_t to_brain(float x)
 #define MAX_HALF(a, b) ((a) != (a) ? (a) : (a) >= (b) ? (a) : (b))
 #define MIN_HALF(a, b) ((a) != (a) ? (a) : (a) <= (b) ? (a) : (b))
 
-/* T: type in memory, C: type of the arithmetic. Columns lo … hi-1 of rows of `run` cells, so that
-   threads can share rows without sharing cells. */
+/* T: type in memory, C: type of the arithmetic. So that threads can share the work without sharing
+   cells, a call may be given columns lo … hi-1 of rows of `run` cells, or, of rows of one cell, those
+   from `lo` to `hi`-1: updates of the others go to a cell that nobody reads, which is quicker than
+   to ask whether to skip them. */
 #define COMBINE(OP, DO, NAME, T, C, LOAD, STORE)                                                   \
     WIDE static void OP##_##NAME(char *rows, const I *at, I height, I width, const char *updates,  \
                                  I sh, I sw, I run, I lo, I hi)                                    \
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
+        T nobodys = 0;                                                                             \
         const I count = height * width;                                                            \
         for (I h = 0, p = 0; h < height; h++) {                                                    \
             const char *line = updates + h * sh;                                                   \
             if (run == 1) {                                                                        \
-                const I ahead = count - CELLS_AHEAD - h * width, safe = ahead < width ? ahead : width; \
-                const I *const to = at + h * width;                                                \
+                const I ahead = count - CELLS_AHEAD - p, safe = ahead < width ? ahead : width;     \
                 I w = 0;                                                                           \
-                for (; w < safe; w++) {                                                            \
-                    PREFETCH(cells + to[w + CELLS_AHEAD], 1);                                      \
-                    const C b = LOAD(*(const T *)(const void *)(line + w * sw)), a = LOAD(cells[to[w]]); \
-                    cells[to[w]] = (T)STORE(DO(a, b));                                             \
-                }                                                                                  \
-                for (; w < width; w++) {                                                           \
-                    const C b = LOAD(*(const T *)(const void *)(line + w * sw)), a = LOAD(cells[to[w]]); \
-                    cells[to[w]] = (T)STORE(DO(a, b));                                             \
+                if (hi == 1)                                                                       \
+                    for (; w < safe; w++, p++) {                                                   \
+                        PREFETCH(cells + at[p + CELLS_AHEAD], 1);                                  \
+                        const C b = LOAD(*(const T *)(const void *)(line + w * sw));               \
+                        const C a = LOAD(cells[at[p]]);                                            \
+                        cells[at[p]] = (T)STORE(DO(a, b));                                         \
+                    }                                                                              \
+                for (; w < width; w++, p++) {                                                      \
+                    const int here = hi == 1 || (uint64_t)(at[p] - lo) < (uint64_t)(hi - lo);      \
+                    T *const cell = here ? cells + at[p] : &nobodys;                               \
+                    const C b = LOAD(*(const T *)(const void *)(line + w * sw)), a = LOAD(*cell);  \
+                    *cell = (T)STORE(DO(a, b));                                                    \
                 }                                                                                  \
                 continue;                                                                          \
             }                                                                                      \
@@ -288,7 +294,7 @@ typedef void (*Combine)(char *, const I *, I, I, const char *, I, I, I, I, I);
 static const Combine COMBINES[][5] = {NUMBERS(COMBINE_ROW)};
 
 /* `op`: add, sub, mul, max, min; `type`: the place in NUMBERS. Updates are a grid of rows of `run`
-   cells; columns `lo` … `hi`-1 of them are combined. */
+   cells; for `lo` and `hi` see COMBINE: 0 and `run` where nobody shares the work. */
 PUBLIC void gscli_combine(I op, I type, char *rows, I part, const I *addresses, I shared, I planes,
                           I height, I width, const char *updates, I sp, I sh, I sw, I run, I lo,
                           I hi)

@@ -73,6 +73,27 @@ def way() -> str:
     return "plain NumPy" if library() is None else "compiled loops"
 
 
+class Share(NamedTuple):
+    """Which of `total` equal shares of the cells of a scatter a thread works on.
+
+    A share is a range of the columns of rows, or of the rows where they have one cell.
+    """
+
+    number: int
+    total: int
+
+    def of(self, size: int) -> tuple[int, int]:
+        """The bounds of the share in `size` columns or rows.
+
+        >>> Share(1, 3).of(64)
+        (21, 42)
+        """
+        return size * self.number // self.total, size * (self.number + 1) // self.total
+
+
+WHOLE = Share(0, 1)
+
+
 class Grid(NamedTuple):
     """Entries as `planes` × `height` × `width`, and the bytes from one to the next of each."""
 
@@ -176,9 +197,9 @@ def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:  
 
 def combine(
     rows: Array, addresses: Indices, updates: Array, ufunc: Any, *, parts: int = 1,  # noqa: ANN401
-    columns: slice = slice(None),
+    share: Share = WHOLE,
 ) -> bool:  # fmt: skip
-    """`rows[a] = ufunc(rows[a], update)` in entry order, for some columns of rows (n, run)."""
+    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows."""
     found = library() if updates.size >= WORTH else None
     if found is None or rows.dtype != updates.dtype or not _movable(rows, updates):
         return False
@@ -187,13 +208,12 @@ def combine(
     if known is None or grid is None or not rows.flags.aligned or not updates.flags.aligned:
         return False
     operation, number, cells = known
-    begin, end, _ = columns.indices(rows.shape[1])
-    if begin == end:
-        return True
+    run = rows.shape[1] * cells
+    low, high = share.of(run if run > 1 or share == WHOLE else len(rows))
+    assert run > 1 or share == WHOLE or high > 1, "C takes 0 … 1 for all rows of one cell"
     found.gscli_combine(
         operation, number, rows.ctypes.data, rows.nbytes // parts, addresses.ctypes.data,
-        parts > 1, *grid.sizes, updates.ctypes.data, *grid.strides,
-        rows.shape[1] * cells, begin * cells, end * cells,
+        parts > 1, *grid.sizes, updates.ctypes.data, *grid.strides, run, low, high,
     )  # fmt: skip
     return True
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.kernel import loops
+from gscli.kernel.loops import WHOLE, Share
 from gscli.kernel.walks import Step
 from gscli.layout.axes import Number
 
@@ -54,33 +55,37 @@ def put(rows: Array, step: Step, items: Array) -> None:
             part[step.addresses[live]] = values[live]
 
 
-def combine(
-    rows: Array, step: Step, updates: Array, ufunc: Ufunc, columns: slice = slice(None)
-) -> None:
+def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share = WHOLE) -> None:
     """Combine updates (*region, run) with the rows of one step, one after the other.
 
-    Only `columns` of them, so that threads can share rows without sharing cells.
+    Only a `share` of the cells, so that threads never meet in one.
     """
     target = rows[step.base]
     if step.live is None and loops.combine(
-        target, step.addresses, updates, ufunc, parts=step.parts, columns=columns
+        target, step.addresses, updates, ufunc, parts=step.parts, share=share
     ):
         return
     for part, values in _parts(target, updates, step):
         live = ... if step.live is None else step.live
-        combine_cells(part, step.addresses[live], values[live], ufunc, columns)
+        combine_cells(part, step.addresses[live], values[live], ufunc, share)
 
 
 def combine_cells(
-    rows: Array, addresses: Indices, updates: Array, ufunc: Ufunc, columns: slice = slice(None)
+    rows: Array, addresses: Indices, updates: Array, ufunc: Ufunc, share: Share = WHOLE
 ) -> None:
     """Combine updates (*n, run) with rows at `addresses` (*n), cell by cell.
 
     NumPy's `ufunc.at` is quick with flat addresses, and several times slower with rows.
     """
     run = rows.shape[1]
-    cells = addresses[..., None] * run + np.arange(run)[columns]
-    ufunc.at(rows.reshape(-1), cells.reshape(-1), updates[..., columns].reshape(-1))
+    cells = (addresses[..., None] * run + np.arange(run)).reshape(-1)
+    values = updates.reshape(-1)
+    if share != WHOLE:
+        low, high = share.of(run if run > 1 else len(rows))
+        place = cells % run if run > 1 else cells
+        mine = (low <= place) & (place < high)
+        cells, values = cells[mine], values[mine]
+    ufunc.at(rows.reshape(-1), cells, values)
 
 
 def _parts(rows: Array, items: Array, step: Step) -> list[tuple[Array, Array]]:

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.kernel.loops import combines, library
+from gscli.kernel.loops import WHOLE, Share, combines, library
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import combine, put
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.kernel.updates import Updates
-from gscli.kernel.walks import Lane, Step, Walk
+from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
 SHARED_BYTES = 128
-"""Bytes of a row from which a thread may have a part of it: two lines of a cache."""
+"""Bytes from which a thread may have a share of a row, or of rows of one cell: two lines of a
+cache."""
 
 
 def scatter(
@@ -85,12 +85,12 @@ class Target:
             identity = np.asarray(self.rule.identity(self.work.dtype)).astype(self.work.dtype)
             self.rows[self.counts > 0] = identity
 
-    def update(self, step: Step, updates: Array, columns: slice = slice(None)) -> None:
+    def update(self, step: Step, updates: Array, share: Share = WHOLE) -> None:
         """Write or combine the updates (*region, run) of one step, in entry order."""
         if self.rule is None:
             put(self.rows, step, updates)
         else:
-            combine(self.rows, step, updates, self.ufunc(updates.dtype), columns)
+            combine(self.rows, step, updates, self.ufunc(updates.dtype), share)
 
     def ufunc(self, updates: np.dtype[Any]) -> Any:  # noqa: ANN401  numpy's ufuncs
         """What combines cells with updates of a type."""
@@ -143,24 +143,21 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
         target.start()
     threads = tuning.threads_for(target.work)
 
-    def write(part: tuple[Lane, slice]) -> None:
-        lane, columns = part
+    def write(part: tuple[Lane, Share]) -> None:
+        lane, share = part
         for step in route.steps(lane):
-            target.update(step, updates.values(step.region), columns)
+            target.update(step, updates.values(step.region), share)
 
-    for_each(_parts(route, target, updates.dtype, threads), write, threads)
+    count = threads if len(route.lanes) == 1 and _shareable(target, updates.dtype, threads) else 1
+    shares = [Share(number, count) for number in range(count)]
+    for_each([(lane, share) for lane in route.lanes for share in shares], write, threads)
 
 
-def _parts(
-    route: Walk, target: Target, updates: np.dtype[Any], threads: int
-) -> list[tuple[Lane, slice]]:
-    """Lanes, or columns of rows where there is one lane and threads for more of them."""
-    run = target.rows.shape[1]
-    wide = run * target.work.itemsize >= threads * SHARED_BYTES
-    if len(route.lanes) > 1 or not wide or not _compiled(target, updates):
-        return [(lane, slice(None)) for lane in route.lanes]
-    edges = [run * number // threads for number in range(threads + 1)]
-    return [(lane, slice(*pair)) for lane in route.lanes for pair in pairwise(edges)]
+def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
+    """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
+    rows, run = target.rows.shape
+    size = (rows if run == 1 else run) * target.work.itemsize
+    return size >= threads * SHARED_BYTES and _compiled(target, updates)
 
 
 def _compiled(target: Target, updates: np.dtype[Any]) -> bool:
