@@ -81,7 +81,7 @@ CONCEPTS: dict[ConceptName, Concept] = {
 }
 
 
-class Call(NamedTuple):
+class ConceptCall(NamedTuple):
     """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
 
     data: Tensor
@@ -125,17 +125,18 @@ class Comparison(NamedTuple):
     batch_dims: str = ""
     reduction: str = ""
     reductions: Mapping[str, object] = OVERWRITE
-    special: Callable[[Call], Attrs] | None = None
+    special: Callable[[ConceptCall], Attrs] | None = None
     vectors: Literal["last", "first", "tuple", "one"] = "last"
     axis_input: str = ""
     from_zeros: bool = False
     shape_input: str = ""
 
-    def attrs(self, call: Call) -> Attrs:
+    def attrs(self, call: ConceptCall) -> Attrs:
         """The operator's attributes for `call`, or None when it cannot express the call.
 
         >>> from gscli.layout.axes import Reduction, Tensor
-        >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0)
+        >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
+        >>> call = ConceptCall(data, indices, None, 0)
         >>> Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim").attrs(call)
         {'dim': 0, 'mode': 'clip'}
         """
@@ -152,11 +153,12 @@ class Comparison(NamedTuple):
             found[self.reduction] = self.reductions[call.reduction]
         return {**found, **self.fixed}
 
-    def lacks(self, call: Call) -> str:
+    def lacks(self, call: ConceptCall) -> str:
         """Why the operator cannot express a call; empty where it can.
 
         >>> from gscli.layout.axes import Tensor
-        >>> call = Call(Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64"), None, 0, 1)
+        >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
+        >>> call = ConceptCall(data, indices, None, 0, 1)
         >>> Comparison("gather", "N", ("a", "i"), axis="dim").lacks(call)
         'no batch_dims=1'
         """
@@ -174,7 +176,7 @@ class Comparison(NamedTuple):
             found.append(f"reduction={call.reduction}")
         return "no " + (", ".join(found) or f"axis={call.axis}")
 
-    def _lacking(self, call: Call) -> str:
+    def _lacking(self, call: ConceptCall) -> str:
         if call.batch_dims and not self.batch_dims:
             return f"no batch_dims={call.batch_dims}"
         if call.axis != CONCEPTS[self.concept].axis and not (self.axis or self.axis_input):

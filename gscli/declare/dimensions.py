@@ -9,7 +9,7 @@ from gscli.declare.attributes import Option
 Dims: TypeAlias = tuple[int, ...]
 Offset: TypeAlias = Annotated[Dims, Option("axes of the result that walk through a slice")]
 Collapsed: TypeAlias = Annotated[Dims, Option("axes of operand, slice size 1, without an axis")]
-Window: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
+UpdateWindow: TypeAlias = Annotated[Dims, Option("axes of updates that walk through a window")]
 Inserted: TypeAlias = Annotated[Dims, Option("axes of window size 1, which updates lack")]
 Batching: TypeAlias = Annotated[Dims, Option("axes of operand that walk with the indices' own")]
 IndicesBatching: TypeAlias = Annotated[Dims, Option("axes of the indices paired with those")]

@@ -35,7 +35,7 @@ _MOST_PER_BYTE = 1032
 
 
 @dataclass(frozen=True)
-class Entry:
+class ZipEntry:
     """A member of an archive: where its packed bytes are and what they must become."""
 
     name: str
@@ -46,7 +46,7 @@ class Entry:
     deflated: bool
 
 
-def directory(content: Content) -> dict[str, Entry]:
+def directory(content: Content) -> dict[str, ZipEntry]:
     """Every member by its name, in the archive's order. ContentRefused for anything unusual."""
     count = _check_end(content)
     try:
@@ -63,7 +63,7 @@ def directory(content: Content) -> dict[str, Entry]:
         raise _damaged(content.name, safe(str(error), 80)) from error
     if len(infos) != count:
         raise _damaged(content.name, f"it states {count:,} members and lists {len(infos):,}")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ZipEntry] = {}
     next_offset = 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         if info.header_offset < next_offset or (not entries and info.header_offset):
@@ -78,7 +78,7 @@ def directory(content: Content) -> dict[str, Entry]:
     return {info.orig_filename: entries[info.orig_filename] for info in infos}
 
 
-def inflated(content: Content, entry: Entry) -> Iterator[bytes | memoryview]:
+def inflated(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
     """The bytes of a member, a piece at a time; their number and checksum are judged at the end.
 
     Never more than the declared size is produced.
@@ -96,7 +96,7 @@ def inflated(content: Content, entry: Entry) -> Iterator[bytes | memoryview]:
         raise _lies(content.name, entry, "does not match its checksum")
 
 
-def _pieces(content: Content, entry: Entry) -> Iterator[bytes | memoryview]:
+def _pieces(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
     inflate = zlib.decompressobj(-zlib.MAX_WBITS)
     for start in range(0, entry.packed, CHUNK):
         packed = content.read(entry.offset + start, min(CHUNK, entry.packed - start))
@@ -141,7 +141,7 @@ def _check_end(content: Content) -> int:
     return int(count)
 
 
-def _entry(content: Content, info: zipfile.ZipInfo) -> Entry:
+def _entry(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
     """Compare what the directory and the member itself say."""
     name, shown = info.orig_filename, safe(info.orig_filename, 60)
     if "\0" in name:
@@ -171,7 +171,7 @@ def _entry(content: Content, info: zipfile.ZipInfo) -> Entry:
     local_name = bytes(content.read(info.header_offset + _LOCAL.size, names))
     if local_name != name.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):
         raise _damaged(content.name, f"member {shown} has two names")
-    entry = Entry(name, offset, info.compress_size, info.file_size, info.CRC, not stored)
+    entry = ZipEntry(name, offset, info.compress_size, info.file_size, info.CRC, not stored)
     if entry.size > entry.packed * (1 if stored else _MOST_PER_BYTE):
         raise _lies(content.name, entry, "holds less than the archive states")
     return entry
@@ -181,5 +181,5 @@ def _damaged(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"{name} is not a sound .npz archive", where=f"{name}: {why}")
 
 
-def _lies(name: str, entry: Entry, why: str) -> ContentRefused:
+def _lies(name: str, entry: ZipEntry, why: str) -> ContentRefused:
     return ContentRefused(f"member {safe(entry.name, 60)} {why}", where=name)

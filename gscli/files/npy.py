@@ -49,7 +49,7 @@ _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 
 @dataclass(frozen=True)
-class Header:
+class NpyHeader:
     """What a .npy header says: `offset` is where the data begins."""
 
     dtype: np.dtype[Any]
@@ -68,7 +68,7 @@ class Header:
         return self.count * self.dtype.itemsize
 
 
-def parse_header(prefix: bytes, name: str) -> Header:
+def parse_header(prefix: bytes, name: str) -> NpyHeader:
     """Judge the first bytes of a .npy file: at most PREFIX_LIMIT of them are needed.
 
     >>> parse_header(npy_header(np.dtype("float32"), (4, 3)), "x.npy").shape
@@ -95,12 +95,12 @@ def listing(content: Content, _request: Request) -> list[Member]:
     return [member_of(header)]
 
 
-def member_of(header: Header, name: str = "") -> Member:
+def member_of(header: NpyHeader, name: str = "") -> Member:
     """What a header says, as a member."""
     return Member(name, type_label(header.dtype), header.shape, header.nbytes)
 
 
-def check_length(header: Header, size: int, name: str) -> None:
+def check_length(header: NpyHeader, size: int, name: str) -> None:
     """The file must be exactly as long as its header says: no less, no more."""
     present = size - header.offset
     if present != header.nbytes:
@@ -134,7 +134,7 @@ def type_label(dtype: np.dtype[Any]) -> str:
     return f"V{dtype.itemsize}" if dtype.type is np.void else dtype_label(dtype)
 
 
-def arranged(flat: NDArray[Any], header: Header, limit: int, name: str) -> NDArray[Any]:
+def arranged(flat: NDArray[Any], header: NpyHeader, limit: int, name: str) -> NDArray[Any]:
     """Give flat elements their shape, in native byte order and C order.
 
     What is not so in the file is copied, within the limit; so are elements at odd addresses.
@@ -256,7 +256,7 @@ def _check_words(text: str, name: str) -> None:
         raise _bad_header(name, f"the keys are {safe(', '.join(keys), 60)}, not {', '.join(_KEYS)}")
 
 
-def _numpy_header(text: str, offset: int, name: str) -> Header:
+def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
     plain = _OLD_LONG.sub("", text)
     opaque = re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
@@ -280,4 +280,4 @@ def _numpy_header(text: str, offset: int, name: str) -> Header:
         dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize
     ):
         checked_dtype(dtype, name)
-    return Header(dtype, shape, fortran, offset)
+    return NpyHeader(dtype, shape, fortran, offset)

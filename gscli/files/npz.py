@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import ContentRefused
 from gscli.base.text import safe
-from gscli.files.archive import Entry, directory, inflated
+from gscli.files.archive import ZipEntry, directory, inflated
 from gscli.files.content import Content, check_limit
 from gscli.files.npy import (
     PREFIX_LIMIT,
-    Header,
+    NpyHeader,
     arranged,
     blocks,
     check_length,
@@ -91,7 +91,7 @@ def _pieces(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
     yield from blocks(array)
 
 
-def _array_entries(content: Content) -> dict[str, Entry]:
+def _array_entries(content: Content) -> dict[str, ZipEntry]:
     """The members by array name; a member that is no .npy file makes it another kind of archive."""
     entries = directory(content)
     for name in entries:
@@ -100,7 +100,7 @@ def _array_entries(content: Content) -> dict[str, Entry]:
     return {name.removesuffix(ARRAY_SUFFIX): entry for name, entry in entries.items()}
 
 
-def _header(content: Content, name: str, entry: Entry) -> Header:
+def _header(content: Content, name: str, entry: ZipEntry) -> NpyHeader:
     where = f"{content.name}::{safe(name, 60)}"
     header = parse_header(_prefix(inflated(content, entry)), where)
     check_length(header, entry.size, where)

@@ -50,7 +50,7 @@ TYPES = {
 
 
 @dataclass(frozen=True)
-class Tensor:
+class StoredTensor:
     """A tensor of the file: its bytes are at `start` in the file."""
 
     dtype: str
@@ -60,10 +60,10 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Header:
+class SafetensorsHeader:
     """Every tensor by name, and the free text that came with them."""
 
-    tensors: dict[str, Tensor]
+    tensors: dict[str, StoredTensor]
     metadata: dict[str, str]
 
 
@@ -153,7 +153,7 @@ def _rank(dtype: np.dtype[Any]) -> int:
     return list(TYPES.values()).index(dtype_label(dtype))
 
 
-def parse_header(content: Content) -> Header:
+def parse_header(content: Content) -> SafetensorsHeader:
     """Judge the header: its length, its JSON, and that the tensors cover the data exactly."""
     length_field = content.prefix(LENGTH_BYTES)
     length = int.from_bytes(length_field, "little")
@@ -173,10 +173,10 @@ def parse_header(content: Content) -> Header:
         name: _tensor(name, fields, data_start, content.name) for name, fields in document.items()
     }
     _check_cover(tensors, data_start, content)
-    return Header(tensors, metadata)
+    return SafetensorsHeader(tensors, metadata)
 
 
-def _tensor(name: str, fields: object, data_start: int, file: str) -> Tensor:
+def _tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
     where = f"tensor {safe(name, 60)}"
     if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
         raise _malformed(file, f"{where} needs dtype, shape and data_offsets")
@@ -193,14 +193,14 @@ def _tensor(name: str, fields: object, data_start: int, file: str) -> Tensor:
     start, end = offsets
     if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16 or end - start != size:
         raise _malformed(file, f"{where} of shape {safe(str(shape), 60)} has other offsets")
-    return Tensor(TYPES[code], tuple(shape), data_start + start, size)
+    return StoredTensor(TYPES[code], tuple(shape), data_start + start, size)
 
 
 def _sizes(value: object) -> bool:
     return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
 
 
-def _check_cover(tensors: dict[str, Tensor], data_start: int, content: Content) -> None:
+def _check_cover(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
     """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
     position = data_start
     for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.start, tensor.size)):

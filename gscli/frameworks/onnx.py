@@ -39,7 +39,7 @@ POLICY = Policy()
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
 
-Axis: TypeAlias = Annotated[int, Option("axis of data that the indices address, -r … r-1")]
+DataAxis: TypeAlias = Annotated[int, Option("axis of data that the indices address, -r … r-1")]
 Opset: TypeAlias = Annotated[int | None, Option("model opset; the version in force then is used")]
 ReductionName: TypeAlias = Annotated[
     Literal["none", "add", "mul", "max", "min"],
@@ -65,7 +65,7 @@ _REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
         Comparison(concept, "ONNX Gather-13", _READ, axis="axis") for concept in ("gather", "take")
     ],
 )
-def gather(data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None) -> Layout:
+def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> Layout:
     """Take slices of data along one axis, one per index.
 
     output = data[:axis] ++ indices ++ data[axis+1:] (shapes); the index replaces the coordinate on
@@ -84,7 +84,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None
     compares=[Comparison("gather-elements", "ONNX GatherElements-13", _READ, axis="axis")],
 )
 def gather_elements(
-    data: Tensor, indices: Tensor, *, axis: Axis = 0, opset: Opset = None
+    data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None
 ) -> Layout:
     """Take single cells: the index replaces one coordinate of its own position.
 
@@ -132,7 +132,7 @@ def gather_nd(
     refused="'[[0,0]]' '[[2,0]]' '[[10,11]]'",
 )
 def scatter(
-    data: Tensor, indices: Tensor, updates: Tensor, *, axis: Axis = 0, opset: Opset = None
+    data: Tensor, indices: Tensor, updates: Tensor, *, axis: DataAxis = 0, opset: Opset = None
 ) -> Layout:
     """Write single cells (opset 9 and 10; the older name of scatter-elements).
 
@@ -164,7 +164,7 @@ def scatter_elements(
     indices: Tensor,
     updates: Tensor,
     *,
-    axis: Axis = 0,
+    axis: DataAxis = 0,
     reduction: ReductionName = "none",
     opset: Opset = None,
 ) -> Layout:

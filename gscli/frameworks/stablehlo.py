@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import dtypes
-from gscli.declare.comparisons import Attrs, Call, Comparison
+from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
 from gscli.declare.dimensions import (
     Batching,
     Collapsed,
@@ -19,7 +19,7 @@ from gscli.declare.dimensions import (
     Offset,
     Promise,
     SliceSizes,
-    Window,
+    UpdateWindow,
 )
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
@@ -46,7 +46,7 @@ _READ = ("operand", "start_indices")
 _WRITTEN = ("inputs", "scatter_indices", "updates")
 
 
-def _gather_along(call: Call) -> Attrs:
+def _gather_along(call: ConceptCall) -> Attrs:
     """ONNX Gather as a general gather: the index replaces one axis, all others are windows."""
     if not call.plain or not _has_axes(call):
         return None
@@ -60,13 +60,13 @@ def _gather_along(call: Call) -> Attrs:
     }
 
 
-def _has_axes(call: Call) -> bool:
+def _has_axes(call: ConceptCall) -> bool:
     """Whether data has the axis and the batch axes of a call; an attribute would hide that."""
     rank = max(call.data.rank, 1)
     return -rank <= (call.axis or 0) < rank and 0 <= call.batch_dims <= call.data.rank
 
 
-def _gather_elements(call: Call) -> Attrs:
+def _gather_elements(call: ConceptCall) -> Attrs:
     """GatherElements: every axis but one is a batching axis, so their sizes must be equal."""
     axis, shape = (call.axis or 0) % max(call.data.rank, 1), call.data.shape
     others = tuple(d for d in range(call.data.rank) if d != axis)
@@ -86,7 +86,7 @@ def _gather_elements(call: Call) -> Attrs:
     }
 
 
-def _gather_vectors(call: Call) -> Attrs:
+def _gather_vectors(call: ConceptCall) -> Attrs:
     """GatherND with batch axes: the vector names the axes after them, the rest is a window."""
     vectors = call.indices.rank > 0 and _has_axes(call)
     if not vectors or call.indices.shape[-1] + call.batch_dims > call.data.rank:
@@ -105,11 +105,11 @@ def _gather_vectors(call: Call) -> Attrs:
     }
 
 
-def _computation(call: Call) -> str | None:
+def _computation(call: ConceptCall) -> str | None:
     return {"none": "set", "mean": None}.get(call.reduction, call.reduction)
 
 
-def _scatter_vectors(call: Call) -> Attrs:
+def _scatter_vectors(call: ConceptCall) -> Attrs:
     computation = _computation(call)
     if computation is None or call.updates is None or call.indices.rank == 0:
         return None
@@ -123,7 +123,7 @@ def _scatter_vectors(call: Call) -> Attrs:
     }
 
 
-def _scatter_along(call: Call) -> Attrs:
+def _scatter_along(call: ConceptCall) -> Attrs:
     if call.updates is None or not call.plain or not _has_axes(call):
         return None
     axis, grid = (call.axis or 0) % max(call.data.rank, 1), call.indices.rank
@@ -135,7 +135,7 @@ def _scatter_along(call: Call) -> Attrs:
     }
 
 
-def _scatter_elements(call: Call) -> Attrs:
+def _scatter_elements(call: ConceptCall) -> Attrs:
     numbers, computation = _gather_elements(call), _computation(call)
     if numbers is None or computation is None:
         return None
@@ -211,7 +211,7 @@ def scatter(
     scatter_indices: Tensor,
     updates: Tensor,
     *,
-    update_window_dims: Window = (),
+    update_window_dims: UpdateWindow = (),
     inserted_window_dims: Inserted = (),
     input_batching_dims: Batching = (),
     scatter_indices_batching_dims: IndicesBatching = (),

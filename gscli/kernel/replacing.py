@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, Flags, Indices
 from gscli.kernel.addresses import rows_of
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import Tuning, for_each
-from gscli.kernel.updates import Updates
+from gscli.kernel.updates import UpdateRows
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
@@ -42,7 +42,7 @@ def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     output = np.empty(data.shape, data.dtype)
     source = as_items(np.ascontiguousarray(data).reshape(batches, outer, rows, run), run)
     target = as_items(output.reshape(batches, outer, rows, run), run)
-    updates = Updates(plan, data.dtype, form.result[:3])
+    updates = UpdateRows(plan, data.dtype, form.result[:3])
     if len(source) > form.result[0]:  # a cut batch axis: the other batches stay as they are
         target[form.result[0] :] = source[form.result[0] :]
     several = max(CHUNK // max(rows * run * data.itemsize, 1), 1)

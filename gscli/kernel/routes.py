@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
-from gscli.kernel.walks import Cells, Elements, Shared, Slices, Step, Walk
+from gscli.kernel.walks import CellWalk, ElementWalk, SharedWalk, SliceWalk, Step, Walk
 from gscli.layout.forms import cells
 from gscli.plan.plan import JudgedPlan
 
@@ -23,12 +23,12 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
     """
     form = plan.layout.form
     if form.kind == "cells":
-        return Cells(plan, form, block, ordered=ordered)
+        return CellWalk(plan, form, block, ordered=ordered)
     if form.kind == "elements":
-        return Elements(plan, form, block, ordered=ordered)
+        return ElementWalk(plan, form, block, ordered=ordered)
     if not form.shares_entries:
-        return Slices(plan, form, block, ordered=ordered)
-    return Shared(plan, form, block)
+        return SliceWalk(plan, form, block, ordered=ordered)
+    return SharedWalk(plan, form, block)
 
 
 def few_addresses(plan: JudgedPlan) -> tuple[Indices, Flags | None] | None:
@@ -63,13 +63,13 @@ def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:
     form = plan.layout.form
     route: Walk
     if form.kind == "cells":
-        route = Cells(plan, form, block, ordered=False)
+        route = CellWalk(plan, form, block, ordered=False)
     elif form.kind == "elements":
-        route = Elements(plan, form, block, ordered=False, in_sequence=True)
+        route = ElementWalk(plan, form, block, ordered=False, in_sequence=True)
     elif form.shares_entries:
-        route = Shared(plan, form, block, together=block // max(form.result[2], 1))
+        route = SharedWalk(plan, form, block, together=block // max(form.result[2], 1))
     else:
-        route = Slices(plan, form, block, ordered=False)
+        route = SliceWalk(plan, form, block, ordered=False)
     for lane in route.lanes:
         for step in route.steps(lane):
             yield step.joined()
@@ -81,6 +81,6 @@ def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flag
     What traces replay; cells that do not exist have an address of no meaning.
     """
     form = cells(plan.layout.addressing)
-    addresses, inside = Cells(plan, form, last - first, ordered=True).addresses(first, last)
+    addresses, inside = CellWalk(plan, form, last - first, ordered=True).addresses(first, last)
     flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
     return flat, None if inside is None else np.repeat(inside, form.run, axis=1)

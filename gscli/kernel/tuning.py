@@ -12,7 +12,7 @@ from typing import TypeVar
 from gscli.base.arrays import Array
 from gscli.plan.plan import BLOCK
 
-Lane = TypeVar("Lane")
+Item = TypeVar("Item")
 
 
 def _processors() -> int:
@@ -44,7 +44,7 @@ class Tuning:
 DEFAULT = Tuning()
 
 
-def for_each(lanes: Sequence[Lane], work: Callable[[Lane], None], threads: int) -> None:
+def for_each(lanes: Sequence[Item], work: Callable[[Item], None], threads: int) -> None:
     """Work on every lane, in up to `threads` threads; the first failure is raised here.
 
     Lanes touch disjoint cells, so that it does not matter which one is first. Each thread takes the

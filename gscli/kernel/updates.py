@@ -14,7 +14,7 @@ from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
 
-class Updates:
+class UpdateRows:
     """A plan's updates as a view of `(*grid, run)`; regions are cast and scaled when asked for.
 
     Without a grid all entries stand in one row.

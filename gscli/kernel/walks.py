@@ -76,7 +76,7 @@ class Walk(ABC):
         """The steps of one lane, in entry order."""
 
 
-class Slices(Walk):
+class SliceWalk(Walk):
     """Each batch has its own entries, and nothing lies between the batches and the rows."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Slices(Walk):
             yield Step(base, addresses, live, (start, slice(first, last)))
 
 
-class Shared(Walk):
+class SharedWalk(Walk):
     """Several outer positions share the entries of their batch."""
 
     def __init__(
@@ -155,7 +155,7 @@ class Shared(Walk):
                 yield Step(base, addresses, live, (start + begin, slice(first, last)))
 
 
-class Elements(Walk):
+class ElementWalk(Walk):
     """One index for every cell. Where rows are wide, blocks are as narrow as cache lines allow.
 
     A block of 64 columns and many rows reads each line of data several times while it is near;
@@ -191,7 +191,7 @@ class Elements(Walk):
             yield Step(base, addresses, live, region)
 
 
-class Cells(Walk):
+class CellWalk(Walk):
     """The general form: columns, entry terms and window terms, all added up."""
 
     def __init__(self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool) -> None:

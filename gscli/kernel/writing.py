@@ -13,7 +13,7 @@ from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import combine, put
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
-from gscli.kernel.updates import Updates
+from gscli.kernel.updates import UpdateRows
 from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
@@ -45,7 +45,7 @@ def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning:
         return target.finished()
     few = few_addresses(plan) if target.counts is None else None
     if few is not None:
-        updates = Updates(plan, target.work.dtype).values((slice(None),))
+        updates = UpdateRows(plan, target.work.dtype).values((slice(None),))
         target.update(Step(slice(None), *few, (slice(None),)), updates)
     else:
         _write(plan, target, tuning)
@@ -135,7 +135,7 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
 def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time."""
     route = walk(plan, tuning.block, ordered=True)
-    updates = Updates(plan, target.work.dtype, route.grid)
+    updates = UpdateRows(plan, target.work.dtype, route.grid)
     if target.counts is not None:
         for lane in route.lanes:
             for step in route.steps(lane):

@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, IndexRefused
-from gscli.declare.comparisons import Call, ConceptName
+from gscli.declare.comparisons import ConceptCall, ConceptName
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.traces.trace import Trace
@@ -103,7 +103,7 @@ class Comparing:
 
     concept: ConceptName
     inputs: Mapping[str, Array]
-    call: Call
+    call: ConceptCall
     groups: tuple[Group, ...]
     readings: Mapping[int, Array] = field(default_factory=dict)
     unsaid: tuple[Unsaid, ...] = ()

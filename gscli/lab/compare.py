@@ -14,9 +14,9 @@ from gscli.base.errors import GscliError, UsageError
 from gscli.declare.comparisons import (
     CONCEPTS,
     REDUCTION_NAMES,
-    Call,
     Comparison,
     Concept,
+    ConceptCall,
     ConceptName,
 )
 from gscli.frameworks import ALIASES, NAMES, framework
@@ -92,7 +92,7 @@ def _concept(name: str) -> Concept:
     return known[name]
 
 
-def _told(call: Call, only: Sequence[str]) -> Iterator[str]:
+def _told(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
     """What was asked for besides the inputs."""
     if call.axis is not None:
         yield f"axis {call.axis}"
@@ -107,7 +107,7 @@ def _told(call: Call, only: Sequence[str]) -> Iterator[str]:
 def _reductions(
     concept: Concept,
     wanted: Mapping[str, Sequence[Declared]],
-    call: Call,
+    call: ConceptCall,
     arrays: Mapping[str, Array],
 ) -> list[str]:
     """Reductions that some rule set can express, where the concept has them."""
@@ -127,7 +127,7 @@ def _call(
     axis: int | None,
     batch_dims: int,
     reduction: str,
-) -> Call:
+) -> ConceptCall:
     for name in concept.inputs:
         if name not in arrays:
             raise UsageError(f"the comparison needs {name}", valid=" ".join(concept.inputs))
@@ -142,7 +142,7 @@ def _call(
         Tensor(name, arrays[name].shape, dtype_name(arrays[name].dtype)) for name in concept.inputs
     ]
     data, indices, *updates = tensors
-    return Call(
+    return ConceptCall(
         data,
         indices,
         updates[0] if updates else None,
@@ -215,7 +215,7 @@ def _title(wish: str, declared: Sequence[Declared]) -> str:
 
 
 def _able(
-    declared: Iterable[Declared], call: Call, arrays: Mapping[str, Array]
+    declared: Iterable[Declared], call: ConceptCall, arrays: Mapping[str, Array]
 ) -> Iterator[tuple[Operator, Comparison, Mapping[str, object]]]:
     """Those comparisons that can express the call, with the attributes that do."""
     for operator, comparison in declared:
@@ -226,7 +226,7 @@ def _able(
             yield operator, comparison, attrs
 
 
-def _why_not(declared: Sequence[Declared], call: Call) -> str:
+def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
     """What all of some comparisons lack, as the first tells it."""
     reasons = [comparison.lacks(call) for _, comparison in declared]
     return next(filter(None, reasons), "it starts from zeros")
@@ -236,7 +236,7 @@ def _row(
     operator: Operator,
     comparison: Comparison,
     arrays: Mapping[str, Array],
-    call: Call,
+    call: ConceptCall,
     attrs: Mapping[str, object],
     typed: Mapping[str, bool],
 ) -> Row:
@@ -253,7 +253,7 @@ def _row(
 
 
 def _converted(
-    comparison: Comparison, arrays: Mapping[str, Array], call: Call
+    comparison: Comparison, arrays: Mapping[str, Array], call: ConceptCall
 ) -> tuple[dict[str, str], dict[str, Array]]:
     """The operator's inputs under its own names, and what each of them is to the concept."""
     roles: dict[str, str] = {}
@@ -300,7 +300,7 @@ READ_ALONE = 64
 """Entries along the first axis of indices that are read one by one where the base refuses."""
 
 
-def _readings(base: Row, call: Call) -> dict[int, Array]:
+def _readings(base: Row, call: ConceptCall) -> dict[int, Array]:
     """What a refusing base reads for each entry alone; entries that it refuses are left out."""
     indices = base.inputs.get(base.indices)
     if base.trace is not None or call.updates is not None or indices is None:

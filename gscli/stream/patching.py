@@ -27,7 +27,7 @@ from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rowfile import HeldRows, RowFile
-from gscli.stream.running import Progress, data_rows, updates_at
+from gscli.stream.running import Report, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of
 
 CHUNK = 8 << 20
@@ -39,7 +39,7 @@ def patch_in_place(
     file: RegularFile,
     *,
     direct: bool = False,
-    progress: Progress | None = None,
+    progress: Report | None = None,
 ) -> int:
     """Write a scatter's updates into the .npy file that its data were loaded from; rows changed.
 
@@ -57,7 +57,7 @@ def patch_in_place(
     job = _Job(file, plan.inputs, progress)
     offset = _offset_in(file, data)
     if offset is not None:
-        patch = Patch.of(plan, offset)
+        patch = RowPatch.of(plan, offset)
         return job.patched(patch) if direct else job.replaced(patch)
     if direct:
         raise UsageError(
@@ -85,7 +85,7 @@ class _Job:
 
     file: RegularFile
     inputs: Mapping[str, Array]
-    progress: Progress | None
+    progress: Report | None
 
     def rewritten(self, output: Array) -> None:
         """Replace the file by a result in memory."""
@@ -96,7 +96,7 @@ class _Job:
                 out.sync()
                 self._check_last()
 
-    def replaced(self, patch: Patch) -> int:
+    def replaced(self, patch: RowPatch) -> int:
         """Replace the file by a copy with new rows; how many."""
         done = 0
         with self._refusing("cannot write"), self.file.locked():
@@ -117,13 +117,13 @@ class _Job:
         self.file.check_unchanged()
         self.file.check_named()
 
-    def _told(self, done: int, part: Part, patch: Patch) -> int:
+    def _told(self, done: int, part: RowPart, patch: RowPatch) -> int:
         if self.progress is not None:
             width = patch.source.width
             self.progress((done + part.rows.size) * width, patch.count * width)
         return part.rows.size
 
-    def patched(self, patch: Patch) -> int:
+    def patched(self, patch: RowPatch) -> int:
         """Write new rows into the file itself; how many."""
         writable = self._opened()
         try:
@@ -140,7 +140,7 @@ class _Job:
         with self._refusing("cannot write"):
             return self.file.for_writing()
 
-    def _noted(self, patch: Patch, interrupts: Interrupts) -> UndoFile:
+    def _noted(self, patch: RowPatch, interrupts: Interrupts) -> UndoFile:
         """The undo file of a patch, complete. Nothing else has changed yet, even where it fails."""
         told = "cannot patch", "the file is as it was"
         with self._refusing(*told):
@@ -160,7 +160,7 @@ class _Job:
         return undo
 
     def _written(
-        self, patch: Patch, undo: UndoFile, writable: RegularFile, interrupts: Interrupts
+        self, patch: RowPatch, undo: UndoFile, writable: RegularFile, interrupts: Interrupts
     ) -> None:
         """Change the rows as noted; where that fails, put the old ones back at once."""
         width, done, descriptor = patch.source.width, 0, writable.descriptor
@@ -183,7 +183,7 @@ class _Job:
             raise
 
     def _put_back(
-        self, patch: Patch, undo: UndoFile, writable: RegularFile, error: BaseException
+        self, patch: RowPatch, undo: UndoFile, writable: RegularFile, error: BaseException
     ) -> None:
         try:
             for rows, old, _ in undo.parts():
@@ -218,7 +218,7 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Some rows, rising, each once; their updates, by which row of the part they go to."""
 
     rows: Indices
@@ -227,7 +227,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Patch:
+class RowPatch:
     """A scatter by the rows that it touches, from where each row has all its updates together."""
 
     layout: Layout
@@ -243,7 +243,7 @@ class Patch:
         return int(np.count_nonzero(np.diff(self.rows, prepend=-1)))
 
     @classmethod
-    def of(cls, plan: JudgedPlan, offset: int) -> Patch:
+    def of(cls, plan: JudgedPlan, offset: int) -> RowPatch:
         """Sort the addresses of a plan."""
         layout = plan.layout
         assert layout.data is not None
@@ -260,7 +260,7 @@ class Patch:
             Ahead(updates_at(plan, dtype), places, count),
         )
 
-    def parts(self) -> Iterator[Part]:
+    def parts(self) -> Iterator[RowPart]:
         """All touched rows, a few megabytes at a time."""
         starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
         size = max(CHUNK // self.source.width, 1)
@@ -269,7 +269,7 @@ class Patch:
             end = int(starts[first + size]) if first + size < starts.size else self.rows.size
             begin = int(here[0])
             numbers = np.repeat(np.arange(here.size), np.diff(here, append=end))
-            yield Part(self.rows[here], numbers, slice(begin, end))
+            yield RowPart(self.rows[here], numbers, slice(begin, end))
 
     def held(self, rows: Indices) -> Array:
         """The bytes of some rows, (rows, width)."""
@@ -277,12 +277,12 @@ class Patch:
         self.source.take(rows, found)
         return found
 
-    def changed(self, part: Part, held: Array) -> Array:
+    def changed(self, part: RowPart, held: Array) -> Array:
         """The bytes of a part's rows after their updates; `held` are those before, overwritten."""
         with np.errstate(all="ignore"):
             return self._changed(part, held.view(self.dtype))
 
-    def _changed(self, part: Part, block: Array) -> Array:
+    def _changed(self, part: RowPart, block: Array) -> Array:
         target, values = Target(self.layout, block), self.ahead.part(part.updates)
         if target.rule is None:
             target.rows[part.targets] = values

@@ -18,7 +18,7 @@ from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
-from gscli.kernel.updates import Updates, prepared
+from gscli.kernel.updates import UpdateRows, prepared
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered
@@ -26,7 +26,7 @@ from gscli.stream.rowfile import HeldRows, RowFile, rows_of
 from gscli.stream.writeback import written_through
 from gscli.stream.writing import BLOCK, Scattering, records_of
 
-Progress = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 
 LARGE = 64 << 20
 """Bytes of a mapped input from which a result is streamed rather than made in memory."""
@@ -39,7 +39,7 @@ def worth_streaming(inputs: Mapping[str, Array]) -> bool:
     )
 
 
-def run_to_file(plan: JudgedPlan, path: str, *, progress: Progress | None = None) -> Array:
+def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) -> Array:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
     `progress` is called with the bytes of the result written so far and in all. Returns the new
@@ -171,7 +171,7 @@ def updates_at(plan: JudgedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Ar
     assert layout.updates is not None
     name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
     if name is None or not plain or layout.form.order != layout.addressing.order:
-        held = Updates(plan, working)
+        held = UpdateRows(plan, working)
         return lambda places: held.values((places,))
     array = plan.inputs[name]
     source = rows_of(array, run * array.itemsize)

@@ -11,7 +11,7 @@ from gscli.declare.dimensions import (
     Offset,
     Promise,
     SliceSizes,
-    Window,
+    UpdateWindow,
 )
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -95,7 +95,7 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         scatter_indices: Tensor,
         updates: Tensor,
         *,
-        update_window_dims: Window,
+        update_window_dims: UpdateWindow,
         inserted_window_dims: Inserted,
         scatter_dims_to_operand_dims: IndexMap,
         operand_batching_dims: Batching = (),

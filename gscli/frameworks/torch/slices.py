@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused, ShapeRefused
 from gscli.base.text import counted
-from gscli.declare.comparisons import Attrs, Call, Comparison
+from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.elements import REDUCTIONS
 from gscli.frameworks.torch.rules import (
@@ -32,7 +32,7 @@ INDEX = ("int32", "int64")
 LONG = ("int64",)
 
 
-def _list_on_dim(call: Call) -> Attrs:
+def _list_on_dim(call: ConceptCall) -> Attrs:
     """A call whose indices are a list, without batch axes and reduction."""
     return {"dim": call.axis} if call.plain and call.indices.rank <= 1 else None
 
