@@ -18,15 +18,21 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get
 from gscli.base.errors import UsageError
 from gscli.layout.axes import Number
 
+Role: TypeAlias = Literal["", "axis", "reduction"]
 KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
 
 
 class Option(NamedTuple):
-    """What an annotation adds to an attribute: help, and what versions brought."""
+    """What an annotation adds to an attribute: help, and what versions brought.
+
+    `role`: what the attribute is to every operator, whatever its name: "axis" for the axis that the
+    indices address, "reduction" for how an update meets the value already there.
+    """
 
     help: str
     since: int | None = None
     choices_since: Mapping[str, int] = MappingProxyType({})
+    role: Role = ""
 
 
 class Attribute(NamedTuple):

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
 
 from gscli.base.errors import UsageError
-from gscli.declare.attributes import Attribute, declared_attribute
+from gscli.declare.attributes import Attribute, Role, declared_attribute
 from gscli.layout.axes import Tensor
 from gscli.layout.layout import Layout
 
@@ -128,6 +128,15 @@ class Signature:
             for parameter in self._parameters
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         )
+
+    def attribute(self, role: Role) -> Attribute | None:
+        """The attribute with this role, if there is one.
+
+        >>> from gscli.frameworks import find
+        >>> find("torch.scatter_reduce").attribute("reduction").name
+        'reduce'
+        """
+        return next((item for item in self.attributes if item.option.role == role), None)
 
     def version(self, asked: int | None) -> int:
         """The operator version in force at a model opset (default: the newest)."""

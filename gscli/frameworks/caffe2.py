@@ -46,7 +46,7 @@ def gather(
     DATA: Tensor,
     INDICES: Tensor,
     *,
-    axis: Annotated[int, Option("axis of DATA that is indexed, -r … r-1")] = 0,
+    axis: Annotated[int, Option("axis of DATA that is indexed, -r … r-1", role="axis")] = 0,
     wrap_indices: Annotated[
         bool | None, Option("do negatives count from the end; default: only where axis is 0")
     ] = None,
@@ -87,7 +87,7 @@ def scatter(
     INDICES: Tensor,
     UPDATES: Tensor,
     *,
-    axis: Annotated[int, Option("axis of DATA that INDICES address, -r … r-1")] = 1,
+    axis: Annotated[int, Option("axis of DATA that INDICES address, -r … r-1", role="axis")] = 1,
 ) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
 

@@ -163,7 +163,7 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int, Option("axis of a that is indexed, -r … r-1")] = 0,
+    axis: Annotated[int, Option("axis of a that is indexed, -r … r-1", role="axis")] = 0,
     mode: Mode = "clip",
 ) -> Layout:
     """Take slices of a along one axis; an index outside is clipped without a word.
@@ -186,7 +186,9 @@ def np_take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int | None, Option("axis of a that is indexed; default: a laid flat")] = None,
+    axis: Annotated[
+        int | None, Option("axis of a that is indexed; default: a laid flat", role="axis")
+    ] = None,
     mode: Mode = "raise",
 ) -> Layout:
     """Take cells of a laid flat, or slices along one axis.
@@ -206,7 +208,7 @@ def pick(
     data: Tensor,
     index: Tensor,
     *,
-    axis: Annotated[int, Option("axis of data that is indexed, -r … r-1")] = -1,
+    axis: Annotated[int, Option("axis of data that is indexed, -r … r-1", role="axis")] = -1,
     keepdims: Annotated[bool, Option("keep the axis in the result, with length 1")] = False,
     mode: PickMode = "clip",
 ) -> Layout:

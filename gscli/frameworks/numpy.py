@@ -41,7 +41,8 @@ POLICIES = {
 OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
 AlongAxis: TypeAlias = Annotated[
-    int | None, Option("axis of arr that the indices address, -r … r-1; none: arr is flat")
+    int | None,
+    Option("axis of arr that the indices address, -r … r-1; none: arr is flat", role="axis"),
 ]
 Mode: TypeAlias = Annotated[
     Literal["raise", "wrap", "clip"],
@@ -70,7 +71,9 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int | None, Option("axis of a, -r … r-1; none: a is read flat")] = None,
+    axis: Annotated[
+        int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
+    ] = None,
     mode: Mode = "raise",
 ) -> Layout:
     """Take slices along one axis, or cells of the flattened array.

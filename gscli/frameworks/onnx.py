@@ -39,7 +39,9 @@ POLICY = Policy()
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
 
-DataAxis: TypeAlias = Annotated[int, Option("axis of data that the indices address, -r … r-1")]
+DataAxis: TypeAlias = Annotated[
+    int, Option("axis of data that the indices address, -r … r-1", role="axis")
+]
 Opset: TypeAlias = Annotated[int | None, Option("model opset; the version in force then is used")]
 ReductionName: TypeAlias = Annotated[
     Literal["none", "add", "mul", "max", "min"],
@@ -47,6 +49,7 @@ ReductionName: TypeAlias = Annotated[
         "how an update meets the value already there",
         since=16,
         choices_since={"add": 16, "mul": 16, "max": 18, "min": 18},
+        role="reduction",
     ),
 ]
 

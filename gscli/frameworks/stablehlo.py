@@ -219,7 +219,7 @@ def scatter(
     index_vector_dim: VectorDim = 0,
     update_computation: Annotated[
         Literal["set", "add", "sub", "mul", "max", "min"],
-        Option("how an update meets the value already there"),
+        Option("how an update meets the value already there", role="reduction"),
     ] = "set",
     xla: Annotated[
         bool,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gscli.frameworks import find
 from gscli.lab.answers import same
-from gscli.lab.probes import axis_attribute, example
+from gscli.lab.probes import example
 from gscli.lab.rules import Rule, markdown_table, rules
 
 Cell: TypeAlias = Callable[[str], str]
@@ -88,7 +88,7 @@ def _vector_axis(name: str) -> str:
 def _negative_axis(name: str) -> str:
     operator = find(name)
     probe = example(operator, {})
-    if probe is None or axis_attribute(operator) is None:
+    if probe is None or operator.attribute("axis") is None:
         return "–"
     one, other = probe.on_cube(-1), probe.on_cube(2)
     if one is None or other is None:

@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.files import files
-from gscli.frameworks.operator import Attribute, Operator
+from gscli.frameworks.operator import Operator
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace, traced
 
@@ -68,7 +68,7 @@ class Probe:
 
     def on_cube(self, axis: int | None) -> Array | None:
         """The answer on data 2×2×2 with the axis written so, or not at all; None when refused."""
-        attribute = axis_attribute(self.operator)
+        attribute = self.operator.attribute("axis")
         attrs = dict(self.attrs)
         if attribute is not None:
             attrs.pop(attribute.name, None)
@@ -151,11 +151,6 @@ def split_words(operator: Operator, line: str) -> tuple[list[str], dict[str, str
         else:
             texts[name] = value or next(pieces)
     return words, texts
-
-
-def axis_attribute(operator: Operator) -> Attribute | None:
-    """The attribute that names the axis, under either of its two names."""
-    return next((a for a in operator.attributes if a.name in ("axis", "dim")), None)
 
 
 def _cube_inputs(probe: Probe) -> dict[str, Array]:

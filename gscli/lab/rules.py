@@ -14,7 +14,7 @@ import numpy as np
 from gscli.base.errors import GscliError
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
-from gscli.lab.probes import Probe, axis_attribute, example
+from gscli.lab.probes import Probe, example
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Trace
 
@@ -207,7 +207,7 @@ def _untouched(probe: Probe) -> str:
 
 def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
     """Which axis is used when none is given: by running a call of rank 3 every way."""
-    attribute = axis_attribute(operator)
+    attribute = operator.attribute("axis")
     if attribute is None:
         return "must be given" if any(item.name == "axis" for item in operator.inputs) else "–"
     if attribute.required:

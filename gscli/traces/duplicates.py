@@ -28,9 +28,6 @@ _NAMED = 3
 _DESCRIBED = 3
 """Groups that a warning describes."""
 
-_REDUCTIONS = ("reduction", "reduce", "update_computation")
-"""Names that frameworks give to the attribute that combines values."""
-
 
 class Duplicates(NamedTuple):
     """Entries that write cells together.
@@ -185,8 +182,8 @@ def _vector(numbers: tuple[int | float, ...]) -> str:
 
 
 def _reduction_hint(operator: Signature) -> str:
-    for attribute in operator.attributes:
-        if attribute.name in _REDUCTIONS and attribute.choices:
-            others = "|".join(one for one in attribute.choices if one not in ("none", "set", ""))
-            return f"--{attribute.name.replace('_', '-')} {others} defines it; "
-    return ""
+    attribute = operator.attribute("reduction")
+    if attribute is None:
+        return ""
+    others = "|".join(one for one in attribute.choices if one not in ("none", "set", ""))
+    return f"--{attribute.name.replace('_', '-')} {others} defines it; "

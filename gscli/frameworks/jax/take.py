@@ -44,7 +44,9 @@ def take(
     a: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int | None, Option("axis of a, -r … r-1; none: a is read flat")] = None,
+    axis: Annotated[
+        int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
+    ] = None,
     mode: TakeMode = None,
     unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
     indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
@@ -99,7 +101,9 @@ def take_along_axis(
     arr: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int | None, Option("axis of arr, -r … r-1; none: arr is read flat")] = -1,
+    axis: Annotated[
+        int | None, Option("axis of arr, -r … r-1; none: arr is read flat", role="axis")
+    ] = -1,
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: Annotated[

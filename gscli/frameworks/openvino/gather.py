@@ -84,7 +84,7 @@ def gather_elements(
     data: Tensor,
     indices: Tensor,
     *,
-    axis: Annotated[int, Option("axis of data that the indices address, -r … r-1")],
+    axis: Annotated[int, Option("axis of data that the indices address, -r … r-1", role="axis")],
     opset: Opset = None,
 ) -> Layout:
     """Take single cells: the index replaces one coordinate of its own position.

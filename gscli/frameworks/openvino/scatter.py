@@ -90,7 +90,7 @@ def scatter_elements_update(
     *,
     reduction: Annotated[
         Literal["none", "sum", "prod", "min", "max", "mean"],
-        Option("how an update meets the value already there", since=12),
+        Option("how an update meets the value already there", since=12, role="reduction"),
     ] = "none",
     use_init_val: Annotated[
         bool, Option("data's value takes part in the reduction; without effect for none", since=12)
@@ -147,7 +147,7 @@ def scatter_nd_update(
     *,
     reduction: Annotated[
         Literal["none", "sum", "sub", "prod", "min", "max"],
-        Option("how an update meets the value already there", since=15),
+        Option("how an update meets the value already there", since=15, role="reduction"),
     ] = "none",
     opset: Opset = None,
 ) -> Layout:

@@ -47,7 +47,9 @@ def gather(
     indices: Tensor,
     *,
     validate_indices: Annotated[bool | None, Option("has no effect, as in TensorFlow")] = None,
-    axis: Annotated[int | None, Option("axis that is indexed; default: batch_dims")] = None,
+    axis: Annotated[
+        int | None, Option("axis that is indexed; default: batch_dims", role="axis")
+    ] = None,
     batch_dims: Annotated[int, Option("leading axes that params and indices share, -q … q")] = 0,
     device: Device = "cpu",
 ) -> Layout:

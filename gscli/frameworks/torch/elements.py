@@ -61,7 +61,8 @@ def scatter(
     dim: Dim,
     value: Annotated[Number | None, Option("one number for every cell, instead of src")] = None,
     reduce: Annotated[
-        Literal["add", "multiply"] | None, Option("how an update meets the value already there")
+        Literal["add", "multiply"] | None,
+        Option("how an update meets the value already there", role="reduction"),
     ] = None,
 ) -> Layout:
     """Write single cells: the index replaces one coordinate of its own position.
@@ -117,7 +118,10 @@ def scatter_reduce(
     dim: Dim,
     reduce: Annotated[
         Literal["sum", "prod", "mean", "amax", "amin", "max", "min"],
-        Option("how updates meet; max and min also run, though PyTorch does not document them"),
+        Option(
+            "how updates meet; max and min also run, though PyTorch does not document them",
+            role="reduction",
+        ),
     ],
     include_self: Annotated[bool, Option("input's value takes part in touched cells")] = True,
 ) -> Layout:

@@ -53,7 +53,9 @@ def take_along_dim(
     input: Tensor,
     indices: Tensor,
     *,
-    dim: Annotated[int | None, Option("axis of input, -r … r-1; none: both are flat")] = None,
+    dim: Annotated[
+        int | None, Option("axis of input, -r … r-1; none: both are flat", role="axis")
+    ] = None,
 ) -> Layout:
     """Take single cells, as NumPy's take_along_axis would.
 

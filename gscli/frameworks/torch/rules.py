@@ -26,7 +26,9 @@ REAL = ("uint8", *dtypes.SIGNED, *dtypes.FLOATS)
 DATA = ("bool", *REAL, *dtypes.COMPLEX)
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
-Dim: TypeAlias = Annotated[int, Option("axis of input that the indices address, -r … r-1")]
+Dim: TypeAlias = Annotated[
+    int, Option("axis of input that the indices address, -r … r-1", role="axis")
+]
 
 
 def lifted(tensor: Tensor) -> Tensor:

@@ -152,7 +152,7 @@ def index_reduce(
     dim: Dim,
     reduce: Annotated[
         Literal["prod", "mean", "amax", "amin"],
-        Option("how updates meet; the sum is index_add"),
+        Option("how updates meet; the sum is index_add", role="reduction"),
     ],
     include_self: Annotated[bool, Option("input's value takes part in touched slices")] = True,
 ) -> Layout:

@@ -155,7 +155,9 @@ def _inputs(
 ) -> dict[str, Array]:
     """Arrays in the operator's order, of the types drawn."""
     found: dict[str, Array] = {}
-    product = any(str(attrs.get(key)) in ("mul", "prod", "multiply") for key in _REDUCTIONS)
+    reduction = roles.operator.attribute("reduction")
+    named = "" if reduction is None else str(attrs.get(reduction.name))
+    product = named in ("mul", "prod", "multiply")
     product = product or "mul" in roles.operator.name or "prod" in roles.operator.name
     for item in roles.operator.inputs:
         if item.kind == "many":
@@ -169,9 +171,6 @@ def _inputs(
         elif item.name == roles.updates and not (item.optional and "value" in attrs):
             found[item.name] = values(draft.updates, kind, first=10, product=product)
     return found
-
-
-_REDUCTIONS = ("reduction", "reduce", "update_computation")
 
 
 def values(shape: tuple[int, ...], kind: str, first: int = 1, *, product: bool = False) -> Array:
