@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import io
+import zlib
 from pathlib import Path
+from typing import Any
 
 import h5py
 import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base.errors import DtypeRefused, GscliError
+from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 
@@ -97,3 +99,100 @@ def test_a_damaged_file_is_not_written_into(tmp_path: Path) -> None:
         save(f"{path}::a", np.arange(3))
     assert path.read_bytes() == damaged
     assert [p.name for p in tmp_path.iterdir()] == ["x.h5"]
+
+
+def stored(path: Path, chunk: bytes, size: int, **options: Any) -> None:
+    """A dataset of one chunk of `size` bytes, of which the file has other bytes than it says."""
+    with h5py.File(path, "w") as file:
+        made = file.create_dataset("a", (size,), np.uint8, chunks=(size,), **options)
+        made.id.write_direct_chunk((0,), chunk)
+
+
+GZIP = {"compression": "gzip"}
+
+
+@pytest.mark.parametrize("size", [17, 4096, 10**6])
+@pytest.mark.parametrize(
+    ("chunk", "options"),
+    [
+        (b"A" * 16, {}),
+        (zlib.compress(b"A" * 16), GZIP),
+        (zlib.compress(b"A" * 16), {**GZIP, "shuffle": True}),
+        (zlib.compress(bytes(64 << 20)), GZIP),
+        (zlib.compress(b"A" * 16)[:-3], GZIP),
+        (b"A", {"fletcher32": True}),
+    ],
+    ids=["plain", "gzip", "shuffle", "bomb", "cut", "checksum"],
+)
+def test_no_byte_that_is_not_the_files_is_shown(
+    chunk: bytes, options: dict[str, Any], size: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.h5"
+    stored(path, chunk, size, **options)
+    with pytest.raises(GscliError, match=r"not as long as|not a sound"):
+        load(str(path))
+    before = path.read_bytes()
+    with pytest.raises(GscliError, match=r"not as long as|not a sound"):
+        save(f"{path}::a", np.zeros(size, np.uint8))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"chunks": (5, 3)},
+        {"chunks": (5, 3), "compression": "gzip"},
+        {"chunks": (5, 3), "compression": "gzip", "shuffle": True, "fletcher32": True},
+        {"chunks": (5, 3), "fletcher32": True},
+        {"chunks": (64, 64), "maxshape": (None, None), "shuffle": True},
+    ],
+    ids=str,
+)
+def test_sound_chunks_are_read(options: dict[str, Any], tmp_path: Path) -> None:
+    path, array = tmp_path / "x.h5", np.arange(84.0).reshape(12, 7)
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", data=array, **options)
+        file.create_dataset("absent", (40, 40), np.float32, chunks=(7, 7), fillvalue=2.5)
+    assert np.array_equal(load(f"{path}::a").array, array)
+    assert (load(f"{path}::absent").array == 2.5).all()
+    save(f"{path}::a", -array)
+    assert np.array_equal(load(f"{path}::a").array, -array)
+
+
+@pytest.mark.parametrize("filters", [{"compression": "lzf"}, {"scaleoffset": 3}], ids=str)
+def test_filters_without_a_bound_are_refused(filters: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", data=np.arange(100), **filters)
+    with pytest.raises(ContentRefused, match="needs filter") as caught:
+        load(str(path))
+    assert "gzip" in caught.value.valid
+
+
+@pytest.mark.parametrize("link", ["external", "soft"])
+def test_nothing_is_written_through_a_link(link: str, tmp_path: Path) -> None:
+    path, other = tmp_path / "x.h5", tmp_path / "other.h5"
+    for target in (path, other):
+        with h5py.File(target, "w") as file:
+            file["kept/a"] = np.arange(4)
+    with h5py.File(path, "r+") as file:
+        for name, target in (("grp", str(other)), ("self", str(path))):
+            file[name] = (
+                h5py.ExternalLink(target, "/kept") if link == "external" else h5py.SoftLink("/kept")
+            )
+    before = {target: target.read_bytes() for target in (path, other)}
+    for name in ("grp/new", "grp/a", "self/new", "self/deep/new"):
+        with pytest.raises(ContentRefused, match="does not write through links"):
+            save(f"{path}::{name}", np.arange(3))
+        assert {target: target.read_bytes() for target in (path, other)} == before
+
+
+def test_values_in_another_file_are_not_written(tmp_path: Path) -> None:
+    path, raw = tmp_path / "x.h5", tmp_path / "raw.bin"
+    raw.write_bytes(bytes(32))
+    with h5py.File(path, "w") as file:
+        file.create_dataset("a", (4,), np.int64, external=[(str(raw), 0, 32)])
+    with pytest.raises(ContentRefused, match="another file"):
+        save(f"{path}::a", np.arange(4))
+    assert raw.read_bytes() == bytes(32)
