@@ -11,6 +11,12 @@ from collections.abc import Sequence
 
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
+_INVISIBLE = frozenset(
+    (*"\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0", *map(chr, range(0x180B, 0x1810)),
+     *map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0xE0100, 0xE01F0)))
+)  # fmt: skip
+"""Default-ignorable letters and marks, and the empty Braille cell: they print as nothing."""
+
 
 def safe(text: str, limit: int = 200) -> str:
     r"""Escape everything not printable and cut at `limit` characters.
@@ -47,6 +53,6 @@ def show_shape(shape: Sequence[int]) -> str:
 def _escaped(character: str) -> str:
     if character.isascii() and character.isprintable():
         return character
-    if unicodedata.category(character) in _UNSAFE_CATEGORIES:
+    if character in _INVISIBLE or unicodedata.category(character) in _UNSAFE_CATEGORIES:
         return character.encode("unicode_escape", "backslashreplace").decode("ascii")
     return character

@@ -2,8 +2,8 @@
 
 The new content grows in a hidden temporary file beside the target and takes its place in one
 step. Whatever goes wrong before that step, the target keeps its old content and the temporary
-file vanishes: on every exception, and on SIGINT, SIGTERM and SIGHUP. Only SIGKILL can leave the
-hidden file behind; even then the target is untouched.
+file vanishes: on every exception, and on every signal that can be caught. Only SIGKILL can leave
+the hidden file behind; even then the target is untouched.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
+from gscli.files.access import keep_access
 from gscli.files.interrupts import Interrupts
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 LINKS_FOLLOWED = 40
 """As many as Linux itself follows before it says ELOOP."""
 
-_DESCRIPTOR = re.compile(r"/dev/fd/(\d+)|/proc/self/fd/(\d+)")
+_DESCRIPTOR = re.compile(r"/dev/fd/(\d{1,9})|/proc/self/fd/(\d{1,9})")
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -157,6 +158,9 @@ def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[A
         kept = False
         try:
             with _closing(file), interrupts.allowed():
+                if old is not None:
+                    with _refusing(name):
+                        keep_access(target, file.fileno(), old)
                 yield file
                 file.sync()
             with _refusing(name):
@@ -178,18 +182,8 @@ def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[A
 def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicFile:
     """Make the hidden file; at no moment is it more open to others than the old one was."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    mode = 0o666 if old is None else stat.S_IMODE(old.st_mode) & 0o777
     with _refusing(name):
-        descriptor = os.open(temporary, flags, mode)
-        try:
-            if old is not None and stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
-                os.fchmod(descriptor, mode)
-        except OSError:
-            with suppress(OSError):
-                os.close(descriptor)
-            os.unlink(temporary)
-            raise
-        return AtomicFile(descriptor, name)
+        return AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
 
 
 def sync_folder(folder: str) -> None:

@@ -188,7 +188,10 @@ def open_content(
         with reading(name):
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):
-                return FileContent(RegularFile(descriptor, path))
+                file = RegularFile(descriptor, path)
+                if file.size or not os.pread(descriptor, 1, 0):
+                    return FileContent(file)
+                file.release()  # files of /proc say that they are empty; they are read as a pipe
         _refuse_special(mode, name)
         held = read_pipe(lambda length: os.read(descriptor, length), name, limit, bounds_for)
     except BaseException:

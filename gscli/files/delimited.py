@@ -172,10 +172,21 @@ def _cell(value: float | str) -> str:
 
 def _check_text(cells: list[str], where: str) -> None:
     for cell in cells:
+        if _is_formula(cell):
+            raise DtypeRefused(
+                "a spreadsheet would take a text for a formula",
+                where=f"{where}: {safe(cell, 60)}",
+                hint="use .json",
+            )
         if not _is_kept(cell, where):
             raise DtypeRefused(
                 "a text would be read back as something else", where=where, hint="use .json"
             )
+
+
+def _is_formula(cell: str) -> bool:
+    """Whether a spreadsheet would run this text (OWASP, CSV injection)."""
+    return cell.startswith(("=", "+", "-", "@"))
 
 
 def _is_kept(cell: str, where: str) -> bool:

@@ -25,7 +25,7 @@ MEMORY_LIMIT = 160 << 20
 _BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_MAY_OVERFLOW = re.compile(r"[eE]\+?\d{3}|\d{309}")
+_MAY_OVERFLOW = re.compile(r"[eE]\+?\d|\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
@@ -139,8 +139,11 @@ class _RepeatedKeyError(Exception):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedKeyError(safe(next(n for n in names if names.count(n) > 1), 60))
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _RepeatedKeyError(safe(name, 60))
+            seen.add(name)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -135,6 +136,12 @@ def read_array(content: Content, request: Request) -> Read:
     return format_for(request.suffix).read(content, request)
 
 
+LITTLE_ENDIAN = {".safetensors", ".pb", ".onnx"}
+"""Formats whose values lie little-endian in a file and are taken as they lie there."""
+
+
 def format_for(suffix: str) -> Format:
     """The module of a format."""
+    if suffix in LITTLE_ENDIAN and sys.byteorder != "little":
+        raise UsageError(f"{suffix} is not supported on big-endian machines", hint="use .npy")
     return cast("Format", import_module(f"gscli.files.{MODULES[suffix]}"))

@@ -116,6 +116,10 @@ class RegularFile:
                 with suppress(OSError):
                     fcntl.flock(self.descriptor, fcntl.LOCK_UN)
 
+    def release(self) -> None:
+        """Leave the descriptor to the caller."""
+        self.descriptor = -1
+
     def close(self) -> None:
         """Give the descriptor back; what was read is read, so that a failure changes nothing."""
         descriptor, self.descriptor = self.descriptor, -1

@@ -381,3 +381,9 @@ class TestInterrupts:
         with pytest.raises(SystemExit):
             interrupted()
         assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", ["99999999999", "999999999"])
+def test_a_descriptor_that_nobody_can_have(number: str) -> None:
+    with pytest.raises(CannotWrite):
+        put(f"/dev/fd/{number}")
