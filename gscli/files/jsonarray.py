@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.arrays import EXACT_IN_FLOAT64
-from gscli.base.errors import ContentRefused, GscliError
+from gscli.base.errors import ContentRefused, GscliError, LimitRefused
 from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.element_types import dtype_label, dtype_named, is_floating, is_whole, native
@@ -26,6 +26,9 @@ from gscli.files.request import Arrays, Member, Output, Read, Request, Wish
 from gscli.files.values import infer, kind_of, of_type
 
 WRITE_CHUNK = 1 << 16
+
+DOCUMENT_VALUES = 5_000_000
+"""Values of one document: more of them are not read back either (jsontext.MEMORY_LIMIT)."""
 
 _DOCUMENT_KEYS = {"dtype", "shape", "data"}
 
@@ -74,6 +77,13 @@ def dump_json(array: NDArray[Any]) -> dict[str, Any]:
     >>> dump_json(np.array([[1.5, np.nan]], np.float32))
     {'dtype': 'float32', 'shape': [1, 2], 'data': [1.5, 'nan']}
     """
+    if array.size > DOCUMENT_VALUES:
+        raise LimitRefused(
+            "too many values for one JSON document",
+            where=f"{array.size:,} values",
+            valid=f"at most {DOCUMENT_VALUES:,}",
+            hint="-o FILE.npy",
+        )
     return {
         "dtype": dtype_label(array.dtype),
         "shape": list(array.shape),

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.errors import ContentRefused, GscliError
+from gscli.base.errors import ContentRefused, GscliError, LimitRefused
 from gscli.base.text import safe
-from gscli.files.jsonarray import array_of_json, dump_json
+from gscli.files.jsonarray import DOCUMENT_VALUES, array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
@@ -26,6 +26,9 @@ from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
 INPUT_LIMIT = 1 << 30
+
+OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
+"""Bytes of a result: as many of the widest values as a line can hold."""
 
 _KEYS = ("id", "op", "inputs", "attrs")
 _FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
@@ -47,6 +50,9 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
         found: dict[str, Any] = {"id": name, "output": dump_json(trace.output)}
         if trace.warnings:
             found["warnings"] = [notice.to_dict() for notice in trace.warnings]
+    except MemoryError:
+        refused = LimitRefused("not enough memory for this line", where=f"line {number}")
+        return {"id": name, "error": refused.to_dict()}
     except GscliError as error:
         return {"id": name, "error": error.to_dict()}
     return found
@@ -75,5 +81,5 @@ def _trace(job: Mapping[str, Any]) -> Trace:
         arrays[name], typed[name] = read.array, read.typed
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     settle_types(operator, inputs, attrs, strict=False)
-    done = execute(operator, inputs.arrays, attrs)
+    done = execute(operator, inputs.arrays, attrs, max_bytes=OUTPUT_LIMIT)
     return Trace(operator, *done, inputs.origins, tuple(inputs.notices))

@@ -40,6 +40,10 @@ def findings(
             wanted = places if limit is None else places[: max(limit - described, 0)]
             described += wanted.size
             found.extend(_finding(indices, column, first + int(place)) for place in wanted)
+            if limit is not None and axis.size == 0 and places.size == BLOCK:
+                # No index is legal there: the rest is bad without being looked at.
+                total += max(layout.entry_count - first - BLOCK, 0)
+                break
     found.sort(key=lambda finding: (finding.entry, finding.slot))
     return found[:limit], total
 

@@ -12,6 +12,9 @@ from gscli.layout.layout import Layout
 DEFAULT_LIMIT = 1 << 30
 """Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
 
+ENTRIES_ALLOWED = 1 << 20
+"""Entries that a call may always have, whatever its tensors hold."""
+
 _MOST_AXES = 64
 _MOST_BYTES = (1 << 63) - 1
 
@@ -21,6 +24,7 @@ def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | No
     first = arrays[layout.data] if layout.data is not None else None
     width = first.dtype.itemsize if first is not None else _width(layout.dtype)
     _representable(layout, width)
+    _worth_visiting(layout, arrays)
     needed = width * layout.output_size
     if max_bytes is None and needed <= DEFAULT_LIMIT:
         return
@@ -33,6 +37,19 @@ def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | No
             details=(f"{needed:,} bytes",),
             valid=f"at most {limit:,} bytes",
             hint=f"--max-bytes {needed}",
+        )
+
+
+def _worth_visiting(layout: Layout, arrays: Mapping[str, Array]) -> None:
+    """Every entry is judged and visited: there may not be far more of them than values. Shapes with
+    a zero can promise any number of entries, each of which moves nothing.
+    """
+    values = sum(array.size for array in arrays.values()) + layout.output_size
+    if layout.entry_count > max(ENTRIES_ALLOWED, values):
+        raise LimitRefused(
+            "there are more entries than values",
+            where=f"{layout.entry_count:,} entries, {values:,} values in and out",
+            valid=f"at most {ENTRIES_ALLOWED:,} entries that move nothing",
         )
 
 
