@@ -49,6 +49,7 @@ def guarded(arguments: Sequence[str]) -> int:
 def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every way to end
     try:
         code = _run(arguments)
+        _check_inputs()
         sys.stdout.flush()
     except GscliError as error:
         return _tell(error, arguments)
@@ -87,6 +88,17 @@ def _run(arguments: Sequence[str]) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             raise _usage(error) from None
         raise
+
+
+def _check_inputs() -> None:
+    """CannotRead where pages of an input were lost, by a command that did not ask itself."""
+    regular = sys.modules.get("gscli.files.regular")
+    if regular is not None and regular.LOST:
+        raise CannotRead(
+            f"{regular.LOST[0]} became shorter while it was being read",
+            where=regular.LOST[0],
+            details=("what was printed is not to be used",),
+        )
 
 
 def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer

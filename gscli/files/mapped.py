@@ -9,13 +9,13 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.files.lost_pages import Pages, survive
 from gscli.files.regular import RegularFile
 
 READ_AT_ONCE = 16 << 20
@@ -25,16 +25,7 @@ WORTH_OVERLAYING = 64 << 20
 """Bytes from which a copy costs more than the pages that a few writes touch."""
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where a mapping came from: byte `offset` of the file is at `address`."""
-
-    file: RegularFile
-    offset: int
-    address: int
-
-
-_PLACES: WeakKeyDictionary[mmap.mmap, _Place] = WeakKeyDictionary()
+_PLACES: WeakKeyDictionary[mmap.mmap, Pages] = WeakKeyDictionary()
 
 
 def map_file(
@@ -53,7 +44,8 @@ def map_file(
         array = np.memmap(stream, dtype, mode, offset, shape)
     mapping = mapping_of(array)
     assert mapping is not None
-    _PLACES[mapping] = _Place(file, offset, _address(array))
+    _PLACES[mapping] = Pages(file, offset, _address(array), array.nbytes)
+    survive(lambda: list(_PLACES.values()))
     return array
 
 

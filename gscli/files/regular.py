@@ -23,6 +23,10 @@ except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]  # asked for before each use
 
 
+LOST: list[str] = []
+"""Files of which this process lost mapped pages."""
+
+
 class RegularFile:
     """An open file, how it was when it was opened, and the name under which that happened.
 
@@ -31,7 +35,7 @@ class RegularFile:
 
     def __init__(self, descriptor: int, path: str) -> None:
         """Raises OSError, and then the descriptor is still the caller's."""
-        self.descriptor = -1
+        self.descriptor, self.lost = -1, False
         self.path, self.name = os.path.abspath(path), safe(path)
         self._opened = os.fstat(descriptor)
         self.descriptor = descriptor
@@ -58,6 +62,11 @@ class RegularFile:
                 offset, length = offset + len(part), length - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def lose(self) -> None:
+        """What was mapped from the file is not its content any more."""
+        self.lost = True
+        LOST.append(self.name)
+
     def check_unchanged(self) -> None:
         """CannotRead where somebody wrote to the file since it was opened.
 
@@ -65,7 +74,8 @@ class RegularFile:
         """
         with reading(self.name):
             now = os.fstat(self.descriptor)
-        if (now.st_size, now.st_mtime_ns) != (self._opened.st_size, self._opened.st_mtime_ns):
+        seen = now.st_size, now.st_mtime_ns
+        if self.lost or seen != (self._opened.st_size, self._opened.st_mtime_ns):
             raise CannotRead(
                 f"{self.name} was changed while it was being read",
                 where=self.name,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import CannotWrite, UsageError
 from gscli.base.text import safe
+from gscli.files import mapped
 from gscli.files.atomic import open_atomic
 from gscli.files.content import open_content
 from gscli.files.element_types import checked_dtype, is_native, native
@@ -37,6 +38,7 @@ def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> N
     if source.member is None:
         with open_atomic(target, size=checked.nbytes) as out:
             format_for(suffix).write(out.write, {DEFAULT_MEMBER: checked}, suffix)
+            mapped.check_unchanged(array)
         return
     if suffix not in MANY_MEMBERS:
         raise UsageError(
@@ -46,9 +48,11 @@ def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> N
     if not os.path.lexists(target):
         with open_atomic(target, size=checked.nbytes) as out:
             format_for(suffix).write(out.write, {source.member: checked}, suffix)
+            mapped.check_unchanged(array)
         return
     with open_content(target, limit) as old, open_atomic(target) as out:
         format_for(suffix).write_into(out.write, old, source.member, checked)
+        mapped.check_unchanged(array)
 
 
 def _check_member(member: str) -> None:
