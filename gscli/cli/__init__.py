@@ -23,10 +23,10 @@ COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 
 def command_line(arguments: Sequence[str]) -> int:
     """Parse and run; the exit code of the command. Errors propagate."""
-    import typer  # noqa: PLC0415  50 ms
+    import typer
 
-    from gscli.cli.root import root_command  # noqa: PLC0415
-    from gscli.cli.words import with_values  # noqa: PLC0415
+    from gscli.cli.root import root_command
+    from gscli.cli.words import with_values
 
     command = root_command()
     if os.environ.get(COMPLETION_VARIABLE):

@@ -23,7 +23,7 @@ class Command(TyperCommand):
     inputs: tuple[str, ...] = ()
     """Inputs in the usage line, under the framework's own names."""
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer's private context
+    def invoke(self, ctx: Any) -> Any:
         """Options that stand before the command count where it was not given its own."""
         before: dict[str, object] = ctx.find_root().obj or {}
         for name, value in before.items():
@@ -32,11 +32,11 @@ class Command(TyperCommand):
                 ctx.params[name] = value
         return super().invoke(ctx)
 
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  typer's private context
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
         options, *arguments = super().collect_usage_pieces(ctx)
         return [*(self.inputs or (word.strip("{}") for word in arguments)), options]
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+    def format_options(self, ctx: Any, formatter: Any) -> None:
         headings: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -51,7 +51,7 @@ class Command(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  typer's own keywords
+def application(**settings: Any) -> typer.Typer:
     """A Typer with the project's settings: plain help, no boxed tracebacks."""
     return typer.Typer(
         rich_markup_mode=None,
@@ -61,7 +61,7 @@ def application(**settings: Any) -> typer.Typer:  # noqa: ANN401  typer's own ke
     )
 
 
-def tool(function: Callable[..., int], name: str, *shared: Shared | str) -> Any:  # noqa: ANN401
+def tool(function: Callable[..., int], name: str, *shared: Shared | str) -> Any:
     """A single tool command as typer builds it; the function's docstring is its help.
 
     The options in `shared` come as the function's keyword `settings`.
@@ -80,7 +80,7 @@ def _with_settings(
         one._replace(heading="Options") if one.heading == "Result" else one for one in declared
     ]
 
-    def run(**arguments: Any) -> int:  # noqa: ANN401
+    def run(**arguments: Any) -> int:
         given = {one.name: arguments.pop(one.name) for one in declared}
         return function(**arguments, settings=Settings(**given))
 
@@ -95,7 +95,7 @@ def signed(
 ) -> Callable[..., int]:
     """A function that does the same, with the signature that typer reads."""
 
-    def command(**arguments: Any) -> int:  # noqa: ANN401
+    def command(**arguments: Any) -> int:
         return function(**arguments)
 
     command.__doc__ = function.__doc__
@@ -104,7 +104,7 @@ def signed(
     return command
 
 
-def option(name: str, kind: Any, declared: Any, default: object = None) -> inspect.Parameter:  # noqa: ANN401  annotations are values here
+def option(name: str, kind: Any, declared: Any, default: object = None) -> inspect.Parameter:
     """A keyword-only parameter with typer's `declared` option in its annotation."""
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]

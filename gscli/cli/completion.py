@@ -42,7 +42,7 @@ def dtypes_for(incomplete: str) -> list[str]:
 
 def lessons_for(incomplete: str) -> list[str]:
     """Lessons by their full names, or without the number where a letter is written."""
-    from gscli.cli.lessons import lessons  # noqa: PLC0415  only when a shell asks
+    from gscli.cli.lessons import lessons
 
     names = [lesson.name for lesson in lessons()]
     if incomplete[:1].isalpha():
@@ -52,8 +52,8 @@ def lessons_for(incomplete: str) -> list[str]:
 
 def operators_for(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
-    from gscli.base.errors import UsageError  # noqa: PLC0415
-    from gscli.frameworks import framework  # noqa: PLC0415
+    from gscli.base.errors import UsageError
+    from gscli.frameworks import framework
 
     try:
         found = framework(framework_name).operators.values()

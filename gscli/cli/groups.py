@@ -25,7 +25,7 @@ class LazyGroup(TyperGroup):
         """Command name -> one-line help."""
         return {}
 
-    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+    def build(self, name: str) -> Any:
         """The command called `name`, None where there is none. Nothing else is looked at."""
         raise NotImplementedError
 
@@ -33,10 +33,10 @@ class LazyGroup(TyperGroup):
         """Titles and rows of the command list in help."""
         yield "Commands", list(self.summaries().items())
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(self.summaries())
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
         command = self.build(ALIASES.get(cmd_name, cmd_name))
         if command is not None or ctx.resilient_parsing:
             return command
@@ -52,7 +52,7 @@ class LazyGroup(TyperGroup):
     def _aliases(names: dict[str, str]) -> list[str]:
         return [alias for alias, name in ALIASES.items() if name in names]
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         for title, rows in self.sections():
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -78,7 +78,7 @@ class FrameworkGroup(LazyGroup):
     def summaries(self) -> dict[str, str]:
         return {name: operator.summary for name, operator in self._operators().items()}
 
-    def build(self, name: str) -> Any:  # noqa: ANN401
+    def build(self, name: str) -> Any:
         operator = self._operators().get(name)
         return operator and operator_command(operator, type(self).action, self.path)
 
@@ -96,7 +96,7 @@ class TreeGroup(LazyGroup):
     def summaries(self) -> dict[str, str]:
         return dict([*_bare_rows(), *_framework_rows()])
 
-    def build(self, name: str) -> Any:  # noqa: ANN401
+    def build(self, name: str) -> Any:
         if name in NAMES:
             return framework_group(name, type(self).action, self.path)
         operator = next((found for found in bare_operators() if found.command == name), None)
@@ -123,13 +123,13 @@ TITLES = {
 """`Framework.title`, without importing nine modules for a list of commands."""
 
 
-def tree(action: Action, name: str, help_text: str) -> Any:  # noqa: ANN401
+def tree(action: Action, name: str, help_text: str) -> Any:
     """A group with every operator under another action (explain, check)."""
     attributes = {"action": staticmethod(action), "path": f"gscli {name}"}
     return group(type("Tree", (TreeGroup,), attributes), name, help_text)
 
 
-def framework_group(name: str, action: Action, path: str) -> Any:  # noqa: ANN401
+def framework_group(name: str, action: Action, path: str) -> Any:
     """The operators of a framework as a group."""
     attributes = {"action": staticmethod(action), "framework_name": name, "path": path}
     doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
@@ -137,7 +137,7 @@ def framework_group(name: str, action: Action, path: str) -> Any:  # noqa: ANN40
     return group(type("Operators", (FrameworkGroup,), attributes), name, help_text)
 
 
-def group(kind: type[LazyGroup], name: str, help_text: str) -> Any:  # noqa: ANN401
+def group(kind: type[LazyGroup], name: str, help_text: str) -> Any:
     """A group of the class `kind`; named alone it prints its help and leaves with status 2."""
     app = application(cls=kind, name=name, help=help_text, no_args_is_help=True)
     app.callback()(lambda: None)

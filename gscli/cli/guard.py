@@ -74,7 +74,7 @@ def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every w
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from gscli.cli import command_line  # noqa: PLC0415  after the streams are mended
+    from gscli.cli import command_line
 
     try:
         return command_line(list(arguments))
@@ -101,7 +101,7 @@ def _check_inputs() -> None:
         )
 
 
-def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
+def _usage(error: Any) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
     path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
     option = getattr(error, "option_name", None)
@@ -114,7 +114,7 @@ def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
                 hint=f"inputs that begin with - stand behind --, after all options: -- {option}",
             )
         return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
-    from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
+    from difflib import get_close_matches
 
     named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
     near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
@@ -126,13 +126,13 @@ def _usage(error: Any) -> UsageError:  # noqa: ANN401  private to typer
 
 def _tell(error: GscliError, arguments: Sequence[str]) -> int:
     """Print an error on stderr, as JSON when the run was asked for JSON."""
-    from gscli.cli.terminal import standard_error, tell  # noqa: PLC0415  only when something is wrong
+    from gscli.cli.terminal import standard_error, tell
 
     error.hint = error.hint or _way_on(error, arguments)
     if asks_for_json(arguments):
         text = json.dumps({"error": error.to_dict()}) + "\n"
     else:
-        from gscli.cli.messages import error_text  # noqa: PLC0415
+        from gscli.cli.messages import error_text
 
         side = standard_error(arguments)
         text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
@@ -144,7 +144,7 @@ def _tell_warnings(arguments: Sequence[str]) -> None:
     """Print what the readers of files warn of in our form, and other warnings as Python does."""
     plainly, told = warnings.showwarning, set()
 
-    def show(message: Warning | str, *facts: Any) -> None:  # noqa: ANN401  as Python calls it
+    def show(message: Warning | str, *facts: Any) -> None:
         notice = getattr(message, "notice", None)
         if notice is None:
             plainly(message, *facts)
@@ -152,8 +152,8 @@ def _tell_warnings(arguments: Sequence[str]) -> None:
         if str(message) in told:  # by another input of the same run
             return
         told.add(str(message))
-        from gscli.cli.messages import warning_text  # noqa: PLC0415  only when there is one
-        from gscli.cli.terminal import standard_error, tell  # noqa: PLC0415
+        from gscli.cli.messages import warning_text
+        from gscli.cli.terminal import standard_error, tell
 
         side = standard_error(arguments)
         tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
@@ -169,7 +169,7 @@ def _way_on(error: GscliError, arguments: Sequence[str]) -> str:
         return "what is read, and how it is written: gscli help inputs"
     if isinstance(error, LimitRefused):
         return "--max-bytes SIZE raises the limit"
-    from gscli.cli.root import command_path  # noqa: PLC0415  only when something is wrong
+    from gscli.cli.root import command_path
 
     return f"{command_path(arguments)} --help"
 

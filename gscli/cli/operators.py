@@ -27,7 +27,7 @@ SHORT = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
 
 
-def operator_command(operator: Operator, action: Action, path: str) -> Any:  # noqa: ANN401  typer's command classes are private
+def operator_command(operator: Operator, action: Action, path: str) -> Any:
     """The command; `path` are the words before the operator's in its examples."""
     command = type("OperatorCommand", (Command,), {"inputs": input_words(operator)})
     app = application()
@@ -58,7 +58,7 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
         item.name for item in operator.inputs if item.kind != "many" and item.name not in attributes
     ]
 
-    def run(words: list[str] | None = None, **options: Any) -> int:  # noqa: ANN401
+    def run(words: list[str] | None = None, **options: Any) -> int:
         given = {name: _text(options.pop(f"attr_{name}")) for name in attributes}
         named = {name: options.pop(f"input_{name}") for name in inputs}
         settings = Settings(
@@ -99,7 +99,7 @@ def attribute_metavar(attribute: Attribute) -> str | None:
     return None if attribute.kind == "bool" else _METAVARS.get(attribute.kind, "NAME")
 
 
-def _attribute_parameter(attribute: Attribute) -> Any:  # noqa: ANN401
+def _attribute_parameter(attribute: Attribute) -> Any:
     choices = attribute.choices
     declared = typer.Option(
         *attribute_flags(attribute),
@@ -136,7 +136,7 @@ def attribute_help(attribute: Attribute) -> str:
     return "".join(parts)
 
 
-def _input_parameter(name: str) -> Any:  # noqa: ANN401
+def _input_parameter(name: str) -> Any:
     """Every input also goes by its name: `--indices FILE`."""
     flag = name.lower().rstrip("_").replace("_", "-")
     return option(f"input_{name}", str | None, typer.Option(f"--{flag}", hidden=True))

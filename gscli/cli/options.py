@@ -186,7 +186,7 @@ class Settings(NamedTuple):
         }
 
 
-def _declared(name: str, annotation: Any) -> Shared | None:  # noqa: ANN401  any annotation
+def _declared(name: str, annotation: Any) -> Shared | None:
     kind, *metadata = get_args(annotation)
     if not metadata or not isinstance(metadata[0], Shared):
         return None

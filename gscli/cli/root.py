@@ -62,14 +62,14 @@ class RootGroup(TreeGroup):
         operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
     ) -> int:
         """Run the operator and show what it did."""
-        from gscli.cli.work.operators import run_operator  # noqa: PLC0415  numpy, when something runs
+        from gscli.cli.work.operators import run_operator
 
         return run_operator(operator, words, attrs, settings)
 
     def summaries(self) -> dict[str, str]:
         return {**super().summaries(), **TOOLS}
 
-    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+    def build(self, name: str) -> Any:
         if name in TOOLS:
             return import_module(f"gscli.cli.commands.{name}").build()
         return super().build(name)
@@ -79,7 +79,7 @@ class RootGroup(TreeGroup):
         yield "Tools", list(TOOLS.items())
 
 
-def root_command() -> Any:  # noqa: ANN401
+def root_command() -> Any:
     """The command that holds all others."""
     app = application(cls=RootGroup, add_completion=True, help=HELP, no_args_is_help=True)
     app.callback()(signed(_remember, _root_parameters()))
@@ -100,7 +100,7 @@ def _root_parameters() -> list[inspect.Parameter]:
     ]
 
 
-def _remember(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
+def _remember(context: typer.Context, **options: Any) -> int:
     """Keep the options that were given before the command, for `Command.invoke`."""
     context.obj = {
         shared.name: options[shared.name]
@@ -112,7 +112,7 @@ def _remember(context: typer.Context, **options: Any) -> int:  # noqa: ANN401
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from gscli.kernel.loops import way  # noqa: PLC0415  whether the library loads is tried
+        from gscli.kernel.loops import way
 
         sys.stdout.write(f"gscli {gscli.__version__} ({way()})\n")
         raise typer.Exit

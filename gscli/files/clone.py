@@ -38,7 +38,7 @@ def clone(source: RegularFile, target: AtomicFile) -> None:
 
 def _shared(source: RegularFile, target: AtomicFile) -> bool:
     try:
-        import fcntl  # noqa: PLC0415  not on every system
+        import fcntl
 
         fcntl.ioctl(target.fileno(), _FICLONE, source.descriptor)
     except (ImportError, OSError):  # no such request on this system or file system

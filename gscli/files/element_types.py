@@ -84,7 +84,7 @@ def is_whole(dtype: np.dtype[Any]) -> bool:
 def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
     """The smallest and the largest integer of a type for which `is_whole` holds."""
     if is_small(dtype):
-        import ml_dtypes  # noqa: PLC0415 -- its import would cost every start
+        import ml_dtypes
 
         small = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
         return int(small.min), int(small.max)

@@ -8,7 +8,7 @@ from typing import Any
 from gscli.base.errors import CannotRead
 
 
-def extra(module: str, name: str) -> Any:  # noqa: ANN401 -- a module of an untyped package
+def extra(module: str, name: str) -> Any:
     """The module, or CannotRead with the command that installs it.
 
     >>> extra("json", "onnx").__name__

@@ -55,7 +55,7 @@ MAX_BYTES = 1 << 30
 STANDARD_INPUT = "standard input"
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 -- any name of the writer
+def __getattr__(name: str) -> Any:
     """`open_atomic` and `AtomicFile`: most runs write no file and need not import the writer."""
     if name in {"AtomicFile", "open_atomic"}:
         return getattr(import_module("gscli.files.atomic"), name)
@@ -119,7 +119,7 @@ def _read_only(loaded: Loaded) -> Loaded:
 
 def _load(source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None) -> Loaded:
     if source.kind == "generator":
-        from gscli.files.generators import generate  # noqa: PLC0415 -- for demonstrations only
+        from gscli.files.generators import generate
 
         array, typed = generate(source.text, wish, limit)
         return Loaded(array, safe(source.text), typed)
@@ -159,7 +159,7 @@ def load_many(
         empty=None if empty_dtype is None else dtype_named(empty_dtype),
         opaque_only=True,
     )
-    from gscli.files import together  # noqa: PLC0415 -- the rarer way in
+    from gscli.files import together
 
     with _enough_memory(text):
         found = together.sources(text, names, optional, max_bytes)
@@ -217,7 +217,7 @@ def save(
     >>> stream.getvalue()
     b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\n'
     """
-    from gscli.files import writers  # noqa: PLC0415 -- most runs write no file
+    from gscli.files import writers
 
     with _enough_memory(path):
         if path == "-":

@@ -95,7 +95,7 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
     out(held.getbuffer())
 
 
-def _check_parents(file: Any, path: str, name: str) -> None:  # noqa: ANN401 -- h5py is untyped
+def _check_parents(file: Any, path: str, name: str) -> None:
     """Groups on the way to a new dataset must be the file's own: links may lead to other files."""
     library = extra("h5py", "hdf5")
     parents = path.split("/")[:-1]
@@ -109,7 +109,7 @@ def _check_parents(file: Any, path: str, name: str) -> None:  # noqa: ANN401 -- 
             )
 
 
-def _put(file: Any, name: str, array: NDArray[Any]) -> None:  # noqa: ANN401 -- h5py is untyped
+def _put(file: Any, name: str, array: NDArray[Any]) -> None:
     if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
         raise DtypeRefused(f"HDF5 files cannot hold {array.dtype.name}", where=safe(name, 60))
     stored = array.view(f"V{array.dtype.itemsize}") if is_small(array.dtype) else array
@@ -137,7 +137,7 @@ def _refusing(name: str) -> Iterator[None]:
         raise ContentRefused(f"{name} is not a sound HDF5 file", where=f"{name}: {why}") from error
 
 
-def _datasets(file: Any) -> dict[str, Any]:  # noqa: ANN401 -- h5py is untyped
+def _datasets(file: Any) -> dict[str, Any]:
     """Every dataset that hard links lead to, each once; no other link is followed."""
     kind = extra("h5py", "hdf5").Dataset
     found: dict[str, Any] = {}
@@ -150,7 +150,7 @@ def _datasets(file: Any) -> dict[str, Any]:  # noqa: ANN401 -- h5py is untyped
     return found
 
 
-def _check_dataset(dataset: Any, where: str, limit: int) -> None:  # noqa: ANN401 -- h5py is untyped
+def _check_dataset(dataset: Any, where: str, limit: int) -> None:
     """Judge a dataset before a byte of it is read."""
     if dataset.is_virtual or dataset.external:
         raise ContentRefused(
@@ -173,13 +173,13 @@ def _check_dataset(dataset: Any, where: str, limit: int) -> None:  # noqa: ANN40
     check_limit(chunk, max(limit, CHUNK_ALLOWED), where, "a chunk")
 
 
-def _filters(dataset: Any) -> list[int]:  # noqa: ANN401 -- h5py is untyped
+def _filters(dataset: Any) -> list[int]:
     """Numbers of the filters of each chunk, in the order of writing."""
     plan = dataset.id.get_create_plist()
     return [plan.get_filter(number)[0] for number in range(plan.get_nfilters())]
 
 
-def _check_stored(dataset: Any, size: int, where: str) -> None:  # noqa: ANN401 -- h5py is untyped
+def _check_stored(dataset: Any, size: int, where: str) -> None:
     """What is stored must be as long as what is declared, in a file of `size` bytes."""
     if dataset.chunks is None:
         stored = dataset.id.get_storage_size()

@@ -42,7 +42,7 @@ def survive(mappings: Callable[[], Iterable[Pages]]) -> None:
     if _installed or not hasattr(signal, "SIGBUS"):
         return
     try:
-        import ctypes  # noqa: PLC0415  with the first mapped file
+        import ctypes
 
         library = ctypes.CDLL(None)
         library.mmap.restype = ctypes.c_void_p
@@ -67,7 +67,7 @@ def survive(mappings: Callable[[], Iterable[Pages]]) -> None:
     library.signal(signal.SIGBUS, ctypes.cast(handler, ctypes.c_void_p))
 
 
-def _replaced(pages: Pages, library: Any) -> bool:  # noqa: ANN401  the C library
+def _replaced(pages: Pages, library: Any) -> bool:
     """Whether the file is too short for its mapping; then zeros are behind its end."""
     short = pages.offset + pages.size - os.fstat(pages.file.descriptor).st_size
     if short <= 0:

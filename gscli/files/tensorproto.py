@@ -107,7 +107,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
             out(block)
 
 
-def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- onnx is untyped
+def parsed(kind: str, content: Content, limit: int) -> Any:
     """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
     data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
     if not data:
@@ -121,7 +121,7 @@ def parsed(kind: str, content: Content, limit: int) -> Any:  # noqa: ANN401 -- o
         raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
 
 
-def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN401 -- onnx is untyped
+def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:
     """The array of a TensorProto in which every statement agrees with the others."""
     if tensor.data_location == _EXTERNAL or tensor.external_data:
         raise ContentRefused(
@@ -150,7 +150,7 @@ def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN4
     return flat.reshape(shape)
 
 
-def _shape(tensor: Any, where: str) -> tuple[int, ...]:  # noqa: ANN401 -- onnx is untyped
+def _shape(tensor: Any, where: str) -> tuple[int, ...]:
     shape = tuple(tensor.dims)
     too_large = math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
     if len(shape) > RANK_LIMIT or min(shape, default=0) < 0 or too_large:
@@ -168,7 +168,7 @@ def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> NDArr
 
 
 def _from_field(
-    values: Any,  # noqa: ANN401 -- a repeated field
+    values: Any,
     wide: type[np.generic],
     dtype: np.dtype[Any],
     count: int,
@@ -225,7 +225,7 @@ def _packed(array: NDArray[Any], label: str) -> NDArray[Any]:
     return np.asarray(packed, np.uint8)
 
 
-def _text(stored: Any, count: int, where: str, limit: int) -> NDArray[Any]:  # noqa: ANN401 -- onnx is untyped
+def _text(stored: Any, count: int, where: str, limit: int) -> NDArray[Any]:
     _check_count(len(stored), count, "texts", where)
     try:
         values = [value.decode("utf-8") for value in stored]

@@ -235,7 +235,7 @@ def _check_old_or_new(file: RegularFile, rows: Rows, held: Bytes, old: Bytes, ne
 
 
 def _held(file: RegularFile, offset: int, rows: Rows, width: int) -> Bytes:
-    import numpy as np  # noqa: PLC0415  only where something went wrong
+    import numpy as np
 
     parts = (
         file.read(offset + int(rows[begin]) * width, (end - begin) * width)
@@ -251,7 +251,7 @@ def _header(undo: RegularFile) -> tuple[int, int, int, int]:
 
 def _parts(undo: RegularFile) -> Iterator[tuple[Rows, Bytes, Bytes]]:
     """Row numbers, old and new bytes; ValueError where a part is said to be longer than it is."""
-    import numpy as np  # noqa: PLC0415  with the first patch
+    import numpy as np
 
     width = _header(undo)[3]
     position = len(_MAGIC) + _HEADER.size
@@ -287,6 +287,6 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def _sync_folder_of(path: str) -> None:
-    from gscli.files.atomic import sync_folder  # noqa: PLC0415  only where something is patched
+    from gscli.files.atomic import sync_folder
 
     sync_folder(os.path.dirname(path) or ".")

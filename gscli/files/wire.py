@@ -22,7 +22,7 @@ _MORE = 0x80
 _VARINT_BYTES = 10
 
 
-def check_fields(data: bytes, descriptor: Any, name: str) -> None:  # noqa: ANN401 -- protobuf is untyped
+def check_fields(data: bytes, descriptor: Any, name: str) -> None:
     """Refuse a message of too many fields; one that makes no sense is left to the parser."""
     waiting = [(0, len(data), descriptor)]
     count = packed = 0

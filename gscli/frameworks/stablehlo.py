@@ -171,7 +171,7 @@ def gather(
     start_index_map: IndexMap = (),
     index_vector_dim: VectorDim = 0,
     slice_sizes: SliceSizes,
-    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,
 ) -> Layout:
     """Take the slice that starts at each index vector.
 
@@ -225,8 +225,8 @@ def scatter(
         bool,
         Option("XLA's rule: a window partly outside is dropped whole, not cell by cell"),
     ] = False,
-    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
-    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,
+    unique_indices: Promise = False,
 ) -> Layout:
     """Write the window of updates that starts at each index vector.
 

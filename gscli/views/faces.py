@@ -13,13 +13,13 @@ class PicturedTrace(Trace):
 
     def __rich__(self) -> object:
         """The picture of the run, as rich draws it."""
-        from gscli.views.notebook import shown  # noqa: PLC0415
+        from gscli.views.notebook import shown
 
         return shown(self).__rich__()
 
     def _repr_html_(self) -> str:
         """The picture in a notebook."""
-        from gscli.views.notebook import shown  # noqa: PLC0415
+        from gscli.views.notebook import shown
 
         return shown(self)._repr_html_()
 

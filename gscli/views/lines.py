@@ -56,12 +56,12 @@ class Drawn(ABC):
         return [_clean(line, wanted, cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from gscli.views.segments import segments  # noqa: PLC0415  rich
+        from gscli.views.segments import segments
 
         yield from segments(self.lines(options.max_width))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.measure import Measurement  # noqa: PLC0415  rich
+        from rich.measure import Measurement
 
         widest = max(map(line_width, self.lines(options.max_width)), default=0)
         return Measurement(widest, widest)

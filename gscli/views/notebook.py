@@ -75,6 +75,6 @@ def shown(trace: Trace) -> Shown:
 def _span(text: str, style: Style) -> str:
     if style == PLAIN:
         return escape(text)
-    from gscli.views.segments import rich_style  # noqa: PLC0415  rich
+    from gscli.views.segments import rich_style
 
     return f'<span style="{escape(rich_style(style).get_html_style())}">{escape(text)}</span>'

@@ -50,8 +50,8 @@ class Progress:
             self._bar.update(self._task, completed=done, total=self._total, description=self._label)
 
     def _start(self) -> None:
-        from rich.console import Console  # noqa: PLC0415  only for work that takes long
-        from rich.progress import (  # noqa: PLC0415
+        from rich.console import Console
+        from rich.progress import (
             BarColumn,
             DownloadColumn,
             MofNCompleteColumn,

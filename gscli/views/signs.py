@@ -72,7 +72,7 @@ def cells(text: str) -> int:
     """
     if not _NOT_PLAIN.search(text):
         return len(text)
-    from rich.cells import cell_len  # noqa: PLC0415  only for what needs its table of widths
+    from rich.cells import cell_len
 
     return cell_len(text)
 
@@ -81,7 +81,7 @@ def _start(text: str, width: int) -> str:
     """The first `width` cells; a wide character that would be halved gives way to a space."""
     if not _NOT_PLAIN.search(text):
         return text[:width]
-    from rich.cells import set_cell_size  # noqa: PLC0415  as above
+    from rich.cells import set_cell_size
 
     return set_cell_size(text, width)
 

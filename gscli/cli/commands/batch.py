@@ -11,7 +11,7 @@ import typer
 from gscli.cli.building import complete_file, tool
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(batch, "batch")
 
@@ -35,10 +35,10 @@ def batch(
     \b
     Example:
       echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.lab.cases import lines_of  # noqa: PLC0415
-    from gscli.lab.jobs import answer  # noqa: PLC0415
-    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+    """
+    from gscli.lab.cases import lines_of
+    from gscli.lab.jobs import answer
+    from gscli.views.progress_bar import Progress
 
     failed = False
     with Progress("jobs", None, quiet=quiet) as progress:

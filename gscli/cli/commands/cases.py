@@ -16,7 +16,7 @@ from gscli.cli.terminal import tell
 MOST_CASES = 100_000
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(cases, "cases", DOCUMENT)
 
@@ -53,10 +53,10 @@ def cases(
     Examples:
       gscli cases onnx.scatter-nd -o cases.jsonl
       gscli cases onnx --cases 300 -o node-tests
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli.work.drawing import save_text  # noqa: PLC0415
-    from gscli.lab.runtimes import packs  # noqa: PLC0415
-    from gscli.lab.runtimes.naming import operators_named  # noqa: PLC0415
+    """
+    from gscli.cli.work.drawing import save_text
+    from gscli.lab.runtimes import packs
+    from gscli.lab.runtimes.naming import operators_named
 
     chosen = dict.fromkeys(one for name in operators for one in operators_named(name))
     made = [packs.Pack(operator, count, seed) for operator in chosen]

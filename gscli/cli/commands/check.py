@@ -9,7 +9,7 @@ from gscli.cli.options import Settings
 from gscli.frameworks.operator import Operator
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """Every operator under check."""
     return tree(
         _check,
@@ -20,6 +20,6 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 
 
 def _check(operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings) -> int:
-    from gscli.cli.work.check import check_operator  # noqa: PLC0415
+    from gscli.cli.work.check import check_operator
 
     return check_operator(operator, words, attrs, settings)

@@ -39,7 +39,7 @@ class ConceptGroup(LazyGroup):
         """Concepts and what they mean."""
         return {name: concept.summary for name, concept in CONCEPTS.items()}
 
-    def build(self, name: str) -> Any:  # noqa: ANN401  typer's command classes are private
+    def build(self, name: str) -> Any:
         """The command of one concept."""
         concept = next((known for known in CONCEPTS if known == name), None)
         if concept is None:
@@ -72,7 +72,7 @@ def _refuse_operators(name: str) -> None:
                 )
 
 
-def build() -> Any:  # noqa: ANN401
+def build() -> Any:
     """The group."""
     app = application(
         cls=ConceptGroup,
@@ -106,8 +106,8 @@ def _help(name: ConceptName) -> str:
 def _function(name: ConceptName) -> Callable[..., int]:
     concept = CONCEPTS[name]
 
-    def run(words: list[str] | None = None, **options: Any) -> int:  # noqa: ANN401
-        from gscli.cli.work.comparing import compare_concept  # noqa: PLC0415
+    def run(words: list[str] | None = None, **options: Any) -> int:
+        from gscli.cli.work.comparing import compare_concept
 
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         chosen = options.pop("only") or ""

@@ -12,7 +12,7 @@ from gscli.cli.options import DOCUMENT, SHARED, Settings
 DTYPE = SHARED["dtype"]._replace(help="element type of the result")
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(convert, "convert", "format", DOCUMENT, DTYPE, "max_bytes")
 
@@ -41,7 +41,7 @@ def convert(
       gscli convert input_0.pb input_0.npy
       gscli convert table.csv weights.npz::table --dtype float32
       gscli convert data.npy - -f json
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli.work.showing import convert_file  # noqa: PLC0415
+    """
+    from gscli.cli.work.showing import convert_file
 
     return convert_file(source, target, settings, cast=cast)

@@ -9,7 +9,7 @@ from gscli.cli.options import Settings
 from gscli.frameworks.operator import Operator
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """Every operator under explain."""
     return tree(_explain, "explain", "The operator's formula with real numbers, then its entries.")
 
@@ -17,6 +17,6 @@ def build() -> Any:  # noqa: ANN401  typer's command classes are private
 def _explain(
     operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
 ) -> int:
-    from gscli.cli.work.operators import explain_operator  # noqa: PLC0415
+    from gscli.cli.work.operators import explain_operator
 
     return explain_operator(operator, words, attrs, settings)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_CASES = 10_000_000
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(fuzz, "fuzz", DOCUMENT)
 
@@ -86,11 +86,11 @@ def fuzz(
       gscli fuzz onnx --on onnxruntime
       gscli fuzz torch.scatter-reduce --on torch:compile --python ~/torch/bin/python
       gscli fuzz onnx.gather-nd onnx.scatter-nd --on 'python my_backend.py' --time 60
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli.work.runtimes import judging  # noqa: PLC0415
-    from gscli.lab.runtimes.fuzz import Wishes  # noqa: PLC0415
-    from gscli.lab.runtimes.fuzz import fuzz as put  # noqa: PLC0415
-    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+    """
+    from gscli.cli.work.runtimes import judging
+    from gscli.lab.runtimes.fuzz import Wishes
+    from gscli.lab.runtimes.fuzz import fuzz as put
+    from gscli.views.progress_bar import Progress
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
@@ -115,7 +115,7 @@ def fuzz(
 
 
 def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool) -> None:
-    from gscli.lab.runtimes.documents import document, summary, told  # noqa: PLC0415
+    from gscli.lab.runtimes.documents import document, summary, told
 
     if settings.json is not None:
         sys.stdout.write(json.dumps(document(report, strict=strict)) + "\n")
@@ -125,8 +125,8 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool) -> N
 
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
-    from gscli.cli.work.drawing import save_text  # noqa: PLC0415
-    from gscli.lab.runtimes import documents, packs  # noqa: PLC0415
+    from gscli.cli.work.drawing import save_text
+    from gscli.lab.runtimes import documents, packs
 
     if junit is not None:
         save_text(junit, documents.junit(report, strict=strict))
@@ -147,7 +147,7 @@ def _lines(path: str | None) -> list[str]:
     """The lines of a file of known differences; a line that begins with # is a remark."""
     if path is None:
         return []
-    from gscli.lab.cases import lines_of  # noqa: PLC0415
+    from gscli.lab.cases import lines_of
 
     try:
         texts = [line.decode("utf-8").strip() for line in lines_of(path)]

@@ -18,7 +18,7 @@ VERBATIM = ("man",)
 """Topics that another program reads."""
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(show_help, "help", "width")
 
@@ -55,7 +55,7 @@ def show_help(
 
 def _command_help(words: list[str]) -> str:
     """What `gscli WORDS --help` prints."""
-    from gscli.cli.root import root_command  # noqa: PLC0415  the root imports this module
+    from gscli.cli.root import root_command
 
     command = root_command()
     context = command.make_context("gscli", [], resilient_parsing=True)

@@ -9,7 +9,7 @@ import typer
 from gscli.cli.building import complete_file, tool
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(page, "page")
 
@@ -31,6 +31,6 @@ def page(
 
     Record a run with `gscli OPERATOR … --json > RUN.json`. The page needs no server and no network.
     """
-    from gscli.cli.work.pages import write_page  # noqa: PLC0415
+    from gscli.cli.work.pages import write_page
 
     return write_page(runs, output, title, quiz=quiz)

@@ -17,7 +17,7 @@ from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(rules, "rules", DOCUMENT, "color", "palette", "width", "debug")
 
@@ -52,11 +52,11 @@ def rules(
     Examples:
       gscli rules torch
       gscli rules onnx scatter-nd --json
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.lab import rules as computing  # noqa: PLC0415
+    """
+    from gscli.lab import rules as computing
 
     if table is not None:
-        from gscli.lab.article_tables import table as article_table  # noqa: PLC0415
+        from gscli.lab.article_tables import table as article_table
 
         if table not in (1, 2):
             raise UsageError("there is no such table", where=f"--table {table}", valid="1 2")
@@ -72,10 +72,10 @@ def rules(
     return 0
 
 
-def _draw(found: Any, settings: Settings) -> None:  # noqa: ANN401  rules are heavy
-    from gscli.cli.work.drawing import view_options  # noqa: PLC0415
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.rules import RulesView  # noqa: PLC0415
+def _draw(found: Any, settings: Settings) -> None:
+    from gscli.cli.work.drawing import view_options
+    from gscli.views.lines import render
+    from gscli.views.terminal.rules import RulesView
 
     options = view_options(settings)
     sys.stdout.write(render(RulesView(found, options), options))

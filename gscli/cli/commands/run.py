@@ -21,7 +21,7 @@ LISTED = 10
 """Skipped folders that are listed, unless -v asks for all."""
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(run, "run", DOCUMENT)
 
@@ -54,9 +54,9 @@ def run(
     Examples:
       gscli run node/test_scatternd_add
       gscli run node --only scatter --json
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.lab.node_tests import folders_below, run_folder  # noqa: PLC0415
-    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+    """
+    from gscli.lab.node_tests import folders_below, run_folder
+    from gscli.views.progress_bar import Progress
 
     chosen = [folder for folder in folders_below(folders) if only in folder.name]
     if not chosen:

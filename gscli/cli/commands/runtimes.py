@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gscli.lab.runtimes.catalogue import Installed
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(runtimes, "runtimes", DOCUMENT)
 
@@ -47,27 +47,27 @@ def runtimes(
       gscli runtimes --python ~/torch/bin/python
       gscli runtimes jax:jit
       gscli runtimes --adapter onnxruntime > adapter.py
-    """  # noqa: D301  \b keeps typer from joining the lines
+    """
     if sum((runtime is not None, adapter is not None, serve)) > 1:
         raise UsageError("one thing at a time", valid="R, --adapter NAME or --serve")
     if serve:
         return _serve()
     if adapter is not None:
-        from gscli.lab.runtimes.catalogue import adapter_text  # noqa: PLC0415
+        from gscli.lab.runtimes.catalogue import adapter_text
 
         sys.stdout.write(adapter_text(adapter))
         return 0
     if runtime is not None:
         return _introduce(runtime, python, settings)
-    from gscli.lab.runtimes.catalogue import installed  # noqa: PLC0415
+    from gscli.lab.runtimes.catalogue import installed
 
     _list(installed(python), settings)
     return 0
 
 
 def _serve() -> int:
-    from gscli.lab.cases import lines_of  # noqa: PLC0415
-    from gscli.lab.runtimes.serving import serve  # noqa: PLC0415
+    from gscli.lab.cases import lines_of
+    from gscli.lab.runtimes.serving import serve
 
     def say(message: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(message) + "\n")
@@ -78,7 +78,7 @@ def _serve() -> int:
 
 
 def _introduce(name: str, python: str | None, settings: Settings) -> int:
-    from gscli.cli.work.runtimes import PATIENCE, judging  # noqa: PLC0415
+    from gscli.cli.work.runtimes import PATIENCE, judging
 
     with judging(name, python, PATIENCE) as (started, operators):
         hello = started.hello

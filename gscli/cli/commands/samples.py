@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NARROWEST_TITLE = 24
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(samples, "samples", DOCUMENT, "plain", "color", "palette", "width")
 
@@ -61,8 +61,8 @@ def samples(
     Examples:
       gscli samples onnx-gather-axis-0
       gscli samples onnx-gather-axis-0 --run
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli import lessons  # noqa: PLC0415
+    """
+    from gscli.cli import lessons
 
     chosen = lessons.lessons() if name is None else [lessons.lesson(name)]
     if settings.json is not None and run:
@@ -122,7 +122,7 @@ def _print_lesson(text: str, wanted: int | None) -> None:
 
 def _run(places: list[tuple[Lesson, Path]], settings: Settings) -> int:
     """Run lessons in order; the last status, since a lesson may show a refusal on its way."""
-    from gscli.cli import lessons  # noqa: PLC0415
+    from gscli.cli import lessons
 
     status = 0
     with lessons.shell_environment() as environment:

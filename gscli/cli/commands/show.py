@@ -16,7 +16,7 @@ DRAWING = (
 STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(show, "show", *DRAWING)
 
@@ -42,7 +42,7 @@ def show(
       gscli show weights.safetensors
       gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
       gscli show data.npz --stat --json
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli.work.showing import show_files  # noqa: PLC0415
+    """
+    from gscli.cli.work.showing import show_files
 
     return show_files(files, settings, statistics_only=stat)

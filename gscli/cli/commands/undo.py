@@ -10,7 +10,7 @@ import typer
 from gscli.cli.building import complete_file, tool
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(undo, "undo")
 
@@ -35,9 +35,9 @@ def undo(
     Examples:
       gscli undo table.npy
       gscli undo moved.npy table.npy.gscli-undo
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.base.text import counted, safe  # noqa: PLC0415
-    from gscli.files.undo import undo as put_back  # noqa: PLC0415
+    """
+    from gscli.base.text import counted, safe
+    from gscli.files.undo import undo as put_back
 
     rows = put_back(file, undo_file)
     sys.stdout.write(f"{safe(file)} is as it was: {counted(rows, 'row')} put back\n")

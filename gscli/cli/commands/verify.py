@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gscli.lab.cases import Case, Verdict
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     return tool(verify, "verify", DOCUMENT)
 
@@ -47,8 +47,8 @@ def verify(
     {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the
     cases to a runtime in place of gscli; what it does not support is skipped and counted.
     """
-    from gscli.lab.cases import read_cases, reproduction  # noqa: PLC0415
-    from gscli.views.progress_bar import Progress  # noqa: PLC0415
+    from gscli.lab.cases import read_cases, reproduction
+    from gscli.views.progress_bar import Progress
 
     passed = skipped = 0
     failures: list[dict[str, str]] = []
@@ -86,11 +86,11 @@ def _judge(
 ) -> Iterator[Callable[[Case], Verdict | None]]:
     """What runs a case: gscli itself, or a runtime that passed its self-test."""
     if not on:
-        from gscli.lab.cases import judge  # noqa: PLC0415
+        from gscli.lab.cases import judge
 
         yield judge
         return
-    from gscli.lab.runtimes.judging import judge_on  # noqa: PLC0415
+    from gscli.lab.runtimes.judging import judge_on
 
     with judging(on, python, patience) as (runtime, _):
         yield lambda case: judge_on(runtime, case)

@@ -103,14 +103,14 @@ class Call:
         plain = target.lower().endswith(".npy") and "::" not in target
         if not plain or self.settings.format not in (None, "npy"):
             return False
-        from gscli.stream import worth_streaming  # noqa: PLC0415  only for .npy files
+        from gscli.stream import worth_streaming
 
         return worth_streaming(self.inputs.arrays)
 
     def written(self) -> Trace:
         """Run from file to file, in memory that does not grow; warn before the first byte."""
-        from gscli.stream import run_to_file  # noqa: PLC0415  only for large files
-        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+        from gscli.stream import run_to_file
+        from gscli.views.progress_bar import Progress
 
         with self._located_errors():
             plan = self._judged()
@@ -120,8 +120,8 @@ class Call:
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
-        from gscli.stream import patch_in_place  # noqa: PLC0415  only when it is asked for
-        from gscli.views.progress_bar import Progress  # noqa: PLC0415
+        from gscli.stream import patch_in_place
+        from gscli.views.progress_bar import Progress
 
         with self._located_errors():
             file = self._file_of_data()

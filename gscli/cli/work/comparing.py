@@ -46,22 +46,22 @@ def compare_concept(
 
 
 def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.compare import comparison  # noqa: PLC0415
+    from gscli.views.lines import render
+    from gscli.views.terminal.compare import comparison
 
     if settings.svg is not None:
-        from gscli.views.export import to_svg  # noqa: PLC0415
+        from gscli.views.export import to_svg
 
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
         save_text(settings.svg, to_svg(comparison(comparing, options), title))
     if settings.html is not None:
-        from gscli.views.page.compare import compare_page  # noqa: PLC0415
+        from gscli.views.page.compare import compare_page
 
         options = view_options(settings, colored=True)
         save_text(settings.html, compare_page(comparing, options=options))
     if settings.prints and settings.plain:
-        from gscli.views.words.compare_words import comparison_words  # noqa: PLC0415
+        from gscli.views.words.compare_words import comparison_words
 
         sys.stdout.write(comparison_words(comparing, view_options(settings)))
     elif settings.prints:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
     """How to draw, from the options and what stdout can take; `colored` for files, in full."""
-    from gscli.views.options import ViewOptions  # noqa: PLC0415
+    from gscli.views.options import ViewOptions
 
     target = screen(sys.stdout, settings.color, settings.width)
     depth = target.depth if target.color or target.mono else "none"
@@ -36,12 +36,12 @@ def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
     texts: dict[str, str] = {}
     options = view_options(settings, colored=True)
     if settings.svg is not None:
-        from gscli.views.export import to_svg  # noqa: PLC0415
-        from gscli.views.terminal.picture import picture  # noqa: PLC0415
+        from gscli.views.export import to_svg
+        from gscli.views.terminal.picture import picture
 
         texts[settings.svg] = to_svg(picture(trace, options), trace.operator.command_line)
     if settings.html is not None:
-        from gscli.views.page.page import page  # noqa: PLC0415
+        from gscli.views.page.page import page
 
         texts[settings.html] = page([trace], quiz=settings.quiz, options=options)
     return texts
@@ -51,8 +51,8 @@ def drawn(trace: Trace, settings: Settings) -> str:
     """The picture as it goes to the screen, or plain sentences."""
     if settings.plain:
         return explained(trace, settings)
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.picture import picture  # noqa: PLC0415
+    from gscli.views.lines import render
+    from gscli.views.terminal.picture import picture
 
     options = view_options(settings)
     return render(picture(trace, options), options)
@@ -60,8 +60,8 @@ def drawn(trace: Trace, settings: Settings) -> str:
 
 def explained(trace: Trace, settings: Settings) -> str:
     """The formula and a line per entry."""
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.explain import explain  # noqa: PLC0415
+    from gscli.views.lines import render
+    from gscli.views.terminal.explain import explain
 
     options = view_options(settings)
     told = explain(trace, options, plain=settings.plain, limit=settings.limit)
@@ -70,7 +70,7 @@ def explained(trace: Trace, settings: Settings) -> str:
 
 def show_steps(trace: Trace, settings: Settings) -> None:
     """One entry after the other, by keys on a terminal."""
-    from gscli.views.terminal.step import show_steps  # noqa: PLC0415
+    from gscli.views.terminal.step import show_steps
 
     wanted = None if settings.step in (None, "all") else _step_number(str(settings.step))
     show_steps(trace, view_options(settings), wanted)

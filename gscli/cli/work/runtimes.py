@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _complete(incomplete: str) -> list[str]:
-    from gscli.lab.runtimes.catalogue import NAMES  # noqa: PLC0415  only for a shell that completes
+    from gscli.lab.runtimes.catalogue import NAMES
 
     return [name for name in NAMES if name.startswith(incomplete)]
 
@@ -52,10 +52,10 @@ def judging(
     wish: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[Runtime, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
-    from gscli.lab.runtimes.catalogue import command_for  # noqa: PLC0415
-    from gscli.lab.runtimes.naming import answered, operators_named  # noqa: PLC0415
-    from gscli.lab.runtimes.process import Runtime  # noqa: PLC0415
-    from gscli.lab.runtimes.selftest import self_test  # noqa: PLC0415
+    from gscli.lab.runtimes.catalogue import command_for
+    from gscli.lab.runtimes.naming import answered, operators_named
+    from gscli.lab.runtimes.process import Runtime
+    from gscli.lab.runtimes.selftest import self_test
 
     for name in names:
         operators_named(name)  # a wrong name is told before anything is started

@@ -93,13 +93,13 @@ def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) ->
     if settings.json is not None:
         sys.stdout.write(json.dumps(files.dump_json(loaded.array)) + "\n")
         return
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.tensor import tensor_picture  # noqa: PLC0415
+    from gscli.views.lines import render
+    from gscli.views.terminal.tensor import tensor_picture
 
     options = view_options(settings)
     shown = render(tensor_picture(loaded.origin, loaded.array, options), options)
     if settings.svg is not None:
-        from gscli.views.export import to_svg  # noqa: PLC0415
+        from gscli.views.export import to_svg
 
         options = view_options(settings, colored=True)
         picture = tensor_picture(loaded.origin, loaded.array, options)

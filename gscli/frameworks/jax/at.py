@@ -46,8 +46,8 @@ def at_get(
     x: Tensor,
     indices: Many,
     *,
-    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
-    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    indices_are_sorted: Promise = False,
+    unique_indices: Promise = False,
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: WrapNegative = True,
@@ -72,8 +72,8 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
         indices: Many,
         values: Tensor,
         *,
-        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,
+        unique_indices: Promise = False,
         mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
     ) -> Layout:

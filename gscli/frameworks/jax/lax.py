@@ -51,8 +51,8 @@ def lax_gather(
     operand_batching_dims: Batching = (),
     start_indices_batching_dims: IndicesBatching = (),
     slice_sizes: SliceSizes,
-    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
-    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,
+    indices_are_sorted: Promise = False,
     mode: Mode = None,
     fill_value: FillValue = None,
 ) -> Layout:
@@ -100,8 +100,8 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         scatter_dims_to_operand_dims: IndexMap,
         operand_batching_dims: Batching = (),
         scatter_indices_batching_dims: IndicesBatching = (),
-        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,
+        unique_indices: Promise = False,
         mode: Mode = None,
     ) -> Layout:
         numbers = DimensionNumbers(

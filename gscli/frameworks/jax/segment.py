@@ -36,8 +36,8 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         segment_ids: Largest,
         *,
         num_segments: NumSegments = None,
-        indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
-        unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
+        indices_are_sorted: Promise = False,
+        unique_indices: Promise = False,
         mode: Mode = None,
     ) -> Layout:
         return _segment(data, segment_ids, num_segments, mode, reduction)

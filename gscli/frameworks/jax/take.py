@@ -48,8 +48,8 @@ def take(
         int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
     ] = None,
     mode: TakeMode = None,
-    unique_indices: Promise = False,  # noqa: ARG001  a promise that changes no answer
-    indices_are_sorted: Promise = False,  # noqa: ARG001  a promise that changes no answer
+    unique_indices: Promise = False,
+    indices_are_sorted: Promise = False,
     fill_value: FillValue = None,
 ) -> Layout:
     """Take slices along one axis, or cells of the flattened array.

@@ -40,7 +40,7 @@ def show_steps(trace: Trace, options: ViewOptions, wanted: int | None = None) ->
     if wanted is not None:
         sys.stdout.write(render(frame_number(found, wanted), options))
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
-        from typer import getchar  # noqa: PLC0415  only where there are keys
+        from typer import getchar
 
         interactive(trace, options, sys.stdout, getchar)
     else:
