@@ -13,7 +13,7 @@ from gscli.cli.guard import guarded
 from gscli.cli.lessons import sessions
 from gscli.frameworks import NAMES, operators
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 REFUSED = [f"{operator.command_line} {operator.refused}" for operator in operators()]
 RECORDED = [

@@ -14,7 +14,7 @@ import gscli
 from gscli.cli.guard import guarded
 from gscli.frameworks.operator import Operator
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 EVERY = gscli.operators()
 every_operator = pytest.mark.parametrize("operator", EVERY, ids=lambda operator: operator.full_name)
 
