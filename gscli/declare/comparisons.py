@@ -1,11 +1,11 @@
 """What the frameworks have in common: seven operations under neutral names, for `gscli compare`.
 
-A framework module says, beside its operators, how a call of a concept becomes a call of its own:
+An operator's declaration says how a call of a concept becomes a call of it:
 
-    FRAMEWORK.compare(
-        gather,
-        Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"},
-                   axis="axis", batch_dims="batch_dims"),
+    @FRAMEWORK.operator(
+        compares=[Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"},
+                             axis="axis", batch_dims="batch_dims")],
+        …
     )
 
 Light: shapes only, no numpy.
