@@ -70,6 +70,21 @@ def scatter_nd(
     return _scatter(None, output, indices, updates, policy, "add")
 
 
+def _compared(name: str, reduction: Reduction) -> list[Comparison]:
+    """How ScatterND with this reduction becomes a call of an operator, on each device."""
+    inputs = ("tensor", "indices", "updates")
+    return [
+        Comparison(
+            "scatter-nd",
+            f"TF {name} {title}",
+            inputs,
+            {"device": device},
+            reductions={reduction: name},
+        )
+        for device, title in DEVICES.items()
+    ]
+
+
 def _declared(
     name: str,
     reduction: Reduction,
@@ -105,16 +120,7 @@ def _declared(
 
     tensor_scatter.__doc__ = doc
     name = f"tensor_scatter_nd_{name}"
-    compares = [
-        Comparison(
-            "scatter-nd",
-            f"TF {name} {title}",
-            ("tensor", "indices", "updates"),
-            {"device": device},
-            reductions={reduction: name},
-        )
-        for device, title in DEVICES.items()
-    ]
+    compares = _compared(name, reduction)
     declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
     return declare(tensor_scatter)
 
