@@ -509,3 +509,77 @@ def test_a_script_that_is_not_ours_does_not_run(window: Browser, tmp_path: Path)
     window.open(file)
     assert window.run("return window.stolen === undefined")
     assert any("Content Security Policy" in entry["message"] for entry in window.logged("browser"))
+
+
+ASKED = "return document.querySelector('.ask').innerText"
+REPLY = "return document.querySelector('.reply').textContent"
+PREDICT = ".controls button[aria-pressed]"
+
+
+def reply(window: Browser, typed: str) -> str:
+    """What is said to an answer that is typed."""
+    window.run("document.querySelector('.ask input').value = ''")
+    window.type(".ask input", typed)
+    window.press("Enter")
+    said: str = window.run(
+        "const r = document.querySelector('.reply'); return r ? r.textContent : ''"
+    )
+    return said
+
+
+def test_a_step_can_be_predicted_and_each_misunderstanding_is_met(show: Any) -> None:
+    window = show(added())
+    window.click(PREDICT)
+    assert words(window.run(ASKED)).startswith("Where does a land?")
+    assert window.run(HEADS) == []
+    assert window.run(LIT) == ["0", "1", "10.0"]
+    assert "swapped" in reply(window, "1,0")
+    assert "Not there" in reply(window, "3,2")
+    assert reply(window, "9,9") == "No such cell is shown."
+    assert reply(window, "0 1") == ""
+    assert "What will a leave there?" in words(window.run(ASKED))
+    assert "update alone" in reply(window, "10")
+    assert "already" in reply(window, "1")
+    reply(window, "11")
+    assert window.run(OUTPUT)[1] == "11.0"
+    assert words(window.run(SAID)).startswith("Right. entry a")
+    assert window.run(FOCUSED) == "next ▶"
+
+
+def test_a_prediction_is_clicked_and_counts_what_came_before(show: Any) -> None:
+    window = show(added())
+    go(window, 2)
+    window.click(PREDICT)
+    window.click(".output tbody tr:nth-child(1) td:nth-of-type(2)")
+    assert "What will c leave there?" in words(window.run(ASKED))
+    assert "earlier entry" in reply(window, "31")
+    reply(window, "41")
+    window.press("Enter")
+    assert words(window.run(ASKED)).startswith("Where does d land?")
+    assert "counts from the end" in reply(window, "0,0")
+    window.click(".ask button:nth-of-type(3)")
+    assert window.run(OUTPUT)[9] == "41.0"
+
+
+def test_nowhere_is_an_answer(show: Any) -> None:
+    window = show(dropped())
+    window.click(PREDICT)
+    nowhere = ".ask button"
+    window.click(nowhere)
+    assert window.run(REPLY).startswith("It does land somewhere")
+    window.click(".output td")
+    reply(window, "10")
+    window.click(NEXT)
+    window.click(".output td")
+    assert window.run(REPLY).startswith("One of its numbers is out of range")
+    window.click(nowhere)
+    assert words(window.run(SAID)).startswith("Right, nowhere. entry b")
+
+
+def test_a_gather_is_predicted_in_data(show: Any) -> None:
+    window = show(gathered())
+    window.click(PREDICT)
+    assert words(window.run(ASKED)).startswith("Which cell does a read?")
+    window.click(".data tbody tr:nth-child(3) td:nth-of-type(1)")
+    assert words(window.run(SAID)).startswith("Right. entry a")
+    assert window.run(OUTPUT) == ["5", "6", "·", "·", "·", "·"]

@@ -16,6 +16,7 @@ SCRIPTS = (
     "filling.js",
     "player.js",
     "grid.js",
+    "predict.js",
     "example.js",
     "quiz.js",
     "page.js",

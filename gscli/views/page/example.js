@@ -18,7 +18,19 @@ function Example(section) {
   var output = Output(stage, facts, gather, skipped);
   var crosshair = Crosshair(stage, facts, linked, output.ink);
   var filling = Filling(stage, facts, output.ink);
-  var player = Player(output.last, go);
+  var player = Player(output.last, function (to) { predict.stop(); advance(to); });
+  var target = stage.querySelector(gather ? ".data" : ".output") || stage;
+  var predict = Predict(target, facts, gather, linked, output.after, tell, function (praise) {
+    go(step + 1);
+    if (praise) { say.insertBefore(words(praise), say.firstChild); }
+    player.focus();
+  });
+  var asks = false;
+  player.add("predict", function (pressed) {
+    asks = pressed;
+    predict.stop();
+    if (pressed && step < rows.length) { question(); } else { rest(); }
+  });
   var desk = make("div", { "class": "desk" });
   var say = make("div", { "class": "say", role: "status", tabindex: 0, "aria-label": "what happens" });
   var step = output.last;
@@ -30,6 +42,20 @@ function Example(section) {
 
   /* Replaying: the output after `step` entries. Before the first, the first is pointed out. */
 
+  // One step on is asked for first, if that is wanted.
+  function advance(to) {
+    if (asks && to === step + 1 && to <= rows.length) { question(); } else { go(to); }
+  }
+
+  function question() {
+    light([]);
+    crosshair.redraw();
+    linked[step].forEach(function (cell) {
+      if (given.contains(cell)) { cell.classList.add("lit"); lit.push(cell); }
+    });
+    predict.ask(step);
+  }
+
   function go(to) {
     step = between(0, to, output.last);
     output.go(step);
@@ -39,7 +65,11 @@ function Example(section) {
     crosshair.redraw();
   }
 
-  function rest() { settle(); crosshair.redraw(); }
+  function rest() {
+    if (predict.asking()) { return; }
+    settle();
+    crosshair.redraw();
+  }
 
   function settle() {
     var entry = step ? step - 1 : 0;
@@ -134,19 +164,20 @@ function Example(section) {
 
   stage.addEventListener("mouseover", function (event) {
     var cell = cellAt(event);
-    if (cell) { player.stop(); point(cell); }
+    if (cell && !predict.asking()) { player.stop(); point(cell); }
   });
   stage.addEventListener("mouseleave", rest);
   section.addEventListener("focusin", function (event) {
     var cell = cellAt(event);
     var row = rows.indexOf(event.target);
+    if (predict.asking()) { return; }
     if (cell) { point(cell); }
     if (row >= 0) { light([row]); crosshair.redraw(); tell([sentence(row)]); }
   });
   section.addEventListener("focusout", rest);
   rows.forEach(function (row, entry) {
     row.tabIndex = entry ? -1 : 0;
-    row.addEventListener("click", function () { go(entry + 1); });
+    row.addEventListener("click", function () { predict.stop(); go(entry + 1); });
     row.addEventListener("keydown", function (event) {
       var move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!move) { return; }
@@ -164,14 +195,17 @@ function Example(section) {
   });
   window.addEventListener("afterprint", function () { output.go(paused); rest(); });
 
-  // Narrow tensors get columns in which every sum finds room.
+  // Narrow tensors get columns in which every sum finds room, if they stay where they are then.
   var grid = stage.querySelector(".output");
-  var longest = Math.max.apply(null, [0].concat(facts.entries.map(function (entry) {
-    return entry.sum.length;
-  })));
-  if (longest && grid.querySelector("tbody tr").cells.length <= ROOMY + 1) {
+  var first = grid.querySelector("tbody tr");
+  var longest = facts.entries.reduce(function (most, entry) {
+    return Math.max(most, entry.sum.length);
+  }, 0);
+  if (longest && first && first.cells.length <= ROOMY + 1) {
+    var top = grid.getBoundingClientRect().top;
     grid.classList.add("roomy");
-    grid.style.setProperty("--sum", longest + 2 + "ch");
+    grid.style.setProperty("--sum", 0.9 * longest + 1.5 + "ch");
+    if (grid.getBoundingClientRect().top > top) { grid.classList.remove("roomy"); }
   }
 
   // Many entries scroll in frames of their own, so that the target stays in sight.
@@ -187,5 +221,5 @@ function Example(section) {
   step = 0;
   rest();
 
-  return { move: function (by) { player.stop(); go(step + by); } };
+  return { move: function (by) { player.stop(); predict.stop(); advance(step + by); } };
 }

@@ -84,6 +84,9 @@ function Output(stage, facts, gather, skipped) {
   return {
     last: last, go: go, ink: ink, value: value,
     cells: function (entry) { return written[entry].map(function (cell) { return cell.td; }); },
+    after: function (td, entry) {
+      return text(cells.find(function (cell) { return cell.td === td; }), entry + 1);
+    },
     start: function (td) {
       var found = cells.find(function (cell) { return cell.td === td; });
       return found ? found.start : "";

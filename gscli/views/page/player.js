@@ -39,5 +39,19 @@ function Player(last, go) {
     enable(play, last > 0);
   }
 
-  return { element: element, show: show, stop: stop };
+  // A button that stays pressed.
+  function add(text, action) {
+    var toggle = button(text, function () {
+      var pressed = toggle.getAttribute("aria-pressed") !== "true";
+      toggle.setAttribute("aria-pressed", String(pressed));
+      stop();
+      action(pressed);
+    });
+    toggle.setAttribute("aria-pressed", "false");
+    play.after(toggle);
+  }
+
+  return {
+    element: element, show: show, stop: stop, add: add, focus: function () { next.focus(); }
+  };
 }

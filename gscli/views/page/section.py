@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
+from typing import NamedTuple
 
 from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
@@ -17,6 +18,7 @@ from gscli.views.page.cells import (
     OutputCells,
     chip_class,
 )
+from gscli.views.page.predict import Kind, Place, Predictions
 from gscli.views.page.replay import Replayed, replayed
 from gscli.views.page.sheets import Scene, Sheet
 from gscli.views.page.table import sheet_html
@@ -26,6 +28,16 @@ from gscli.views.words.formula import Formula
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
+
+
+class Fact(NamedTuple):
+    """One entry for the script: coordinates, what it moves, its sum, and wrong predictions."""
+
+    at: list[list[str]]
+    value: str
+    sum: str
+    places: list[tuple[Place, Kind]]
+    values: list[tuple[str, Kind]]
 
 
 class Section:
@@ -39,6 +51,7 @@ class Section:
         self._quiz = quiz
         self._speaker = Speaker(scene)
         self._addresses = Addresses(scene.trace)
+        self._predictions = Predictions(scene.trace)
         self._replay: Replayed = replayed(scene)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
@@ -159,18 +172,16 @@ class Section:
 
     def _facts(self) -> dict[str, object]:
         """What the script cannot read off the tables: addresses, and values in between."""
-        speaker, addresses, replay = self._speaker, self._addresses, self._replay
+        speaker, replay = self._speaker, self._replay
+        told = [self._told(entry) for entry in self._scene.entries]
+        kinds: dict[Kind, None] = {"outside": None, "inside": None}
+        for fact in told:
+            kinds.update(dict.fromkeys(kind for _, kind in (*fact.places, *fact.values)))
         return {
             "labels": [entry.label for entry in self._scene.entries],
-            "parts": [[part.name, part.header] for part in addresses.parts],
-            "entries": [
-                {
-                    "at": [_short(found) for found in addresses.coordinates(entry)],
-                    "value": speaker.value(entry),
-                    "sum": speaker.sum(entry),
-                }
-                for entry in self._scene.entries
-            ],
+            "parts": [[part.name, part.header] for part in self._addresses.parts],
+            "entries": [fact._asdict() for fact in told],
+            "why": {kind: self._predictions.why(kind) for kind in kinds},
             "act": speaker.act,
             "sign": speaker.sign,
             "fresh": not self._scene.trace.layout.include_self,
@@ -178,6 +189,16 @@ class Section:
             "opening": replay.opening,
             "finish": replay.finish,
         }
+
+    def _told(self, entry: Entry) -> Fact:
+        speaker, predictions = self._speaker, self._predictions
+        return Fact(
+            [_short(found) for found in self._addresses.coordinates(entry)],
+            speaker.value(entry),
+            speaker.sum(entry),
+            list(predictions.places(entry)),
+            list(predictions.values(entry, speaker)),
+        )
 
     @property
     def _between(self) -> list[dict[int, str]]:

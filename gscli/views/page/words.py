@@ -91,7 +91,7 @@ class Speaker:
         """What the entry moves: the value of one cell, or the name of its slice."""
         change = entry.change
         if change is not None and change.update.size == 1:
-            return self._listed(change.update)
+            return self.listed(change.update)
         if self._trace.kind == "gather" and entry.live and entry.result is not None:
             found = self._spelled(self._trace.output, entry.result)
             return found or self._teller.target_cell(entry)
@@ -102,7 +102,7 @@ class Speaker:
         change = entry.change
         if change is None or change.new.size != 1:
             return ""
-        old, update, new = map(self._listed, (change.old, change.update, change.new))
+        old, update, new = map(self.listed, (change.old, change.update, change.new))
         if self._trace.reduction == "none":
             return f"{old} → {new}"
         return new if change.fresh else f"{self._combined(change, old, update)} = {new}"
@@ -164,7 +164,7 @@ class Speaker:
             return Sentence(f"{path} is written")
         after = "" if change.again is None else f", again after {label_of(change.again)}"
         after += f", {self._teller.dropped(entry)} dropped outside" if entry.dropped else ""
-        old, update, new = map(self._listed, (change.old, change.update, change.new))
+        old, update, new = map(self.listed, (change.old, change.update, change.new))
         if not new:
             what = self._combined(change, place, self._teller.result_cell(entry))
             size = self._teller.slice_size(entry.target)
@@ -189,9 +189,9 @@ class Speaker:
     def _spelled(self, array: Array, box: Box) -> str:
         if box_size(box) > SPELLED:
             return ""
-        return self._listed(np.asarray(array[tuple(slice(*ends) for ends in box)]))
+        return self.listed(np.asarray(array[tuple(slice(*ends) for ends in box)]))
 
-    def _listed(self, array: Array) -> str:
+    def listed(self, array: Array) -> str:
         """One value, a short list, or nothing where there are many."""
         if not 0 < array.size <= SPELLED:
             return ""

@@ -1,0 +1,106 @@
+/* Before a step: where does the entry land, and what will the cell hold? A wrong answer is met by
+   what leads to it. */
+
+// `target`: the tensor that entries address; `after(cell, entry)`: what a cell holds after it.
+function Predict(target, facts, gather, linked, after, tell, done) {
+  var entry = null; // the entry that is asked about
+  var cell = null; // its cell, once that is found
+  var input, reply;
+
+  function ask(about) {
+    entry = about;
+    cell = null;
+    pose(gather ? "Which cell does " : "Where does ", gather ? " read? " : " land? ",
+      "Click it, or type its address.", place, "address");
+    extra("nowhere", function () { answer(null); });
+  }
+
+  // A question about the entry: a field, its check, and a way out.
+  function pose(before, behind, how, check, name) {
+    var question = make("span", { "class": "ask" });
+    question.appendChild(document.createTextNode(before));
+    question.appendChild(make("i", { "class": "c" + (entry % COLOURS) }, facts.labels[entry]));
+    question.appendChild(document.createTextNode(behind + how + " "));
+    input = question.appendChild(make("input", { "aria-label": name, autocomplete: "off" }));
+    input.addEventListener("keydown", function (event) {
+      if (event.key !== "Enter") { return; }
+      event.preventDefault(); // the button that has the focus next is not pressed
+      check(input.value);
+    });
+    question.appendChild(button("check", function () { check(input.value); }));
+    question.appendChild(button("show me", function () { finish(""); }));
+    reply = make("span", { "class": "reply" });
+    tell([question, reply]);
+  }
+
+  function extra(text, action) { input.after(button(text, action)); }
+
+  function place(typed) {
+    var numbers = (typed.match(/-?\d+/g) || []).map(Number);
+    var found = all(target, "td").filter(isCell).find(function (each) {
+      return String(placeOf(each)) === String(numbers);
+    });
+    if (found) { answer(found); } else { reply.textContent = "No such cell is shown."; }
+  }
+
+  function answer(chosen) {
+    var there = linked[entry].filter(function (each) { return target.contains(each); });
+    if (chosen && there.indexOf(chosen) >= 0) { found(chosen, there); return; }
+    if (!chosen && !there.length) { finish("Right, nowhere. "); return; }
+    var known = chosen && facts.entries[entry].places.find(function (each) {
+      return matches(each[0], placeOf(chosen));
+    });
+    if (!there.length) { reply.textContent = facts.why.outside; }
+    else if (!chosen) { reply.textContent = facts.why.inside; }
+    else {
+      reply.textContent = known ? facts.why[known[1]]
+        : "Not there. Read the numbers of " + facts.labels[entry] + " again.";
+    }
+  }
+
+  function matches(place, coordinates) {
+    return place.every(function (at, axis) { return at === null || at === coordinates[axis]; });
+  }
+
+  function found(chosen, there) {
+    if (there.length > 1) { finish("Right. "); return; }
+    cell = gather ? linked[entry].find(function (each) { return !target.contains(each)
+      && each.closest(".output"); }) : chosen;
+    if (!cell) { finish("Right. "); return; }
+    pose("Right. What will ", " leave " + (gather ? "in output?" : "there?"), "", value, "value");
+    input.focus();
+  }
+
+  function value(typed) {
+    var wanted = after(cell, entry);
+    if (same(typed.trim(), wanted)) { finish("Right. "); return; }
+    var known = facts.entries[entry].values.find(function (each) {
+      return same(typed.trim(), each[0]) && !same(each[0], wanted);
+    });
+    reply.textContent = known ? facts.why[known[1]] : "Not " + (typed.trim() || "empty") + ".";
+  }
+
+  function finish(praise) {
+    entry = null;
+    done(praise);
+  }
+
+  target.addEventListener("click", choose);
+  target.addEventListener("keydown", function (event) {
+    if (event.key === "Enter") { choose(event); }
+  });
+
+  function choose(event) {
+    var chosen = event.target.closest("td");
+    if (entry === null || cell || !chosen || !isCell(chosen)) { return; }
+    event.preventDefault();
+    event.stopPropagation();
+    answer(chosen);
+  }
+
+  return {
+    ask: ask,
+    stop: function () { entry = null; },
+    asking: function () { return entry !== null; }
+  };
+}

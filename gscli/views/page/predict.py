@@ -1,0 +1,142 @@
+"""Predictions before a step: which wrong answers come from which misunderstanding.
+
+The right answer is in the tables; here stand the answers that a reader gives who swaps row and
+column, reads -1 as 0, counts along another axis, replaces in place of adding, and what to say then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from gscli.layout.axes import Beyond
+from gscli.plan.plan import Array
+from gscli.traces.trace import Entry, Trace
+from gscli.views.page.address import axis_word
+from gscli.views.page.words import Speaker
+
+Kind: TypeAlias = Literal[
+    "swapped", "end", "axis", "one", "clipped", "wrapped", "outside", "inside",
+    "replaced", "added", "forgotten", "kept", "index",
+]  # fmt: skip
+
+Place: TypeAlias = list[int | None]
+"""A cell of the addressed tensor; None: any coordinate of that axis."""
+
+_PAIR = 2
+
+_WHY: dict[Kind, str] = {
+    "swapped": "Row and column are swapped: the first number is the row, the second the column.",
+    "end": "A number below zero counts from the end: -1 is the last one, not the first.",
+    "one": "One too few: indices count from 0.",
+    "clipped": "Not around the end: here an index outside moves to the nearest end.",
+    "wrapped": "Not at the end: here an index outside goes round and starts again.",
+    "outside": "One of its numbers is out of range: this entry lands nowhere.",
+    "inside": "It does land somewhere: no number of it is refused or dropped here.",
+    "added": "Nothing is added here: the update replaces what was there.",
+    "forgotten": "An earlier entry was here: begin with what the cell holds now, not with data.",
+    "kept": "That is what the cell holds already.",
+    "index": "That is the index itself: what stands at that place is copied.",
+}
+
+
+class Predictions:
+    """The misunderstandings that one trace can meet.
+
+    >>> from gscli.traces.trace import trace
+    >>> inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, 1]], "updates": [9]}
+    >>> found = trace("onnx.scatter_nd", inputs)
+    >>> list(Predictions(found).places(found.entries()[0]))
+    [([1, 0], 'swapped')]
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._shape = trace.layout.data_shape
+        self._flat = trace.layout.view_shape != trace.layout.data_shape
+
+    def why(self, kind: Kind) -> str:
+        """What to say to an answer of this kind."""
+        if kind == "axis":
+            axis = self._trace.layout.column_axes[0]
+            return f"The index counts along axis {axis}: it names a {self._word(axis)}."
+        if kind == "replaced":
+            return f"That is the update alone: {self._trace.reduction} combines it with the cell."
+        return _WHY[kind]
+
+    def places(self, entry: Entry) -> Iterator[tuple[Place, Kind]]:
+        """Cells that a reader takes for the target, most telling first, none of them right."""
+        if entry.target is None or self._flat:
+            return
+        ends = zip(entry.target, self._shape, strict=True)
+        right = [None if stop - start == size > 1 else start for (start, stop), size in ends]
+        seen = [right]
+        for place, kind in self._candidates(entry, right):
+            inside = all(
+                at is None or 0 <= at < size for at, size in zip(place, self._shape, strict=True)
+            )
+            if inside and place not in seen:
+                seen.append(place)
+                yield place, kind
+
+    def values(self, entry: Entry, speaker: Speaker) -> Iterator[tuple[str, Kind]]:
+        """Values that a reader expects in a cell, none of them right; for single cells."""
+        change = entry.change
+        if self._trace.kind == "gather":
+            if len(entry.vector) == 1:
+                yield str(entry.vector[0]), "index"
+            return
+        if change is None or change.new.size != 1:
+            return
+        old, update, new = change.old, change.update, change.new
+        if self._trace.reduction != "none":
+            yield speaker.listed(update), "replaced"
+            if change.again is not None and self._trace.reduction == "add":
+                yield speaker.listed(self._start(entry) + update), "forgotten"
+        elif new.dtype.kind in "iuf":
+            yield speaker.listed(old + update), "added"
+        yield speaker.listed(old), "kept"
+
+    def _start(self, entry: Entry) -> Array:
+        data = self._trace.tensor("data")
+        assert entry.target is not None
+        assert entry.change is not None
+        if data is None:
+            return np.full_like(entry.change.old, self._trace.layout.fill)
+        cell = data.array[tuple(start for start, _ in entry.target)]
+        return np.asarray(cell).reshape(1).astype(entry.change.old.dtype)
+
+    def _candidates(self, entry: Entry, right: Place) -> Iterator[tuple[Place, Kind]]:
+        axes = self._trace.layout.column_axes
+        numbers = {axis: int(entry.vector[slot]) for slot, axis in enumerate(axes)}
+        if len(axes) == _PAIR:
+            first, second = axes
+            yield self._moved(right, {first: right[second], second: right[first]}), "swapped"
+        below = {axis for axis, number in numbers.items() if number < 0}
+        if below:
+            yield self._moved(right, dict.fromkeys(below, 0)), "end"
+            yield self._moved(right, {axis: -numbers[axis] for axis in below}), "end"
+        for item in entry.adjustments:
+            axis = axes[item.slot]
+            if item.how == "clipped":
+                yield self._moved(right, {axis: int(item.written) % item.size}), "clipped"
+            elif self._trace.layout.policy.beyond is Beyond.WRAP:
+                end = item.size - 1 if item.written > 0 else 0
+                yield self._moved(right, {axis: end}), "wrapped"
+        if len(axes) == 1 and len(self._shape) > 1:
+            for other in range(len(self._shape)):
+                if other != axes[0]:
+                    place: Place = [None] * len(self._shape)
+                    place[other] = numbers[axes[0]]
+                    yield place, "axis"
+        less = {axis: at - 1 for axis in axes if (at := right[axis]) is not None}
+        yield self._moved(right, less), "one"
+
+    @staticmethod
+    def _moved(right: Place, changes: dict[int, int] | dict[int, int | None]) -> Place:
+        return [changes.get(axis, at) for axis, at in enumerate(right)]
+
+    def _word(self, axis: int) -> str:
+        return axis_word(axis, len(self._shape))

@@ -1,0 +1,75 @@
+"""Wrong predictions, and what is said to them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from page.examples import EXAMPLES, added, clipped, gathered
+
+from gscli import trace
+from gscli.traces.trace import Trace
+from gscli.views.options import ViewOptions
+from gscli.views.page.predict import Predictions
+from gscli.views.page.sheets import Scene
+from gscli.views.page.words import Speaker
+
+
+def places(found: Trace, entry: int) -> dict[str, list[list[int | None]]]:
+    told: dict[str, list[list[int | None]]] = {}
+    for place, kind in Predictions(found).places(found.entries()[entry]):
+        told.setdefault(kind, []).append(place)
+    return told
+
+
+def values(found: Trace, entry: int) -> dict[str, str]:
+    scene = Scene(found, ViewOptions())
+    told = Predictions(found).values(scene.entries[entry], Speaker(scene))
+    return {kind: text for text, kind in told}
+
+
+def test_row_and_column_may_be_swapped() -> None:
+    assert places(added(), 0)["swapped"] == [[1, 0]]
+    assert "swapped" not in places(added(), 1)
+
+
+def test_minus_one_may_be_read_as_zero_or_one() -> None:
+    assert places(added(), 3)["end"] == [[0, 0], [1, 0]]
+
+
+def test_an_index_may_be_counted_along_another_axis() -> None:
+    inputs = {"data": np.arange(9).reshape(3, 3), "indices": [2]}
+    last = trace("onnx.gather", inputs, {"axis": 1})
+    assert places(last, 0)["axis"] == [[2, None]]
+    assert Predictions(last).why("axis") == ("The index counts along axis 1: it names a column.")
+    assert places(gathered(), 1) == {"axis": [[None, 0]]}
+
+
+def test_an_index_outside_may_be_wrapped_where_it_is_clipped() -> None:
+    assert places(clipped(), 0)["clipped"] == [[2]]
+    wrapped = trace("numpy.take", {"a": [10, 20, 30], "indices": [7]}, {"mode": "wrap"})
+    assert places(wrapped, 0)["wrapped"] == [[2]]
+
+
+def test_counting_may_begin_with_one() -> None:
+    assert places(added(), 1)["one"] == [[1, 1]]
+
+
+def test_an_update_may_replace_and_an_earlier_one_be_forgotten() -> None:
+    assert values(added(), 2) == {"replaced": "30.0", "forgotten": "31.0", "kept": "11.0"}
+    found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[1]], "updates": [9]})
+    assert values(found, 0) == {"added": "11", "kept": "2"}
+    assert values(gathered(), 2) == {"index": "-1"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_no_wrong_place_is_the_right_one(name: str) -> None:
+    found = EXAMPLES[name]()
+    predictions = Predictions(found)
+    for entry in found.entries():
+        for place, kind in predictions.places(entry):
+            assert predictions.why(kind)
+            assert entry.target is not None
+            box = zip(place, entry.target, strict=True)
+            assert not all(at is None or start <= at < stop for at, (start, stop) in box) or (
+                None in place
+            )
