@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.layout.axes import Beyond
-from gscli.plan.plan import Array
 from gscli.traces.trace import Entry, Trace
 from gscli.views.page.address import axis_word
 from gscli.views.page.words import Speaker
