@@ -13,7 +13,10 @@ from gscli.base.errors import GscliError, IndexRefused
 from gscli.declare.comparisons import ConceptCall, ConceptName
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
-from gscli.traces.trace import Trace
+from gscli.traces.trace import Trace, input_document
+
+SCHEMA = "gscli-compare/1"
+"""Names the JSON form of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ class Comparing:
     """All answers to one call. `base` is the first row's; differences are counted against it.
 
     `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
-    for does not agree.
+    for does not agree. `only`: what was asked for. `typed`: inputs with an element type of their
+    own.
     """
 
     concept: ConceptName
@@ -107,6 +111,8 @@ class Comparing:
     groups: tuple[Group, ...]
     readings: Mapping[int, Array] = field(default_factory=dict)
     unsaid: tuple[Unsaid, ...] = ()
+    only: tuple[str, ...] = ()
+    typed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def base(self) -> Row:
@@ -164,10 +170,15 @@ def different(one: Any, other: Any) -> Array:  # noqa: ANN401  arrays and scalar
 
 
 def document(comparing: Comparing) -> dict[str, object]:
-    """The JSON form, schema gscli-compare/1."""
+    """The JSON form, schema SCHEMA; it says all that is needed to compare again."""
+    call = comparing.call
     return {
-        "schema": "gscli-compare/1",
+        "schema": SCHEMA,
         "concept": comparing.concept,
+        "as": list(comparing.only),
+        "call": {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction},
+        "inputs": {name: input_document(array) for name, array in comparing.inputs.items()},
+        "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],
         "agree": comparing.agree,
         "results": comparing.results,
         "refusals": comparing.refusals,

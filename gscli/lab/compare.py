@@ -77,7 +77,8 @@ def compare(
         )
     groups = tuple(_grouped(rows))
     readings = _readings(groups[0].first, call)
-    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid))
+    own = dict(typed or known)
+    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid), tuple(only), own)
 
 
 def _concept(name: str) -> Concept:

@@ -31,12 +31,12 @@ def trace_of(document: Mapping[str, object]) -> Trace:
             valid=SCHEMA,
             hint="write one with --json",
         )
-    name = f"{_text(document, 'framework')}.{_text(document, 'op')}"
+    name = f"{text_of(document, 'framework')}.{text_of(document, 'op')}"
     operator = find(name)
     inputs = {
-        safe(key, 60): _array(key, described) for key, described in _table(document, "inputs")
+        safe(key, 60): input_of(key, described) for key, described in table_of(document, "inputs")
     }
-    attrs = dict(_attributes(operator, _table(document, "attrs")))
+    attrs = dict(_attributes(operator, table_of(document, "attrs")))
     if "opset" in document:
         attrs["opset"] = document["opset"]
     found = trace(name, inputs, attrs)
@@ -50,21 +50,24 @@ def trace_of(document: Mapping[str, object]) -> Trace:
     return found
 
 
-def _text(document: Mapping[str, object], key: str) -> str:
+def text_of(document: Mapping[str, object], key: str) -> str:
+    """A text of a document, or ContentRefused."""
     value = document.get(key)
     if not isinstance(value, str):
         raise ContentRefused(f"the run has no {key}", valid="a gscli/1 document")
     return value
 
 
-def _table(document: Mapping[str, object], key: str) -> list[tuple[str, object]]:
+def table_of(document: Mapping[str, object], key: str) -> list[tuple[str, object]]:
+    """The pairs of a part of a document, or ContentRefused."""
     value = document.get(key)
     if not isinstance(value, Mapping):
         raise ContentRefused(f"the run has no {key}", valid="a gscli/1 document")
     return [(str(name), item) for name, item in value.items()]
 
 
-def _array(name: str, described: object) -> object:
+def input_of(name: str, described: object) -> object:
+    """An input of a document as an array, or ContentRefused where its cells were left out."""
     if not isinstance(described, Mapping) or "data" not in described:
         raise ContentRefused(
             "the run does not hold its inputs",

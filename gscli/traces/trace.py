@@ -175,7 +175,7 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
-        document["inputs"] = {name: _tensor_dict(array) for name, array in self.inputs.items()}
+        document["inputs"] = {name: input_document(array) for name, array in self.inputs.items()}
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
@@ -186,8 +186,8 @@ class Trace:
         return document
 
 
-def _tensor_dict(array: Array) -> dict[str, object]:
-    """An input, without its cells where there are many."""
+def input_document(array: Array) -> dict[str, object]:
+    """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
     if array.size <= LISTED_CELLS:
         return dump_json(array)
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gscli.base.errors import UsageError
+from gscli.base.errors import ContentRefused, UsageError
 from gscli.cli.options import Settings
 from gscli.cli.work.comparing import compare_concept
 from gscli.cli.work.operators import explain_operator
@@ -70,3 +70,37 @@ def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFix
     assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
     write_page([str(run), str(run)], str(lesson), None, quiz=False)
     assert lesson.read_text(encoding="utf-8").count("<section") == 2
+
+
+def test_runs_and_comparisons_become_one_lesson(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, comparison = tmp_path / "run.json", tmp_path / "comparison.json"
+    lesson = tmp_path / "lesson.html"
+    explain_operator(gather, WORDS, {}, Settings(json="document"))
+    run.write_text(capsys.readouterr().out, encoding="utf-8")
+    compared(Settings(json="document"))
+    comparison.write_text(capsys.readouterr().out, encoding="utf-8")
+    write_page([str(run), str(comparison)], str(lesson), "Indices", quiz=False)
+    text = lesson.read_text(encoding="utf-8")
+    assert '<section id="example-2" aria-labelledby' in text
+    assert 'href="#example-2-answer-1"' in text
+    assert '<section id="example-2-answer-1"' in text
+
+
+def test_a_comparison_that_was_changed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "comparison.json"
+    compared(Settings(json="document"))
+    document = json.loads(capsys.readouterr().out)
+    answered = next(row for row in document["rows"] if "output" in row)
+    answered["output"]["data"][0] = 11
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ContentRefused, match="the answers are not what the calls give"):
+        write_page([str(file)], str(tmp_path / "page.html"), None, quiz=False)
+    document["concept"] = "gather_all"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ContentRefused, match="not a comparison that gscli wrote"):
+        write_page([str(file)], str(tmp_path / "page.html"), None, quiz=False)
+    assert not (tmp_path / "page.html").exists()

@@ -18,7 +18,7 @@ def page(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN.json...", help="documents of --json", autocompletion=complete_file
+            metavar="RUN.json...", help="documents of --json, of runs and of comparisons", autocompletion=complete_file
         ),
     ],
     output: Annotated[

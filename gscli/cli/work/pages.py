@@ -9,28 +9,28 @@ from gscli.base.text import safe
 from gscli.cli.work.drawing import save_text
 from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.jsontext import parse_json
-from gscli.traces.documents import trace_of
+from gscli.lab.answers import Comparing
 from gscli.traces.trace import Trace
-from gscli.views.page.page import page
+from gscli.views.page.page import page, part_of
 
 
 def write_page(paths: Sequence[str], output: str, title: str | None, *, quiz: bool) -> int:
     """Read the documents, write the page; nothing is written unless all of them can be shown."""
-    save_text(output, page([_trace(path) for path in paths], title=title, quiz=quiz))
+    save_text(output, page([_shown(path) for path in paths], title=title, quiz=quiz))
     return 0
 
 
-def _trace(path: str) -> Trace:
+def _shown(path: str) -> Trace | Comparing:
     with open_content(path, TEXT_LIMIT) as content:
         document = parse_json(content.whole(TEXT_LIMIT, "the text"), path).value
     if not isinstance(document, dict):
         raise ContentRefused(
             "not a recorded run",
             where=safe(path),
-            hint="any operator records one with --json",
+            hint="any operator records one with --json, and so does gscli compare",
         )
     try:
-        return trace_of(document)
+        return part_of(document)
     except UsageError as error:
         raise ContentRefused(error.problem, where=safe(path), hint=error.hint) from None
     except GscliError as error:

@@ -29,6 +29,8 @@ TOLD = 8
 
 NOUN = "answer"
 
+COMPARE_STYLE = "compare.css"
+
 
 def compare_page(
     comparing: Comparing, *, title: str | None = None, options: ViewOptions | None = None
@@ -42,28 +44,55 @@ def compare_page(
     >>> "negative index, legal 0 … 1" in compare_page(found)
     True
     """
-    options = options or ViewOptions()
-    sections: dict[str, AnswerSection] = {}
-    for group in comparing.groups:
-        if group.first.trace is not None:
-            scene = Scene(group.first.trace, options)
-            sections[group.first.label] = AnswerSection(scene, len(sections), group)
     heading = safe(title or f"compare {comparing.concept}")
-    links = {label: section.name for label, section in sections.items()}
-    parts = [
-        f"<h1>{escape(heading)}</h1>",
-        Overview(comparing, options, links).html(),
-        *(section.html(heading="h2") for section in sections.values()),
-    ]
-    return document(heading, parts, styles=(STYLE, "compare.css"))
+    section = ComparisonSection(comparing, None, options or ViewOptions())
+    parts = [f"<h1>{escape(heading)}</h1>", section.body(heading="h2")]
+    return document(heading, parts, styles=(STYLE, COMPARE_STYLE))
+
+
+class ComparisonSection:
+    """A comparison as part `number` of a lesson, or alone on its page (None)."""
+
+    def __init__(self, comparing: Comparing, number: int | None, options: ViewOptions) -> None:
+        self._comparing, self._options = comparing, options
+        self._name = "" if number is None else f"example-{number + 1}"
+        self._answers = f"{self._name}-answers".lstrip("-")
+        self._sections: dict[str, AnswerSection] = {}
+        answering = [group for group in comparing.groups if group.first.trace is not None]
+        for place, group in enumerate(answering):
+            assert group.first.trace is not None
+            self._sections[group.first.label] = AnswerSection(
+                Scene(group.first.trace, options), place, group, self._name, self._answers
+            )
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        return f"compare {self._comparing.concept}"
+
+    def html(self, *, heading: str) -> str:
+        """The `<section>` of a lesson; `heading` is its element's name."""
+        inner = f"h{int(heading[1:]) + 1}"
+        return (
+            f'<section id="{self._name}" aria-labelledby="{self._name}-title">'
+            f'<{heading} id="{self._name}-title">{escape(self.title)}</{heading}>'
+            f"{self.body(heading=inner)}</section>"
+        )
+
+    def body(self, *, heading: str) -> str:
+        """The table of all answers, and a section per distinct result."""
+        links = {label: section.name for label, section in self._sections.items()}
+        overview = Overview(self._comparing, self._options, links, self._answers).html()
+        answers = "".join(each.html(heading=heading) for each in self._sections.values())
+        return f'<div class="comparison">{overview}{answers}</div>'
 
 
 class AnswerSection(Section):
     """The run of a group's first rule set, under its label."""
 
-    def __init__(self, scene: Scene, number: int, group: Group) -> None:
-        super().__init__(scene, number, noun=NOUN)
-        self._labels = group.labels
+    def __init__(self, scene: Scene, number: int, group: Group, lesson: str, answers: str) -> None:
+        super().__init__(scene, number, noun=f"{lesson}-{NOUN}".lstrip("-"))
+        self._labels, self._answers = group.labels, answers
 
     @property
     def title(self) -> str:
@@ -75,14 +104,17 @@ class AnswerSection(Section):
         """Who answers alike, and the way back to the table."""
         others = ", ".join(self._labels[1:])
         alike = f"The same answer: {escape(others)}. " if others else ""
-        return f'<p class="lead">{alike}<a href="#answers">All answers</a></p>'
+        return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
 class Overview:
     """The table of all answers under the call and the summary."""
 
-    def __init__(self, comparing: Comparing, options: ViewOptions, links: dict[str, str]) -> None:
+    def __init__(
+        self, comparing: Comparing, options: ViewOptions, links: dict[str, str], name: str
+    ) -> None:
         self._comparing = comparing
+        self._name = name
         self._answers = Answers(comparing, options)
         self._links = links
 
@@ -94,7 +126,7 @@ class Overview:
         summary = self._answers.summary(listed=not self._answers.columns)
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.footnotes())
         return (
-            f'<div id="answers"><p class="lead">{escape(lead)}</p>'
+            f'<div id="{self._name}" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
             f'{notes}<p class="summary">{escape(summary)}</p>'
             f'<div class="wide">{self._table()}</div></div>'
