@@ -18,7 +18,7 @@ def page(
     runs: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN.json...", help="documents of --json, of runs and of comparisons", autocompletion=complete_file
+            metavar="RUN.json...", help="documents of --json", autocompletion=complete_file
         ),
     ],
     output: Annotated[
@@ -27,9 +27,10 @@ def page(
     title: Annotated[str | None, typer.Option(help="title of the lesson", metavar="TEXT")] = None,
     quiz: Annotated[bool, typer.Option("--quiz", help="hide outputs and ask for them")] = False,
 ) -> int:
-    """Put several recorded runs into one teaching page, with next and back.
+    """Put several recorded runs and comparisons into one teaching page, with next and back.
 
-    Record a run with `gscli OPERATOR … --json > RUN.json`. The page needs no server and no network.
+    Record a run with `gscli OPERATOR … --json > RUN.json`, or what `gscli compare … --json` says.
+    The page needs no server and no network.
     """
     from gscli.cli.work.pages import write_page
 
