@@ -40,8 +40,8 @@ class Shared(NamedTuple):
         return f"GSCLI_{self.name.upper()}" if self.variable else ""
 
 
-def _picture(text: str, metavar: str = "") -> Shared:
-    return Shared(text, metavar, heading="Picture")
+def _picture(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> Shared:
+    return Shared(text, metavar, choices=choices, heading="Picture")
 
 
 def _screen(text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()) -> Shared:
@@ -112,6 +112,10 @@ class Settings(NamedTuple):
         None
     )
     svg: Annotated[str | None, _picture("also save the picture as SVG", "FILE")] = None
+    theme: Annotated[
+        Literal["light", "dark"],
+        _picture("ground that the SVG will stand on", "NAME", choices=("light", "dark")),
+    ] = "light"
     html: Annotated[str | None, _picture("also save an interactive page", "FILE")] = None
     quiz: Annotated[bool, _picture("the page hides the output and asks for it")] = False
     plain: Annotated[bool, _screen("plain sentences in place of a picture")] = False

@@ -21,6 +21,29 @@ EXIT_CODES: dict[ExitCode, str] = {
     ExitCode.CLOSED: "the reader of a pipe went away",
 }
 
+SIGNS = """\
+Every entry of the indices has a letter, and a colour where the terminal has colours: a to z, A to
+Z, then aa, ab, … The same letter stands at the entry, at the cells that it reads or writes, and at
+the heads of their row and column: a cell lies where its letters cross.
+
+  a:41        the cell that entry a reads or writes
+  ac:41       entries a and c meet in this cell (a,ac: beyond 52 entries)
+  a+4:41      entry a and four more
+  1→41        the cell held 1 and holds 41 now
+  +10  ×10    what the update does to the cell; no sign: it replaces the value
+  -1↺         the number counts from the end, or wraps around (-1~ without UTF-8)
+  9⊣          the number is clipped to the nearest end (9])
+  5✗          out of range: the entry is dropped, or its cells are filled (5!)
+  ⋯  ⋮        columns or rows are left out here (.. and :)
+  ·           a later step fills this cell (.)
+  ≠           in comparisons: another value than the first rule set's (!=)
+  dim         a cell that no entry touches
+
+A bar of one colour is a slice: cells that one entry moves together, called a line, a sheet or a
+cuboid. White letters on dark red: skipped. --show data,indices,updates,output draws every tensor
+with its letters and a line per entry; gscli explain tells the same in words.
+"""
+
 INPUTS = """\
 An input is one of
 
@@ -140,6 +163,7 @@ def texts() -> dict[str, tuple[str, Callable[[], str]]]:
     return {
         "exit-codes": ("what the exit status means", exit_codes),
         "inputs": ("files, pipes, inline arrays, generators", lambda: INPUTS),
+        "signs": ("letters, signs and colours of the pictures", lambda: SIGNS),
         "colors": ("colour, palettes, width, plain text", lambda: COLORS),
         "frameworks": ("whose operators there are, and under which names", frameworks),
         "json": ("documents in and out, errors as data", lambda: JSON),

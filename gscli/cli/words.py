@@ -10,6 +10,10 @@ WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
 END_OF_OPTIONS = "--"
 
 
+def _is_step(word: str) -> bool:
+    return word.isdigit() or word == "all"
+
+
 def with_values(words: Sequence[str]) -> list[str]:
     """Some options take an optional value; the parser knows only options that always do.
 
@@ -23,7 +27,7 @@ def with_values(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     for place, word in enumerate(options):
         following = options[place + 1] if place + 1 < end else ""
-        alone = word in WITHOUT_VALUE and not (word == "--step" and following.isdigit())
+        alone = word in WITHOUT_VALUE and not (word == "--step" and _is_step(following))
         found.append(f"{word}={WITHOUT_VALUE[word]}" if alone else word)
     return [*found, *rest]
 

@@ -66,6 +66,10 @@ class NumberFormat(NamedTuple):
         """
         return shortened(self.text(value, signs))
 
+    def values(self, array: Array, signs: Signs) -> list[str]:
+        """Every value as in a sentence, row-major."""
+        return [shortened(text) for text in self.texts(array, signs)]
+
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"

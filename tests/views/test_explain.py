@@ -294,3 +294,26 @@ def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
     assert "-1 is below zero, which skips the entry" in str(explain(found, PLAIN, plain=True))
     teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
     assert "an index below zero skips its entry" in why(teller, found.entries()[0])[1]
+
+
+def test_plain_gives_the_values_of_tensors_and_slices() -> None:
+    found = trace("onnx.gather", {"data": np.arange(12).reshape(4, 3), "indices": [2, 0, -1]})
+    text = str(explain(found, PLAIN, plain=True))
+    assert "data[3,:] is 9, 10, 11." in text
+    assert "output[2,:] is 9, 10, 11." in text
+    assert "data[2,:] is read into output[0,:], the values are 6, 7, 8." in text
+
+
+def test_slices_that_are_written_tell_was_and_becomes() -> None:
+    inputs = {"data": np.zeros((2, 2)), "indices": [[1], [1]], "updates": [[1.5, 2], [3, 4]]}
+    found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
+    text = str(explain(found, PLAIN, plain=True))
+    assert "it was 0, 0, becomes 1.5, 2." in text
+    assert "it was 1.5, 2, becomes 4.5, 6; entry a wrote there before." in text
+    assert "+= updates[1,:] = 4.5 6" in told(found)
+
+
+def test_explained_values_keep_their_digits() -> None:
+    found = trace("onnx.gather", {"data": [1.25, 2.5, 3.125], "indices": [0, 2]})
+    assert "output[0] = 1.25" in told(found)
+    assert "output[1] = 3.125" in told(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from io import StringIO
+from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
@@ -14,8 +15,9 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 
+from gscli.cli.guard import guarded
 from gscli.traces.trace import trace
-from gscli.views.export import to_svg
+from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
 from gscli.views.lines import Lines, render, wrapped
 from gscli.views.options import Depth, PaletteName, ViewOptions
 from gscli.views.style import PLAIN, Style
@@ -115,7 +117,7 @@ def test_svg_is_well_formed_and_loads_nothing() -> None:
     assert "url(http" not in svg
     assert "@font-face" not in svg
     assert "monospace" in svg
-    assert "#56b4e9" in svg
+    assert "#56B4E9" in svg
 
 
 def test_svg_is_the_same_each_time() -> None:
@@ -160,3 +162,50 @@ def test_escape_sequences_are_those_that_rich_writes(
         with console.capture() as captured:
             console.print(drawn, end="")
         assert render(drawn, options) == captured.get()
+
+
+def test_words_of_a_figure_stand_at_their_own_places() -> None:
+    """Renderers that trim spaces or know no textLength keep the columns."""
+    drawn = picture(sheets(), ViewOptions())
+    root = ET.fromstring(to_svg(drawn, "t"))
+    words = [one for one in root.iter() if one.tag.endswith("text")]
+    assert words
+    assert all(one.text == (one.text or "").strip() and " " not in one.text for one in words)
+    lines = ["".join(text for text, _ in line) for line in drawn.lines()]
+    for one in words:
+        row = (float(one.attrib["y"]) - MARGIN - 15) / LINE
+        column = (float(one.attrib["x"]) - MARGIN) / CELL
+        assert lines[round(row)][round(column) :].startswith(one.text or "?")
+
+
+def test_a_figure_has_title_and_description_and_no_ground() -> None:
+    svg = to_svg(picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
+    assert '<title id="title">a &lt; b</title>' in svg
+    assert '<desc id="description">rows &amp; columns</desc>' in svg
+    grounds = {one.attrib["fill"] for one in ET.fromstring(svg).iter() if one.tag.endswith("rect")}
+    assert not grounds & {inks.paper for inks in INKS.values()}
+    assert INKS["dark"].ink in svg
+
+
+def plain_text(path: Path) -> str:
+    """The words of a figure, one after the other."""
+    root = ET.fromstring(path.read_text(encoding="utf-8"))
+    return " ".join(one.text or "" for one in root.iter() if one.tag.endswith("text"))
+
+
+def test_a_series_has_a_figure_per_step(tmp_path: Path) -> None:
+    words = ["gather", "[1,2,3]", "[2,0]", "--svg", str(tmp_path / "s.svg"), "--step", "all", "-q"]
+    assert guarded(words) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s-0.svg", "s-1.svg", "s-2.svg"]
+    assert "step 2 of 2" in plain_text(tmp_path / "s-2.svg")
+    assert "step 0 of 2" in plain_text(tmp_path / "s-0.svg")
+
+
+@pytest.mark.parametrize("flag", ["-o", "--svg"])
+def test_pictures_under_another_name_are_refused(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "figure.png"
+    assert guarded(["gather", "[1,2]", "[0]", flag, str(target)]) == 2
+    assert "SVG, not as PNG" in capsys.readouterr().err
+    assert not target.exists()

@@ -27,7 +27,8 @@ Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
 
 DRAWING = (
-    "dtype", "max_bytes", "precision", "svg", "html", "plain", "quiet", "color", "palette", "width",
+    "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme",
+    "html", "plain", "quiet", "color", "palette", "width",
     "debug",
 )  # fmt: skip
 

@@ -10,8 +10,8 @@ from gscli.cli.building import complete_file, tool
 from gscli.cli.options import Settings
 
 DRAWING = (
-    "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "quiet",
-    "color", "palette", "width", "debug",
+    "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "theme",
+    "plain", "quiet", "color", "palette", "width", "debug",
 )  # fmt: skip
 STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 

@@ -50,11 +50,11 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
     from gscli.views.terminal.compare import comparison
 
     if settings.svg is not None:
-        from gscli.views.export import to_svg
+        from gscli.views.figure import to_svg
 
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
-        save_text(settings.svg, to_svg(comparison(comparing, options), title))
+        save_text(settings.svg, to_svg(comparison(comparing, options), title, theme=settings.theme))
     if settings.html is not None:
         from gscli.views.page.compare import compare_page
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -36,15 +37,38 @@ def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
     texts: dict[str, str] = {}
     options = view_options(settings, colored=True)
     if settings.svg is not None:
-        from gscli.views.export import to_svg
-        from gscli.views.terminal.picture import picture
-
-        texts[settings.svg] = to_svg(picture(trace, options), trace.operator.command_line)
+        texts |= _figures(trace, settings, options)
     if settings.html is not None:
         from gscli.views.page.page import page
 
         texts[settings.html] = page([trace], quiz=settings.quiz, options=options)
     return texts
+
+
+def _figures(trace: Trace, settings: Settings, options: ViewOptions) -> dict[str, str]:
+    """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
+    from gscli.views.figure import to_svg
+    from gscli.views.terminal.picture import picture
+    from gscli.views.terminal.step import frame_number, frames, listed_steps
+    from gscli.views.words.purpose import purpose
+
+    path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
+    if settings.step is None:
+        return {path: to_svg(picture(trace, options), title, told, settings.theme)}
+    steps = frames(trace, options)
+    if settings.step != "all":
+        number = _step_number(settings.step)
+        frame = frame_number(steps, number)
+        return {path: to_svg(frame, f"{title}, step {number}", told, settings.theme)}
+    if path == "-":
+        raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
+    root, ending = os.path.splitext(path)  # noqa: PTH122  the rest of the name stays as written
+    return {
+        f"{root}-{number}{ending}": to_svg(
+            steps.step(number), f"{title}, step {number}", told, settings.theme
+        )
+        for number in listed_steps(steps, options)
+    }
 
 
 def drawn(trace: Trace, settings: Settings) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 import time
 
@@ -16,6 +18,8 @@ from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.traces.duplicates import judged_part
 from gscli.traces.trace import Trace
+
+RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
 
@@ -81,6 +85,19 @@ def _print_document(trace: Trace, settings: Settings) -> None:
         sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
 
 
+def refuse_rasters(settings: Settings) -> None:
+    """Pictures are SVG: other names would hold what their ending does not say."""
+    for flag, path in (("-o", settings.output), ("--svg", settings.svg)):
+        root, ending = os.path.splitext(path or "")  # noqa: PTH122  the name as it was written
+        if ending.lower() in RASTERS:
+            svg = shlex.quote(f"{root}.svg")
+            raise UsageError(
+                f"pictures are saved as SVG, not as {ending[1:].upper()}",
+                where=f"{flag} {path}"[:200],
+                hint=f"--svg {svg}, then rsvg-convert {svg} -o {shlex.quote(str(path))}",
+            )
+
+
 def check_requests(settings: Settings) -> None:
     """Two results that both want stdout, and bytes that a terminal would choke on."""
     if settings.in_place:
@@ -91,6 +108,7 @@ def check_requests(settings: Settings) -> None:
                 "--in-place changes the file of data and has no other result",
                 hint=f"leave out {' and '.join(given)}",
             )
+    refuse_rasters(settings)
     if settings.quiz and settings.html is None:
         raise UsageError("--quiz is a question on a page", hint="add --html FILE")
     to_stdout = [

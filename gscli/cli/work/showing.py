@@ -94,16 +94,19 @@ def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) ->
         sys.stdout.write(json.dumps(files.dump_json(loaded.array)) + "\n")
         return
     from gscli.views.lines import render
-    from gscli.views.terminal.tensor import tensor_picture
+    from gscli.views.terminal.tensor import tensor_picture, tensor_words
 
     options = view_options(settings)
-    shown = render(tensor_picture(loaded.origin, loaded.array, options), options)
+    if settings.plain:
+        shown = tensor_words(loaded.origin, loaded.array, options)
+    else:
+        shown = render(tensor_picture(loaded.origin, loaded.array, options), options)
     if settings.svg is not None:
-        from gscli.views.export import to_svg
+        from gscli.views.figure import to_svg
 
         options = view_options(settings, colored=True)
         picture = tensor_picture(loaded.origin, loaded.array, options)
-        save_text(settings.svg, to_svg(picture, loaded.origin))
+        save_text(settings.svg, to_svg(picture, loaded.origin, theme=settings.theme))
     if not settings.quiet and settings.svg != "-":
         sys.stdout.write(shown)
 

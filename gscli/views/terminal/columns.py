@@ -13,6 +13,10 @@ Chunk: TypeAlias = list[tuple[int, Column]]
 """Columns of one table with their place among the candidates."""
 
 
+MOST_PADDING = 1.7
+"""Columns are as wide as the widest while that makes a row no more than so many times wider."""
+
+
 @dataclass
 class Measures:
     """Per candidate column: width of letters and number, width of the sign behind."""
@@ -39,7 +43,9 @@ def fitting(window: Window, measures: Measures, pen: Pen, room: int, lines: int)
         return []
     place_of = {one: place for place, one in enumerate(window.columns)}
     order = [place_of[one] for one in window.by_importance]
-    chunks = _split(window, range(count), measures.alike(), pen, room)
+    alike = measures.alike()
+    even = alike if sum(alike.widths) <= MOST_PADDING * sum(measures.widths) else measures
+    chunks = _split(window, range(count), even, pen, room)
     if len(chunks) <= lines and window.all_columns:
         return chunks
     fits, low, high = chunks, 1, count

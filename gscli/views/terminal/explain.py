@@ -16,8 +16,9 @@ from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
 from gscli.views.words.counts import COUNTED_CELLS, counted_words, counts
 from gscli.views.words.formula import Formula
-from gscli.views.words.sentences import sentence
-from gscli.views.words.statements import Teller, shape_text
+from gscli.views.words.purpose import purpose
+from gscli.views.words.sentences import TOLD_CELLS, sentence, tensor_lines
+from gscli.views.words.statements import Teller, part_of, shape_text
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
@@ -66,7 +67,7 @@ class Explanation(Drawn):
         lines = [*self._head(width, signs), []]
         lines += [[(part, palette.bold)] for part in wrapped(formula, width, "  ")]
         lines += [[(part, PLAIN)] for text in meaning for part in wrapped(text, width, "  ")]
-        teller = Teller(self.trace, _numbers(self.shown, self.options), signs)
+        teller = Teller(self.trace, _numbers(self.trace, self.shown, self.options), signs)
         told = [teller.statement(entry, reasons=True) for entry in self.shown]
         lines += [[], *legend(told, width, palette, signs)] if told else []
         lines.append([])
@@ -94,13 +95,11 @@ def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     attributes = [f"{key} is {safe(str(value))}" for key, value in trace.shown_attributes.items()]
     lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
     lines += [", ".join(attributes) + "."] if attributes else []
-    lines += [
-        f"{tensor.name} is {tensor.dtype} with shape {shape_text(tensor.shape)}."
-        for tensor in trace.tensors
-    ]
+    teller = Teller(trace, _numbers(trace, shown, options), signs)
+    for tensor in trace.tensors:
+        lines += tensor_lines(tensor.name, tensor.array, teller.numbers, signs)
     formula, *meaning = _formula(trace, signs)
-    lines += [formula + ".", *meaning]
-    teller = Teller(trace, _numbers(shown, options), signs)
+    lines += [purpose(trace), formula + ".", *meaning]
     lines += [sentence(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
     return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
@@ -115,17 +114,14 @@ def _formula(trace: Trace, signs: Signs) -> list[str]:
     return [signs.text(text, LONGEST_LINE) for text in told]
 
 
-def _numbers(shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
+def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
+    """The format for every value that is told: small tensors, slices, and what cells held."""
     changes = [entry.change for entry in shown if entry.change is not None]
-    return number_format(
-        [
-            values
-            for change in changes
-            for values in (change.old, change.update, change.new)
-            if values.size == 1
-        ],
-        options.precision,
-    )
+    parts = [part for one in changes for part in (one.old, one.update, one.new)]
+    parts += [part_of(trace.output, one.result) for one in shown if trace.kind == "gather" and
+              one.result is not None]  # fmt: skip
+    parts += [one.array for one in trace.tensors if one.role != "indices"]
+    return number_format([part for part in parts if part.size <= TOLD_CELLS], options.precision)
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:

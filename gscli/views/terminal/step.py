@@ -68,6 +68,12 @@ def frame_number(found: Frames, wanted: int) -> Frame:
     return found.step(wanted)
 
 
+def listed_steps(found: Frames, options: ViewOptions) -> range:
+    """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
+    limit = STEPPED_ENTRIES if options.limit is None else options.limit
+    return range(min(limit, len(found)) + 1)
+
+
 def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:
     limit = STEPPED_ENTRIES if options.limit is None else options.limit
     for number in range(min(limit, len(found))):

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gscli.base.arrays import Array
 from gscli.views.lines import Drawn
+from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
+from gscli.views.signs import LONGEST_LINE, signs_of
 from gscli.views.style import Line
 from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import check_slice, draw_group
 from gscli.views.terminal.subject import Subject
+from gscli.views.terminal.window import parse_slice
+from gscli.views.words.sentences import TOLD_CELLS, tensor_lines
 
 
 def tensor_picture(name: str, array: Array, options: ViewOptions) -> TensorPicture:
@@ -40,3 +46,23 @@ class TensorPicture(Drawn):
         """Title, planes, rows."""
         subject = Subject(self.name, self.array)
         return flow(draw_group([subject], self.options, width, fill=True).blocks, width)
+
+
+def tensor_words(name: str, array: Array, options: ViewOptions) -> str:
+    """The tensor in sentences of ASCII, values row by row: for screen readers and grep.
+
+    >>> import numpy as np
+    >>> print(tensor_words("w", np.array([[1, 2], [3, 4]]), ViewOptions()), end="")
+    w is int64 with shape [2,2].
+    w[0,:] is 1, 2.
+    w[1,:] is 3, 4.
+    """
+    if options.slice is not None:
+        check_slice(options.slice, [array.shape])
+        part = parse_slice(options.slice, array.shape)
+        array = array[np.ix_(*part)] if part else array
+        name = f"{name}[{options.slice}]"
+    numbers = number_format([array] if array.size <= TOLD_CELLS else [], options.precision)
+    signs = signs_of(ViewOptions(utf8=False))
+    lines = tensor_lines(signs.text(name), array, numbers, signs)
+    return "".join(signs.text(line, LONGEST_LINE) + "\n" for line in lines)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from gscli.base.arrays import Array, dtype_name
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import Adjustment, Entry, Trace, label_of
-from gscli.views.words.statements import Teller, at, mean_so_far, passed_over
+from gscli.views.numbers import NumberFormat
+from gscli.views.signs import Signs
+from gscli.views.words.statements import Teller, at, mean_or_new, part_of, passed_over, shape_text
+
+TOLD_CELLS = 100
+"""Cells of a tensor or slice whose values are told."""
 
 _PAST = {"add": "is added", "sub": "is subtracted", "mul": "is multiplied in"}
 
@@ -50,7 +58,10 @@ def _gathered(teller: Teller, entry: Entry) -> list[str]:
     told = f"{teller.target_cell(entry)} is read into {result}"
     if entry.result is not None and box_size(entry.target) == box_size(entry.result) == 1:
         return [f"{told}, the value is {teller.value(at(teller.trace.output, entry.result))}"]
-    return [f"{told}, {teller.slice_size(entry.target)}"]
+    if entry.result is None or box_size(entry.result) > TOLD_CELLS:
+        return [f"{told}, {teller.slice_size(entry.target)}"]
+    values = teller.values(part_of(teller.trace.output, entry.result))
+    return [f"{told}, the values are {', '.join(values)}"]
 
 
 def _scattered(teller: Teller, entry: Entry) -> list[str]:
@@ -60,11 +71,15 @@ def _scattered(teller: Teller, entry: Entry) -> list[str]:
     target, change = teller.target_cell(entry), entry.change
     if change is None or change.old.size != 1:
         told = [_slice(teller.trace, target, update)]
+        if change is not None and change.old.size <= TOLD_CELLS:
+            parts = (change.old, mean_or_new(teller.trace, change))
+            was, now = (", ".join(teller.values(one)) for one in parts)
+            told.append(f"it was {was}, becomes {now}")
     else:
         mean = teller.trace.reduction == "mean"
         old, new = (
             teller.value(one.reshape(-1)[0])
-            for one in (change.old, mean_so_far(change) if mean else change.new)
+            for one in (change.old, mean_or_new(teller.trace, change))
         )
         told = [f"the mean for {target} is {new} so far" if mean else
                 f"{target} was {old}, becomes {new}"]  # fmt: skip
@@ -84,3 +99,24 @@ def _slice(trace: Trace, target: str, update: str) -> str:
     if trace.reduction in _PAST:
         return f"{update} {_PAST[trace.reduction]} to {target}"
     return f"{target} becomes the {trace.reduction} of itself and {update}"
+
+
+def tensor_lines(name: str, array: Array, numbers: NumberFormat, signs: Signs) -> list[str]:
+    """Type, shape and, up to TOLD_CELLS cells, the values row by row.
+
+    >>> from gscli.views.options import ViewOptions
+    >>> from gscli.views.signs import signs_of
+    >>> tensor_lines("data", np.array([[1, 2]]), NumberFormat(), signs_of(ViewOptions()))
+    ['data is int64 with shape [1,2].', 'data[0,:] is 1, 2.']
+    """
+    head = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
+    if array.size > TOLD_CELLS or not array.size:
+        return [head + "."]
+    if array.ndim <= 1:
+        word = "value is" if array.size == 1 else "values are"
+        return [f"{head}, its {word} {', '.join(numbers.values(array, signs))}."]
+    lines = [head + "."]
+    for place in np.ndindex(array.shape[:-1]):
+        row = ", ".join(numbers.values(array[place], signs))
+        lines.append(f"{name}[{','.join(map(str, place))},:] is {row}.")
+    return lines

@@ -15,6 +15,9 @@ from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import NumberFormat
 from gscli.views.signs import Signs
 
+SHORT_SLICE = 8
+"""Cells of a slice whose values stand behind it."""
+
 
 class Statement(NamedTuple):
     """`indices[0]` `(-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
@@ -88,6 +91,16 @@ class Teller:
         """One number in the picture's format, without zeros at its end."""
         return self.numbers.short(value, self.signs)
 
+    def values(self, part: Array) -> list[str]:
+        """The values of a slice one after the other, in the picture's format."""
+        return self.numbers.values(part, self.signs)
+
+    def _listed(self, part: Array | None) -> str:
+        """` = 6 7 8` behind a slice of few cells."""
+        if part is None or not 1 < part.size <= SHORT_SLICE:
+            return ""
+        return f" = {' '.join(self.values(part))}"
+
     def fill(self) -> str:
         """What an entry that reads nothing is given."""
         output = self.trace.output
@@ -129,7 +142,8 @@ class Teller:
         if box_size(entry.target) == box_size(entry.result) == 1:
             value = at(self.trace.output, entry.result)
             return target, f"{arrow} {result} = {self.value(value)}", []
-        return target, f"{arrow} {result}", []
+        listed = self._listed(part_of(self.trace.output, entry.result))
+        return target, f"{arrow} {result}{listed}", []
 
     @property
     def moves_nothing(self) -> bool:
@@ -152,7 +166,8 @@ class Teller:
         if entry.dropped:
             notes.append(f"{self.dropped(entry)} outside, dropped")
         if change is None or change.old.size != 1:
-            return target, self._slice_written(entry), notes
+            after = None if change is None else mean_or_new(self.trace, change)
+            return target, self._slice_written(entry) + self._listed(after), notes
         if self.trace.reduction == "none" and not notes:
             notes = [f"was {self.value(change.old.reshape(-1)[0])}"]
         if change.fresh:
@@ -218,6 +233,16 @@ def mean_so_far(change: Change) -> Array:
     with np.errstate(all="ignore"):
         whole = change.new.dtype.kind in "iu"
         return np.asarray(change.new // change.terms if whole else change.new / change.terms)
+
+
+def mean_or_new(trace: Trace, change: Change) -> Array:
+    """What the cells hold after an entry."""
+    return mean_so_far(change) if trace.reduction == "mean" else change.new
+
+
+def part_of(array: Array, box: Box) -> Array:
+    """The cells of a box."""
+    return array[tuple(slice(start, stop) for start, stop in box)]
 
 
 def shape_text(shape: Shape) -> str:
