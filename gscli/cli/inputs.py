@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from gscli.base.errors import UsageError
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.plan.masks import without_masks
+from gscli.plan.masks import with_subscript, without_masks
 from gscli.plan.typing import Inputs, untyped_as
 
 _TOGETHER = (".npz", ".safetensors")
@@ -41,7 +41,9 @@ def byte_limit(text: str | None) -> int | None:
     return size
 
 
-def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) -> Inputs:
+def loaded_inputs(
+    operator: Operator, words: Sequence[str], attrs: Mapping[str, object], settings: Settings
+) -> Inputs:
     """Load every input of the call, types as the files say or the numbers suggest.
 
     `--dtype` names the type of opaque elements here; what else it means needs a layout.
@@ -55,18 +57,22 @@ def loaded_inputs(operator: Operator, words: Sequence[str], settings: Settings) 
             max_bytes=limit,
         )  # fmt: skip
     else:
+        assigned = operator.assigned(words, settings.extra)
+        texts, attrs = with_subscript(operator, assigned, attrs)
         loaded = {
             name: files.load(
-                text, name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
+                str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
                 max_bytes=limit,
             )
-            for name, text in operator.assigned(words, settings.extra).items()
+            for name, text in texts.items()
         }  # fmt: skip
-    arrays, sources = without_masks(operator, {name: i.array for name, i in loaded.items()})
+    given = {name: item.array for name, item in loaded.items()}
+    arrays, sources, attrs = without_masks(operator, given, attrs)
     return Inputs(
         arrays,
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
+        attrs,
     )
 
 

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
 
 from gscli.base.errors import UsageError
-from gscli.declare.attributes import Attribute, Role, declared_attribute
+from gscli.declare.attributes import Attribute, Option, Role, declared_attribute
 from gscli.layout.axes import Tensor
 from gscli.layout.layout import Layout
 
@@ -31,6 +31,15 @@ Largest: TypeAlias = Annotated[Tensor, "largest"]
 
 Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
+
+ByteMasks: TypeAlias = Annotated[tuple[Tensor, ...], "many", "bytes"]
+"""The same, where arrays of uint8 are masks as those of bool are."""
+
+Subscript: TypeAlias = Annotated[
+    str | None,
+    Option("what stands between the brackets, i for each index array, as '1:3, i, None, ...'"),
+]
+"""How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
 InputKind: TypeAlias = Literal["tensor", "values", "largest", "many"]
@@ -108,6 +117,11 @@ class Signature:
     def many(self) -> str | None:
         """The name of the input that is a tuple of index arrays, if there is one."""
         return next((item.name for item in self.inputs if item.kind == "many"), None)
+
+    @cached_property
+    def byte_masks(self) -> bool:
+        """Whether index arrays of uint8 are masks, as in PyTorch."""
+        return any("bytes" in _marks(parameter) for parameter in self._parameters)
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -261,7 +275,12 @@ def numbered(name: str, given: Iterable[str]) -> list[str]:
 
 
 def _input(parameter: inspect.Parameter) -> Input:
-    marks = getattr(parameter.annotation, "__metadata__", ())
+    marks = _marks(parameter)
     kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
     optional = parameter.default is not inspect.Parameter.empty
     return Input(parameter.name, kind, optional)
+
+
+def _marks(parameter: inspect.Parameter) -> tuple[object, ...]:
+    """What an annotation says of an input besides its type."""
+    return getattr(parameter.annotation, "__metadata__", ())

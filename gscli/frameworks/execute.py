@@ -24,11 +24,10 @@ def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, obje
     if len(inputs) < len(names) and attrs:
         named.update({name: attrs[name] for name in names[len(inputs) :] if name in attrs})
         attrs = {name: value for name, value in attrs.items() if name not in named}
-    if many in named:
-        group = named.pop(many)
-        parts = group if isinstance(group, tuple) else (group,)
-        named.update({f"{many}_{i}": part for i, part in enumerate(parts)})
+    group = named.pop(many) if many in named else ()
+    parts = group if isinstance(group, tuple) else (group,)
     present = {key: value for key, value in named.items() if value is not None}
+    present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
     return execute(operator, present, attrs)[1]
 
 

@@ -1,4 +1,4 @@
-"""NumPy: take, take_along_axis, put, put_along_axis and the `at` methods of five ufuncs.
+"""NumPy: a[…], take, take_along_axis, put, put_along_axis and the `at` methods of five ufuncs.
 
 A negative index counts from the end once, except under mode "wrap" (which is a modulo anyway) and
 under mode "clip" (where every negative index becomes 0).
@@ -17,18 +17,18 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Framework, Many, Option
-from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Tensor
+from gscli.frameworks.operator import Framework, Many, Option, Subscript
+from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Shape, Tensor
 from gscli.layout.families import (
     along_axis_or_flat,
     described,
     elements_or_flat,
     flattened,
-    index_tuple,
     normal_axis,
 )
 from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, stretched_updates
+from gscli.layout.subscripts import Style, subscripted
 
 FRAMEWORK = Framework("numpy", "NumPy")
 
@@ -37,6 +37,8 @@ POLICIES = {
     "wrap": Policy(Negative.OUTSIDE, Beyond.WRAP),
     "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
 }
+
+STYLE = Style(dots_part=True)
 
 OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
@@ -151,11 +153,44 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     index_types(indices, dtypes.INTEGERS)
     addressing = elements_or_flat(arr, indices, axis)
     _castable(arr, values)
-    surplus = max(values.rank - len(addressing.entries), 0)
-    dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
-    stretched = values._replace(shape=dropped)
-    updates = stretched_updates(stretched, addressing.entries, "the shape of the index entries")
+    updates = _stretched(values, addressing.entries, "the shape of the index entries")
     return scatter_layout(arr, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
+    refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
+    compares=[Comparison("gather-nd", "NumPy a[i, j]", ("a", "indices"), vectors="tuple")],
+)
+def getitem(a: Tensor, indices: Many, *, subscript: Subscript = None) -> Layout:
+    """Read the cells that a subscript names: a[i, 1:3, None, ...].
+
+    Each word after a is an item of the subscript: an index array, a mask of bool, a number, a slice
+    such as 1:9:2 or :, None for a new axis, ... for the axes that are left. Arrays broadcast
+    together; their axes stand where the arrays stand, or first in the result where a slice, None
+    or ... stands between two of them (a number is an array there). -s … -1 count from the end.
+    Without any array or mask it is a view in NumPy, with the same values.
+    """
+    return gather_layout(a, _indexed(a, indices, subscript), POLICIES["raise"])
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' : '[2,0]' '[[7,8],[9,5]]'",
+    refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[[7],[8],[9]]'",
+    compares=[
+        Comparison("scatter-nd", "NumPy a[i, j] =", ("a", "indices", "values"), vectors="tuple")
+    ],
+)
+def setitem(a: Tensor, indices: Many, values: Tensor, *, subscript: Subscript = None) -> Layout:
+    """Write the cells that a subscript names: a[i, 1:3, None, ...] = values.
+
+    The subscript is that of getitem; values broadcast to the shape of a[…] and are cast without
+    asking (1.75 becomes 1). Strings take strings alone, whole.
+    """
+    addressing = _indexed(a, indices, subscript)
+    _castable(a, values)
+    updates = _stretched(values, addressing.result_shape, "the shape of a[…]")
+    return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
 @FRAMEWORK.operator(
@@ -164,15 +199,15 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     refused="'[10,20,30]' '[3]' '[1]'",
     compares=_at_compared("add.at", "add"),
 )
-def add_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+def add_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
 
-    a[i, j, …] += b[…] for each entry of the index arrays, which broadcast together and address the
-    leading axes; b broadcasts to entries ++ a.shape[k:]. `a[i] += b` would count a cell once. Each
-    step runs in the type that a and b promote to, and its result is cast to a's type (NumPy 2 does
-    not refuse 1.5 into an integer). Integers wrap; bool with bool is OR.
+    a[i, j, …] += b[…] for every cell of a[…], whose shape b broadcasts to; the subscript is that of
+    getitem. `a[i] += b` would count a cell once. Each step runs in the type that a and b promote
+    to, and its result is cast to a's type (NumPy 2 does not refuse 1.5 into an integer). Integers
+    wrap; bool with bool is OR; strings are joined whole, as in an array of objects.
     """
-    return _at(a, indices, b, "add")
+    return _at(a, indices, b, "add", subscript)
 
 
 @FRAMEWORK.operator(
@@ -181,7 +216,7 @@ def add_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     refused="'[10,20,30]' '[-4]' '[1]'",
     compares=_at_compared("subtract.at", "sub"),
 )
-def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+def subtract_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; NumPy has no subtraction of bool from bool.
@@ -192,7 +227,7 @@ def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
             where=f"{described(a)}, {described(b)}",
             hint="convert one of them, to int8 for one",
         )
-    return _at(a, indices, b, "sub")
+    return _at(a, indices, b, "sub", subscript)
 
 
 @FRAMEWORK.operator(
@@ -201,12 +236,12 @@ def subtract_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     refused="'[10,20,30]' '[3]' '[2]'",
     compares=_at_compared("multiply.at", "mul"),
 )
-def multiply_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+def multiply_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; bool with bool is AND.
     """
-    return _at(a, indices, b, "mul")
+    return _at(a, indices, b, "mul", subscript)
 
 
 @FRAMEWORK.operator(
@@ -215,13 +250,13 @@ def multiply_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     refused="'[10,20,30]' '[3]' '[15]'",
     compares=_at_compared("maximum.at", "max"),
 )
-def maximum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+def maximum_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
     """Keep the larger value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is OR.
     """
-    return _at(a, indices, b, "max")
+    return _at(a, indices, b, "max", subscript)
 
 
 @FRAMEWORK.operator(
@@ -230,13 +265,20 @@ def maximum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
     refused="'[10,20,30]' '[-4]' '[15]'",
     compares=_at_compared("minimum.at", "min"),
 )
-def minimum_at(a: Tensor, indices: Many, b: Tensor) -> Layout:
+def minimum_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
     """Keep the smaller value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is AND.
     """
-    return _at(a, indices, b, "min")
+    return _at(a, indices, b, "min", subscript)
+
+
+def _stretched(values: Tensor, wanted: Shape, parts: str) -> Updates:
+    """An assignment drops leading axes of size 1 and stretches what is left."""
+    surplus = max(values.rank - len(wanted), 0)
+    dropped = values.shape[surplus:] if set(values.shape[:surplus]) <= {1} else values.shape
+    return stretched_updates(values._replace(shape=dropped), wanted, parts)
 
 
 def _castable(a: Tensor, values: Tensor) -> None:
@@ -254,13 +296,23 @@ def _castable(a: Tensor, values: Tensor) -> None:
         )
 
 
-def _at(a: Tensor, indices: tuple[Tensor, ...], b: Tensor, reduction: Reduction) -> Layout:
-    for tensor in (a, b):
+def _at(
+    a: Tensor,
+    indices: tuple[Tensor, ...],
+    b: Tensor,
+    reduction: Reduction,
+    subscript: str | None,
+) -> Layout:
+    texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
+    for tensor in () if texts else (a, b):
         allow(tensor, tuple(name for name in dtypes.EVERY if name != "str"))
     _castable(a, b)
+    addressing = _indexed(a, indices, subscript)
+    updates = stretched_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
+    return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
+
+
+def _indexed(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
     for index in indices:
         index_types(index, dtypes.INTEGERS)
-    addressing = index_tuple(a, indices)
-    parts = "entries ++ a.shape[k:]"
-    updates = stretched_updates(b, addressing.result_shape, parts, cast=False)
-    return scatter_layout(a, updates, addressing, POLICIES["raise"], reduction=reduction)
+    return subscripted(a, subscript, indices, STYLE)

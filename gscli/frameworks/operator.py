@@ -19,15 +19,24 @@ from gscli.base.errors import UsageError
 from gscli.base.text import safe
 from gscli.declare.attributes import Attribute, Option
 from gscli.declare.comparisons import Comparison
-from gscli.declare.signature import Input, Largest, Many, Signature, Values, numbered
+from gscli.declare.signature import (
+    ByteMasks,
+    Input,
+    Largest,
+    Many,
+    Signature,
+    Subscript,
+    Values,
+    numbered,
+)
 from gscli.layout.layout import Layout
 
 if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
-    "Attribute", "Framework", "Input", "Largest", "Many", "Operator", "Option", "Values",
-    "numbered",
+    "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Operator", "Option",
+    "Subscript", "Values", "numbered",
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.files import files
 from gscli.frameworks.operator import Operator
+from gscli.plan.masks import with_subscript
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace, traced
 
@@ -91,17 +92,15 @@ def example(
 ) -> Probe | None:
     """The operator's declared example under a variant, None where that is refused."""
     words, texts = split_words(operator, operator.example)
-    attrs = {
+    attrs: Mapping[str, object] = {
         item.name: item.parse(texts[item.name])
         for item in operator.attributes
         if item.name in texts
     }
-    attrs |= dict(variant)
-    if version is not None:
-        attrs["opset"] = version
+    attrs = {**attrs, **variant} | ({} if version is None else {"opset": version})
+    named, attrs = with_subscript(operator, operator.assigned(words, {}), attrs)
     loaded = {
-        name: files.load(text, name=name, empty_dtype="int64")
-        for name, text in operator.assigned(words, {}).items()
+        name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
     inputs = Inputs(
         {name: item.array for name, item in loaded.items()},
@@ -109,7 +108,8 @@ def example(
         {name: item.typed for name, item in loaded.items()},
     )
     # A version may lack an attribute of the example, a variant may refuse its unusual index.
-    needed = {item.name for item in operator.attributes if item.required} | {*variant, "opset"}
+    needed = {item.name for item in operator.attributes if item.required}
+    needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
     for chosen in (attrs, fewer):
         with suppress(GscliError):

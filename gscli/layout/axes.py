@@ -107,12 +107,20 @@ class Column(NamedTuple):
     vector_dim: int | None = None
 
 
+class Positions(NamedTuple):
+    """Index numbers that a layout makes itself, those of a slice, as an input of this shape."""
+
+    name: str
+    numbers: range
+    shape: Shape
+
+
 class Addressing(NamedTuple):
     """The shape part of a layout, as the families build it, shared by gather and scatter.
 
     `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.
     `order`: the axes of the result (gather's output, scatter's updates) as positions in
-    `entries ++ window`.
+    `entries ++ window`. `ranges`: columns whose numbers come from the layout, not from an input.
     """
 
     axes: tuple[Axis, ...]
@@ -120,6 +128,7 @@ class Addressing(NamedTuple):
     window: Shape
     order: tuple[int, ...]
     columns: tuple[Column, ...]
+    ranges: tuple[Positions, ...] = ()
 
     @property
     def result_shape(self) -> Shape:

@@ -242,24 +242,6 @@ def vectors(
     )
 
 
-def index_tuple(data: Tensor, indices: Sequence[Tensor]) -> Addressing:
-    """NumPy's `a[i, j, …]`: one array per leading axis, broadcast together.
-
-    >>> index_tuple(Tensor("a", (4, 5, 6), "int8"),
-    ...             [Tensor("i", (3, 1), "int64"), Tensor("j", (2,), "int64")]).result_shape
-    (3, 2, 6)
-    """
-    if len(indices) > data.rank:
-        raise ShapeRefused(
-            "more index arrays than data has axes",
-            where=f"{len(indices)} index arrays, "
-            f"{data.name} has {counted(data.rank, 'axis', 'axes')}",
-            valid=f"0 … {data.rank} index arrays",
-        )
-    entries = broadcast_shapes([i.shape for i in indices], [i.name for i in indices])
-    return _addressing_after_batch(data, entries, 0, tuple(Column(i.name) for i in indices))
-
-
 def _addressing_after_batch(
     data: Tensor, entries: Shape, batch_dims: int, columns: tuple[Column, ...]
 ) -> Addressing:

@@ -138,11 +138,15 @@ def cells(addressing: Addressing) -> Form:
             if axis.entry is not None
         ),
         tuple(
-            (axis.window, stride // max(run, 1))
-            for axis, stride in zip(axes[: len(axes) - traveling], strides, strict=False)
-            if axis.window is not None
+            (number, _window_step(number, axes, strides) // max(run, 1))
+            for number in range(len(window) - traveling)
         ),
     )
+
+
+def _window_step(number: int, axes: tuple[Axis, ...], strides: tuple[int, ...]) -> int:
+    """How far apart the cells of one window axis lie; an axis of the result alone has one cell."""
+    return next((s for axis, s in zip(axes, strides, strict=True) if axis.window == number), 0)
 
 
 def _leading_entries(addressing: Addressing) -> int:

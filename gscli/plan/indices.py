@@ -21,11 +21,16 @@ MOST_FLATITER_AXES = 32
 class WrittenIndices:
     """A layout with the arrays that it was made for, and where their index numbers stand.
 
-    `inputs`: arrays by argument name, of the shapes and dtypes that the layout was made from.
+    `inputs`: arrays by argument name, of the shapes and dtypes that the layout was made from; the
+    index numbers that the layout makes itself are put beside them.
     """
 
     def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
-        self.layout, self.inputs = layout, inputs
+        made = {
+            name: np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
+            for name, numbers, shape in layout.addressing.ranges
+        }
+        self.layout, self.inputs = layout, {**inputs, **made} if made else inputs
 
     def __reduce__(self) -> tuple[type[WrittenIndices], tuple[Layout, Mapping[str, Array]]]:
         """Pickled without what was computed from these two."""

@@ -12,7 +12,7 @@ from gscli.declare.signature import Signature, numbered
 from gscli.layout.axes import Tensor, TypeRefused
 from gscli.layout.layout import Layout
 from gscli.plan.limits import shape_limit
-from gscli.plan.masks import without_masks
+from gscli.plan.masks import with_subscript, without_masks
 from gscli.plan.plan import Plan
 
 _VALUES_LIMIT = 64
@@ -29,11 +29,12 @@ def planned(
     max_bytes: int | None = None,
 ) -> Plan:
     """The plan of a call, with the inputs that count; shapes are judged, index values not yet."""
+    inputs, attrs = with_subscript(operator, inputs, attrs)
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
     arrays, attrs = without_numbers(operator, given, attrs)
     if operator.many is not None:
-        arrays, _ = without_masks(operator, arrays)
+        arrays, _, attrs = without_masks(operator, arrays, attrs)
     layout = layout_of(operator, arrays, attrs)
     shape_limit(layout, arrays, max_bytes)
     return Plan(layout, arrays)

@@ -1,57 +1,136 @@
-"""Boolean masks in an index tuple: each stands for the positions of its True cells (NumPy's rule).
+"""Index tuples before there is a layout: slices become text, masks become positions.
 
-How many entries a mask makes depends on its values, so masks are replaced before the layout.
+A boolean mask stands for the positions of its True cells (NumPy's rule). How many entries it makes
+depends on its values, so masks are replaced before the layout is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.base.errors import ShapeRefused
+from gscli.base.errors import ShapeRefused, UsageError
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
+from gscli.layout.subscripts import Item, basic_item, first_axes, parsed, written
+
+ARRAY = Item("i")
+
+
+class WithoutMasks(NamedTuple):
+    """Inputs without masks, the input that each is from, and the attributes with the subscript."""
+
+    arrays: dict[str, Array]
+    sources: dict[str, str]
+    attrs: Mapping[str, object]
+
+
+def with_subscript(
+    operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
+) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Slices, None and `...` among the index arrays as the attribute that says where they stand.
+
+    >>> from gscli.frameworks.numpy import getitem
+    >>> with_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
+    ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
+    """
+    names = [] if operator.many is None else numbered(operator.many, inputs)
+    basic = {name: basic_item(inputs[name]) for name in names}
+    if not any(basic.values()):
+        return inputs, attrs
+    if attrs.get("subscript") is not None:
+        raise UsageError(
+            "slices stand in the subscript or among the indices, not in both",
+            where=f"subscript = {attrs['subscript']!r}"[:200],
+        )
+    items = [item or ARRAY for item in basic.values()]
+    kept = [inputs[name] for name, item in basic.items() if item is None]
+    rest = {name: value for name, value in inputs.items() if name not in basic}
+    named = {f"{operator.many}_{number}": value for number, value in enumerate(kept)}
+    return {**rest, **named}, {**attrs, "subscript": written(items)}
 
 
 def without_masks(
-    operator: Signature, arrays: Mapping[str, Array]
-) -> tuple[dict[str, Array], dict[str, str]]:
-    """The inputs with every mask as index arrays, one per axis it covers, and where each is from.
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> WithoutMasks:
+    """Every mask as index arrays, one per axis it covers; the subscript says which they are.
 
     The index arrays are numbered anew. A mask must have the sizes of the axes it covers.
 
     >>> from gscli.frameworks.numpy import add_at
     >>> inputs = {"a": np.zeros(3), "indices_0": np.array([True, False, True]), "b": np.ones(2)}
-    >>> without_masks(add_at, inputs)[0]["indices_0"]
-    array([0, 2])
+    >>> found = without_masks(add_at, inputs, {})
+    >>> found.arrays["indices_0"], found.attrs
+    (array([0, 2]), {'subscript': 'm'})
     """
-    many, data = operator.many, arrays.get(operator.inputs[0].name)
-    masks = {name for name, array in arrays.items() if array.dtype.kind == "b"}
-    names = numbered(many, arrays) if many is not None and masks else []
-    if data is None or masks.isdisjoint(names):
-        return dict(arrays), {name: name for name in arrays}
+    names = [] if operator.many is None else numbered(operator.many, arrays)
+    data = arrays.get(operator.inputs[0].name)
+    letters = {name: _letter(operator, arrays[name]) for name in names}
+    if data is None or not any(letters.values()):
+        return WithoutMasks(dict(arrays), {name: name for name in arrays}, attrs)
+    subscript = attrs.get("subscript")
+    given = parsed(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
+    groups = _groups(given, [(name, arrays[name], letters[name]) for name in names])
+    axes = iter(first_axes([item for group in groups for item in group.items], data.ndim))
     result = {name: array for name, array in arrays.items() if name not in names}
     sources = {name: name for name in result}
-    axis = 0
-    for name in names:
-        index = arrays[name]
-        parts = _positions(name, index, data, axis) if index.dtype.kind == "b" else (index,)
-        for part in parts:
-            result[f"{many}_{axis}"] = part
-            sources[f"{many}_{axis}"] = name
-            axis += 1
-    return result, sources
+    count = 0
+    for group in groups:
+        axis = next(axes)
+        for part in group.arrays if group.letter is None else _positions(group, data, axis):
+            result[f"{operator.many}_{count}"] = part
+            sources[f"{operator.many}_{count}"] = group.name
+            count += 1
+        for _ in group.items[1:]:
+            next(axes)
+    subscript = written([item for group in groups for item in group.items])
+    return WithoutMasks(result, sources, {**attrs, "subscript": subscript})
 
 
-def _positions(name: str, mask: Array, data: Array, axis: int) -> tuple[Array, ...]:
+class _Group(NamedTuple):
+    """An item of the subscript with its array; a mask stands for as many items as it has axes."""
+
+    items: tuple[Item, ...]
+    name: str = ""
+    arrays: tuple[Array, ...] = ()
+    letter: Literal["m", "u"] | None = None
+
+
+def _groups(
+    given: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
+) -> list[_Group]:
+    waiting, groups = list(arrays), []
+    for item in given:
+        if not item.takes_array or not waiting:
+            groups.append(_Group((item,)))
+            continue
+        name, array, letter = waiting.pop(0)
+        own = item if letter is None else Item(letter if array.ndim else "b")
+        more = 0 if letter is None else max(array.ndim - 1, 0)
+        groups.append(_Group((own, *[Item("+")] * more), name, (array,), letter))
+    return [*groups, *(_Group((), name, (array,)) for name, array, _ in waiting)]
+
+
+def _letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
+    """What a mask leaves behind in the subscript; None for an array of indices."""
+    if array.dtype.kind == "b":
+        return "m"
+    return "u" if operator.byte_masks and array.dtype == np.uint8 else None
+
+
+def _positions(group: _Group, data: Array, axis: int) -> tuple[Array, ...]:
+    (mask,) = group.arrays
+    if mask.ndim == 0:
+        return (np.zeros(int(bool(mask)), np.int64),)
     covered = data.shape[axis : axis + mask.ndim]
-    if mask.ndim == 0 or mask.shape != covered:
+    if mask.shape != covered:
         raise ShapeRefused(
             "mask does not have the sizes of the axes it covers",
-            where=f"{name} bool {show_shape(mask.shape)}",
+            where=f"{group.name} {mask.dtype} {show_shape(mask.shape)}",
             details=(f"from axis {axis} on the array is {show_shape(data.shape[axis:])}",),
-            valid=show_shape(covered) if mask.ndim and len(covered) == mask.ndim else "",
+            valid=show_shape(covered) if len(covered) == mask.ndim else "",
         )
     return np.nonzero(mask)

@@ -24,11 +24,15 @@ from gscli.plan.inputs import layout_of, refused_types
 
 @dataclass
 class Inputs:
-    """The inputs of a call: arrays by argument name, where each came from, what was changed."""
+    """The inputs of a call: arrays by argument name, where each came from, what was changed.
+
+    `attrs`: the attributes, with the subscript that the words and masks make.
+    """
 
     arrays: dict[str, Array]
     origins: dict[str, str]
     typed: dict[str, bool]
+    attrs: Mapping[str, object] = field(default_factory=dict)
     notices: list[Notice] = field(default_factory=list)
 
 
@@ -91,7 +95,8 @@ def _names_to_convert(
                 _settle(trial, refusal, strict=strict)
     layout = layout_of(operator, trial.arrays, attrs)
     updates = None if layout.updates is None else layout.updates.name
-    unfit = {name for name in layout.index_inputs if inputs.arrays[name].dtype.kind == "f"}
+    indices = inputs.arrays.keys() & {*layout.index_inputs}
+    unfit = {name for name in indices if inputs.arrays[name].dtype.kind == "f"}
     return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
 
 

@@ -175,7 +175,10 @@ class Trace:
         if opset is not None:
             document["opset"] = opset
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
-        document["inputs"] = {name: input_document(array) for name, array in self.inputs.items()}
+        made = {positions.name for positions in self.layout.addressing.ranges}
+        document["inputs"] = {
+            name: input_document(array) for name, array in self.inputs.items() if name not in made
+        }
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES

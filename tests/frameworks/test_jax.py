@@ -180,7 +180,8 @@ def test_masks_stand_for_their_true_cells() -> None:
     assert at("get", x, mask).tolist() == [0, 2, 5]
     assert at("add", x, mask, 10.0).tolist() == [[10, 1, 12], [3, 4, 15]]
     assert at("get", x, (np.array([True, True]), np.array([0, 2]))).tolist() == [0, 5]
-    for wrong in (mask[0], mask[:, :2], np.array(True), mask[..., None]):
+    assert at("get", x, np.array(True)).shape == (1, 2, 3)
+    for wrong in (mask[0], mask[:, :2], mask[..., None]):
         with pytest.raises(ShapeRefused, match="mask does not have the sizes"):
             at("get", x, wrong)
 

@@ -238,8 +238,9 @@ def test_strings_move_whole_and_never_meet_numbers() -> None:
     for call in (lambda: put(words, [0], [1]), lambda: put(LINE, [0], ["1"])):
         with pytest.raises(DtypeRefused, match="v cannot be cast to a's element type"):
             call()
+    assert at("add", words, np.array([0, 0]), "cd").tolist() == ["acdcd", "b"]
     with pytest.raises(DtypeRefused, match="a cannot be str"):
-        at("add", words, np.array([0]), "c")
+        at("maximum", words, np.array([0]), "c")
 
 
 def test_imaginary_parts_are_not_dropped_in_silence() -> None:

@@ -7,6 +7,7 @@ import oracle
 import pytest
 from conftest import Array, assert_same
 from worlds import GOOD, World, bad_worlds
+from worlds.subscript import key_of
 
 import gscli
 from gscli.base import errors
@@ -79,15 +80,21 @@ def _numpy_itself(world: World) -> Array | None:
     inputs, attrs = dict(world.inputs), dict(world.attrs)
     method = world.name.removeprefix("numpy.")
     try:
+        columns = [array for name, array in inputs.items() if name.startswith("indices_")]
+        key = key_of(attrs.get("subscript"), columns)
+        array = inputs["a"] if "a" in inputs else inputs["arr"]
+        if method == "getitem":
+            return np.asarray(array[key])
+        array = array.copy()
+        if method == "setitem":
+            array[key] = inputs["values"]
+            return array
         if method.endswith(".at"):
-            columns = tuple(inputs[f"indices_{k}"] for k in range(attrs["indices_per_axis"]))
-            array = inputs["a"].copy()
             with np.errstate(all="ignore"):
-                getattr(np, method.removesuffix(".at")).at(array, columns, inputs["b"])
+                getattr(np, method.removesuffix(".at")).at(array, key, inputs["b"])
             return array
         if method.startswith("put"):
-            array, *rest = inputs.values()
-            array = array.copy()
+            _, *rest = inputs.values()
             getattr(np, method)(array, *rest, **attrs)
             return array
         return np.asarray(getattr(np, method)(*inputs.values(), **attrs))
@@ -98,6 +105,9 @@ def _numpy_itself(world: World) -> Array | None:
 @pytest.mark.parametrize("name", [name for name in GOOD if name.startswith("numpy.")])
 def test_numpy_itself_agrees_with_the_oracle(name: str) -> None:
     for world in GOOD[name]():
+        a, *_, last = world.inputs.values()
+        if name == "numpy.setitem" and (a.ndim == 0 or a.dtype.kind == "U" or last.size == 0):
+            continue  # only numbers for what is no array; text cut to a's width; nothing compared
         answer = _numpy_itself(world)
         expected = _oracle_answers(world)
         if expected is None:

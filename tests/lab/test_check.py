@@ -137,7 +137,7 @@ def test_check_agrees_with_running(name: str) -> None:
         try:
             attrs = without_count(find(name), world.inputs, world.attrs)
             tensors, attrs = without_numbers(find(name), world.inputs, attrs)
-            arrays, _ = without_masks(find(name), tensors)
+            arrays, _, attrs = without_masks(find(name), tensors, attrs)
             kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
         except UsageError:
             assert refused, world

@@ -13,10 +13,10 @@ from gscli.layout.families import (
     broadcast_shapes,
     elements,
     flattened,
-    index_tuple,
     normal_axis,
     vectors,
 )
+from gscli.layout.subscripts import Style, subscripted
 
 SHAPES = [shape for rank in range(4) for shape in product((0, 1, 3), repeat=rank)]
 DATA = [shape for shape in SHAPES if shape]
@@ -83,11 +83,11 @@ def test_vectors_name_leading_axes(shape: Shape) -> None:
 
 def test_index_tuples_broadcast() -> None:
     arrays = [tensor("i", (3, 1)), tensor("j", (2,))]
-    assert index_tuple(tensor("d", (4, 5, 6)), arrays).result_shape == (3, 2, 6)
+    assert subscripted(tensor("d", (4, 5, 6)), None, arrays, Style()).result_shape == (3, 2, 6)
     with pytest.raises(ShapeRefused, match="more index arrays"):
-        index_tuple(tensor("d", (4,)), arrays)
+        subscripted(tensor("d", (4,)), None, arrays, Style())
     with pytest.raises(ShapeRefused, match="do not broadcast"):
-        index_tuple(tensor("d", (4, 5)), [tensor("i", (3,)), tensor("j", (2,))])
+        subscripted(tensor("d", (4, 5)), None, [tensor("i", (3,)), tensor("j", (2,))], Style())
 
 
 def test_small_parts() -> None:

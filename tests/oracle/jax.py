@@ -34,6 +34,7 @@ from .rules import (
     zero_of,
 )
 from .stablehlo import fitted, fitting_or_skipped
+from .subscripts import Subscript, arrays_of, tokens
 
 
 def _fill(data: Array, fill_value: Any) -> Any:
@@ -104,12 +105,13 @@ def take_along_axis(
     return families.gather_elements(data, positions, along, places[mode], fill=fill)
 
 
-def _vectors(x: Array, count: int, indices: dict[str, Array]) -> Array:
-    columns = families.columns_of(indices, count)
-    columns = families.masks_as_positions(columns, x.shape)
+def _indexed(
+    x: Array, subscript: str | None, indices: dict[str, Array], count: int | None, place: Place
+) -> Subscript:
+    columns = arrays_of(indices, count)
     for column in columns:
-        require_type(column, INTEGERS, "indices")
-    return families.stack_tuple(columns, x.ndim)
+        require_type(column, ("bool", *INTEGERS), "indices")
+    return Subscript(x.shape, tokens(subscript, columns), place)
 
 
 def _at_place(places: dict[str | None, Place], mode: str | None, *, wrap: bool) -> Place:
@@ -120,7 +122,8 @@ def _at_place(places: dict[str | None, Place], mode: str | None, *, wrap: bool) 
 @operator("jax.at.get")
 def at_get(
     x: Array,
-    indices_per_axis: int = 1,
+    subscript: str | None = None,
+    indices_per_axis: int | None = None,
     mode: str | None = None,
     wrap_negative_indices: bool = True,
     fill_value: Any = None,
@@ -135,15 +138,16 @@ def at_get(
         "drop": inside_or_skipped,
     }
     place = _at_place(places, mode, wrap=wrap_negative_indices)
-    vectors = _vectors(x, indices_per_axis, indices)
-    return families.gather_vectors(x, vectors, place, fill=_fill(x, fill_value))
+    found = _indexed(x, subscript, indices, indices_per_axis, place)
+    return found.read(x, _fill(x, fill_value))
 
 
 def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
     def at(
         x: Array,
         values: Array,
-        indices_per_axis: int = 1,
+        subscript: str | None = None,
+        indices_per_axis: int | None = None,
         mode: str | None = None,
         wrap_negative_indices: bool = True,
         **indices: Array,
@@ -153,10 +157,8 @@ def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
         )
         place = _at_place(places | {"clip": clamped}, mode, wrap=wrap_negative_indices)
         require(type_of(x) not in refused, "dtype", f"not for {type_of(x)}")
-        vectors = _vectors(x, indices_per_axis, indices)
-        shape = vectors.shape[:-1] + x.shape[vectors.shape[-1] :]
-        updates = families.stretch(values.astype(x.dtype), shape)
-        return families.apply(x, families.writes_vectors(x, vectors, updates, place), combine)
+        found = _indexed(x, subscript, indices, indices_per_axis, place)
+        return families.apply(x, found.writes(values.astype(x.dtype)), combine)
 
     return at
 

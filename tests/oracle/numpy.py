@@ -28,6 +28,7 @@ from .rules import (
     smallest,
     type_of,
 )
+from .subscripts import Subscript, arrays_of, tokens, without_ones
 
 SAFE = tuple(name for name in INTEGERS if name != "uint64")
 MODES: dict[str, Place] = {"raise": from_end, "wrap": modulo, "clip": clamped}
@@ -95,19 +96,60 @@ def put_along_axis(arr: Array, indices: Array, values: Array, axis: int | None) 
     return families.apply(arr.reshape(shape), writes, replace).reshape(arr.shape)
 
 
-def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
-    def at(a: Array, b: Array, indices_per_axis: int = 1, **indices: Array) -> Array:
-        require(type_of(a) not in refused, "dtype", f"not for {type_of(a)}")
-        columns = families.columns_of(indices, indices_per_axis)
-        for column in columns:
-            require_type(column, INTEGERS, "indices")
-        both = (type_of(a), type_of(b))
+def _indexed(
+    a: Array, subscript: str | None, indices: dict[str, Array], count: int | None
+) -> Subscript:
+    columns = arrays_of(indices, count)
+    for column in columns:
+        require_type(column, ("bool", *INTEGERS), "indices")
+    return Subscript(a.shape, tokens(subscript, columns), from_end, dots_part=True)
+
+
+@operator("numpy.getitem")
+def getitem(
+    a: Array,
+    subscript: str | None = None,
+    indices_per_axis: int | None = None,
+    **indices: Array,
+) -> Array:
+    """`a[…]`."""
+    return _indexed(a, subscript, indices, indices_per_axis).read(a)
+
+
+@operator("numpy.setitem")
+def setitem(
+    a: Array,
+    values: Array,
+    subscript: str | None = None,
+    indices_per_axis: int | None = None,
+    **indices: Array,
+) -> Array:
+    """`a[…] = values`, which loses leading axes of size 1 and takes a's type."""
+    found = _indexed(a, subscript, indices, indices_per_axis)
+    if values.size:
+        both = (type_of(a), type_of(values))
+        require((both[0] == "str") == (both[1] == "str"), "dtype", f"{both[1]} into {both[0]}")
         lossy = both[1] in COMPLEX and both[0] not in (*COMPLEX, "bool")
-        require("str" not in both and not lossy, "dtype", f"{both[1]} into {both[0]}")
-        vectors = families.stack_tuple(columns, a.ndim)
-        shape = vectors.shape[:-1] + a.shape[len(columns) :]
-        writes = families.writes_vectors(a, vectors, families.stretch(b, shape), from_end)
-        return families.apply(a, writes, _cast(combine, a))
+        require(not lossy, "dtype", f"{both[1]} into {both[0]}")
+    updates = without_ones(values.astype(a.dtype), len(found.shape))
+    return families.apply(a, found.writes(updates), replace)
+
+
+def _at(combine: Combine, refused: tuple[str, ...] = (), *, texts: bool = False) -> Operator:
+    def at(
+        a: Array,
+        b: Array,
+        subscript: str | None = None,
+        indices_per_axis: int | None = None,
+        **indices: Array,
+    ) -> Array:
+        both = (type_of(a), type_of(b))
+        require(not (both[0] in refused and both[1] in refused), "dtype", f"not for {both[0]}")
+        lossy = both[1] in COMPLEX and both[0] not in (*COMPLEX, "bool")
+        joined = texts and both == ("str", "str")
+        require((joined or "str" not in both) and not lossy, "dtype", f"{both[1]} into {both[0]}")
+        found = _indexed(a, subscript, indices, indices_per_axis)
+        return families.apply(a, found.writes(b), _cast(combine, a))
 
     return at
 
@@ -116,12 +158,13 @@ def _cast(combine: Combine, a: Array) -> Combine:
     """One step in the promoted dtype, then cast back into a's, fractions cut."""
 
     def step(old: Any, new: Any) -> Any:
-        return np.asarray(combine(old, new)).astype(a.dtype)[()]
+        combined = combine(old, new)
+        return combined if isinstance(old, str) else np.asarray(combined).astype(a.dtype)[()]
 
     return step
 
 
-operator("numpy.add.at")(_at(add))
+operator("numpy.add.at")(_at(add, texts=True))
 operator("numpy.subtract.at")(_at(lambda old, new: old - new, refused=("bool",)))
 operator("numpy.multiply.at")(_at(multiply))
 operator("numpy.maximum.at")(_at(largest))

@@ -29,6 +29,7 @@ from .rules import (
     smallest,
     type_of,
 )
+from .subscripts import Subscript, arrays_of, tokens
 
 INDICES = ("int32", "int64")
 LONG = ("int64",)
@@ -280,24 +281,47 @@ def put_(
     return families.apply(flat, writes, add if accumulate else replace).reshape(self.shape)
 
 
+def _indexed(
+    x: Array, subscript: str | None, indices: dict[str, Array], count: int | None
+) -> Subscript:
+    columns = arrays_of(indices, count)
+    for column in columns:
+        numbers = ("int8", "int16") if column.ndim == 0 else ()
+        require_type(column, ("bool", "uint8", *INDICES, *numbers), "indices")
+    found = tokens(subscript, columns)
+    return Subscript(x.shape, found, from_end, masks="bytes", numbers_first=True, backward=False)
+
+
+@operator("torch.index")
+def index(
+    input: Array,  # noqa: A002
+    subscript: str | None = None,
+    indices_per_axis: int | None = None,
+    **indices: Array,
+) -> Array:
+    """`input[…]`: numbers take their axis away first, and a mask may be of uint8."""
+    require_type(input, (*DATA, *WIDER), "input")
+    return _indexed(input, subscript, indices, indices_per_axis).read(input)
+
+
 @operator("torch.index_put_")
 def index_put_(
     self: Array,
     values: Array,
     accumulate: bool = False,
-    indices_per_axis: int = 1,
+    subscript: str | None = None,
+    indices_per_axis: int | None = None,
     **indices: Array,
 ) -> Array:
-    """A tuple of index arrays for the leading axes; a bool mask stands for its True positions."""
-    columns = families.columns_of(indices, indices_per_axis)
-    columns = families.masks_as_positions(columns, self.shape)
-    for column in columns:
-        require_type(column, INDICES, "indices")
+    """`self[…] = values`; one mask and one value fill, which a mask of uint8 does not."""
     require(self.dtype == values.dtype, "dtype", "values have another dtype than self")
-    vectors = families.stack_tuple(columns, self.ndim)
-    shape = vectors.shape[:-1] + self.shape[len(columns) :]
-    writes = families.writes_vectors(self, vectors, families.stretch(values, shape), from_end)
-    return families.apply(self, writes, add if accumulate else replace)
+    found = _indexed(self, subscript, indices, indices_per_axis)
+    (first, *others) = indices.values() if indices else [np.zeros(1)]
+    alone = not others and subscript in (None, "i")
+    if alone and values.size == 1 and not accumulate:
+        require(type_of(first) != "uint8", "dtype", "only masks of bool are filled")
+        values = values.reshape(()) if type_of(first) == "bool" else values
+    return families.apply(self, found.writes(values), add if accumulate else replace)
 
 
 @operator("torch.take_along_dim")

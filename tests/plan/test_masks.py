@@ -19,7 +19,8 @@ MASK = np.array([[True, False, True], [False, True, False]])
 def test_a_mask_becomes_one_array_per_axis_and_the_rest_is_numbered_anew() -> None:
     cube = np.zeros((2, 3, 4))
     inputs = {"a": cube, "indices_0": MASK, "indices_1": np.array([3, 2, 1]), "b": np.ones(3)}
-    arrays, sources = without_masks(AT, inputs)
+    arrays, sources, attrs = without_masks(AT, inputs, {})
+    assert attrs == {"subscript": "m, +, i"}
     assert {name: array.tolist() for name, array in arrays.items() if name[0] == "i"} == {
         "indices_0": [0, 0, 1], "indices_1": [0, 2, 1], "indices_2": [3, 2, 1],
     }  # fmt: skip
@@ -29,11 +30,12 @@ def test_a_mask_becomes_one_array_per_axis_and_the_rest_is_numbered_anew() -> No
 
 def test_inputs_without_masks_are_left_alone() -> None:
     inputs = {"a": GRID, "indices_3": np.array([0]), "b": np.array([1])}
-    arrays, sources = without_masks(AT, inputs)
+    arrays, sources, attrs = without_masks(AT, inputs, {})
     assert arrays == inputs
+    assert attrs == {}
     assert sources == {name: name for name in inputs}
     gather = find("onnx.gather")
-    assert without_masks(gather, {"data": GRID, "indices": MASK})[0]["indices"] is MASK
+    assert without_masks(gather, {"data": GRID, "indices": MASK}, {}).arrays["indices"] is MASK
 
 
 def test_a_mask_may_follow_an_index_array() -> None:
@@ -50,7 +52,6 @@ def test_a_mask_may_follow_an_index_array() -> None:
     [
         ([MASK[:, :2]], "indices_0 bool [2,2]"),
         ([MASK[0]], "indices_0 bool [3]"),
-        ([np.array(True)], "indices_0 bool []"),
         ([MASK[..., None]], "indices_0 bool [2,3,1]"),
         ([MASK[:, 0], MASK], "indices_1 bool [2,3]"),
     ],

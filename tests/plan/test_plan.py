@@ -11,8 +11,9 @@ from conftest import Array
 
 from gscli.base.errors import IndexRefused
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
-from gscli.layout.families import along_axis, index_tuple, vectors
+from gscli.layout.families import along_axis, vectors
 from gscli.layout.layout import Layout, gather_layout
+from gscli.layout.subscripts import Style, subscripted
 from gscli.plan.plan import Plan
 from gscli.plan.policy import apply_policy, highest_tame, legal_range, outside
 
@@ -105,7 +106,8 @@ def test_arrays_of_a_tuple_broadcast() -> None:
     first, second = np.array([[1], [4]]), np.array([0, 5, 2])
     tensors = [Tensor(name, a.shape, "int64") for name, a in (("i", first), ("j", second))]
     plan = Plan(
-        gather_layout(data, index_tuple(data, tensors), Policy()), {"i": first, "j": second}
+        gather_layout(data, subscripted(data, None, tensors, Style()), Policy()),
+        {"i": first, "j": second},
     )
     assert [plan.vector(entry) for entry in range(6)] == [
         (1, 0), (1, 5), (1, 2), (4, 0), (4, 5), (4, 2),

@@ -70,9 +70,10 @@ class Call:
         settings: Settings,
     ) -> None:
         self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
-        self.attrs = parsed_attributes(operator, texts)
+        parsed = parsed_attributes(operator, texts)
         self._files = self._held_files() if settings.in_place else {}
-        self.inputs: Inputs = loaded_inputs(operator, words, settings)
+        self.inputs: Inputs = loaded_inputs(operator, words, parsed, settings)
+        self.attrs = self.inputs.attrs
         with self._located_errors():
             settle_types(
                 operator, self.inputs, self.attrs, strict=settings.strict, dtype=settings.dtype

@@ -24,7 +24,8 @@ def check_operator(
 ) -> int:
     """Every remark; exit status 1 when there is one."""
     attrs = parsed_attributes(operator, texts)
-    inputs = loaded_inputs(operator, words, settings)
+    inputs = loaded_inputs(operator, words, attrs, settings)
+    attrs = dict(inputs.attrs)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     listed = LISTED if settings.limit is None else settings.limit

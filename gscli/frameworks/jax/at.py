@@ -24,11 +24,12 @@ from gscli.frameworks.jax.common import (
     promoted,
     updates_of,
 )
-from gscli.frameworks.operator import Many, Operator, Option
+from gscli.frameworks.operator import Many, Operator, Option, Subscript
 from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
-from gscli.layout.families import described, index_tuple
+from gscli.layout.families import described
 from gscli.layout.layout import Layout, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
+from gscli.layout.subscripts import Style, subscripted
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
@@ -46,21 +47,22 @@ def at_get(
     x: Tensor,
     indices: Many,
     *,
+    subscript: Subscript = None,
     indices_are_sorted: Promise = False,
     unique_indices: Promise = False,
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: WrapNegative = True,
 ) -> Layout:
-    """Read the cells or slices that an index tuple names: x[i, j, …].
+    """Read the cells or slices that a subscript names: x.at[i, 1:3, None, ...].
 
-    One index array per leading axis, broadcast together; a bool mask stands for its True cells.
-    output = entries ++ x.shape[k:]. -s … -1 count from the end once, in every mode. What is still
+    Each word after x is an item of the subscript, with NumPy's rules: an index array, a bool mask,
+    a number, a slice, None, .... -s … -1 count from the end once, in every mode. What is still
     outside is moved to the border (the default and clip) or gives fill_value (fill, drop). Indices
     are cut to 32 bits after counting. An empty axis cannot be read.
     """
-    addressing = _addressing(x, indices, wrap=wrap_negative_indices, reads=True)
-    policy = _policy(x, indices, READS[mode], wrap=wrap_negative_indices)
+    addressing = _addressing(x, indices, subscript, wrap=wrap_negative_indices, reads=True)
+    policy = _policy(addressing, READS[mode], wrap=wrap_negative_indices)
     return gather_layout(x, addressing, policy, fill=fill_of(x, fill_value))
 
 
@@ -72,12 +74,14 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
         indices: Many,
         values: Tensor,
         *,
+        subscript: Subscript = None,
         indices_are_sorted: Promise = False,
         unique_indices: Promise = False,
         mode: Mode = None,
         wrap_negative_indices: WrapNegative = True,
     ) -> Layout:
-        return _update(x, indices, values, reduction, mode, wrap=wrap_negative_indices)
+        addressing = _addressing(x, indices, subscript, wrap=wrap_negative_indices, reads=False)
+        return _update(x, addressing, values, reduction, mode, wrap=wrap_negative_indices)
 
     update.__doc__ = doc
     inputs = ("x", "indices", "values")
@@ -96,11 +100,12 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
 at_set = _declared(
     "set",
     "none",
-    """Write the cells or slices that an index tuple names: x[i, j, …] = values.
+    """Write the cells or slices that a subscript names: x.at[i, 1:3, None, ...].set(values).
 
-    values stretch to entries ++ x.shape[k:]. -s … -1 count from the end once; what is still outside
-    is dropped, or lands on the border (clip). JAX computes in the type that x and values promote
-    to, all of x included, and converts back: floats are cut and saturate in integers.
+    The subscript is that of at.get; values stretch to the shape of x[…]. -s … -1 count from the end
+    once; what is still outside is dropped, or lands on the border (clip). JAX computes in the type
+    that x and values promote to, all of x included, and converts back: floats are cut and saturate
+    in integers.
     """,
     example="'[10,20,30,40]' '[0,-1,9]' '[1,2,3]'",
     refused="'[10,20,30,40]' '[0,1]' '[1,2,3]'",
@@ -161,14 +166,13 @@ at_max = _declared(
 
 def _update(
     x: Tensor,
-    indices: tuple[Tensor, ...],
+    addressing: Addressing,
     values: Tensor,
     reduction: Reduction,
     mode: str | None,
     *,
     wrap: bool,
 ) -> Layout:
-    addressing = _addressing(x, indices, wrap=wrap, reads=False)
     allow(values, ELEMENTS)
     wide = promoted(x, values)
     has_arithmetic(wide, reduction, f"{described(x)}, {described(values)}")
@@ -176,23 +180,26 @@ def _update(
         x,
         updates_of(values, addressing.result_shape),
         addressing,
-        _policy(x, indices, WRITES[mode], wrap=wrap),
+        _policy(addressing, WRITES[mode], wrap=wrap),
         reduction=reduction,
         accumulate=None if wide == x.dtype else wide,
         open_order=OPEN_ORDER,
     )
 
 
-def _addressing(x: Tensor, indices: tuple[Tensor, ...], *, wrap: bool, reads: bool) -> Addressing:
+def _addressing(
+    x: Tensor, indices: tuple[Tensor, ...], subscript: str | None, *, wrap: bool, reads: bool
+) -> Addressing:
     allow(x, ELEMENTS)
     for index in indices:
         index_types(index, INDICES)
-    addressing = index_tuple(x, indices)
-    for index, size in zip(indices, x.shape, strict=False):
-        if wrap and index.dtype in dtypes.SIGNED:
-            counts_the_axis(index, size)
-    empty = 0 in x.shape[: len(indices)]
+    addressing = subscripted(x, subscript, indices, Style())
+    sizes = _indexed_sizes(addressing)
+    for index in indices:
+        if wrap and index.dtype in dtypes.SIGNED and index.name in sizes:
+            counts_the_axis(index, sizes[index.name])
     numbers_only = all(index.rank == 0 for index in indices)
+    empty = 0 in sizes.values()
     if empty and (numbers_only or (reads and 0 not in addressing.result_shape)):
         raise IndexRefused(
             "index into an empty axis",
@@ -203,11 +210,18 @@ def _addressing(x: Tensor, indices: tuple[Tensor, ...], *, wrap: bool, reads: bo
     return addressing
 
 
-def _policy(x: Tensor, indices: tuple[Tensor, ...], beyond: Beyond, *, wrap: bool) -> Policy:
+def _indexed_sizes(addressing: Addressing) -> dict[str, int]:
+    """The size of the axis that each index array addresses."""
+    columns = addressing.columns
+    return {columns[a.column].source: a.size for a in addressing.axes if a.column is not None}
+
+
+def _policy(addressing: Addressing, beyond: Beyond, *, wrap: bool) -> Policy:
     """What is in range; on an empty axis nothing is, and no border is there to move to."""
-    empty = 0 in x.shape[: len(indices)]
+    empty = 0 in _indexed_sizes(addressing).values()
+    shape = tuple(axis.size for axis in addressing.axes)
     return Policy(
         Negative.FROM_END if wrap else Negative.OUTSIDE,
         Beyond.SKIP if empty else beyond,
-        narrow=narrowed(x.shape, Narrow.LAST),
+        narrow=narrowed(shape, Narrow.LAST),
     )

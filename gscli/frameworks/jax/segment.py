@@ -19,7 +19,7 @@ from gscli.frameworks.jax.common import (
 )
 from gscli.frameworks.operator import Largest, Operator, Option
 from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
-from gscli.layout.families import described, index_tuple
+from gscli.layout.families import along_axis, described
 from gscli.layout.layout import Layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
@@ -105,7 +105,7 @@ def _segment(
             valid="0 and more",
         )
     output = Tensor("output", (count, *data.shape[1:]), data.dtype)
-    addressing = index_tuple(output, [ids])
+    addressing = along_axis(output, ids, 0)
     beyond = WRITES[mode] if count else Beyond.SKIP
     return scatter_layout(
         None,

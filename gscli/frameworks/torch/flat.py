@@ -8,10 +8,9 @@ from typing import Annotated
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import counted
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Many, Option
+from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.rules import (
     DATA,
-    FLOAT8,
     FRAMEWORK,
     FROM_END,
     OPEN_ORDER,
@@ -19,9 +18,9 @@ from gscli.frameworks.torch.rules import (
     is_empty,
 )
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
-from gscli.layout.families import described, elements, flattened, index_tuple, normal_axis
+from gscli.layout.families import described, elements, flattened, normal_axis
 from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
-from gscli.layout.refusals import allow, at_least_rank, index_types, same_type, stretched_updates
+from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
 
@@ -101,46 +100,6 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
         self,
         Updates(source.name, Fit.RESHAPE),
         flattened(self, index.shape, index.name),
-        FROM_END,
-        reduction="add" if accumulate else "none",
-        open_order=OPEN_ORDER,
-    )
-
-
-@FRAMEWORK.operator(
-    example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
-    refused="'[[1,2,3],[4,5,6]]' '[0,1]' '[2,3]' '[30,40]'",
-    compares=[
-        Comparison(
-            "scatter-nd",
-            "PyTorch index_put_",
-            ("self", "indices", "values"),
-            reduction="accumulate",
-            reductions={"none": False, "add": True},
-            vectors="tuple",
-        )
-    ],
-)
-def index_put_(
-    self: Tensor, indices: Many, values: Tensor, *, accumulate: Accumulate = False
-) -> Layout:
-    """Write the cells or slices that an index tuple names, as NumPy's self[i, j, …] = values.
-
-    The index arrays (int32, int64, or bool masks) broadcast together and address the leading axes;
-    values broadcast to entries ++ self.shape[k:] and have self's type. Negative indices count from
-    the end. Halves are rounded after every addition.
-    """
-    allow(self, (*DATA, *FLOAT8))
-    same_type(self, values)
-    if not indices:
-        raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
-    for index in indices:
-        index_types(index)
-    addressing = index_tuple(self, indices)
-    return scatter_layout(
-        self,
-        stretched_updates(values, addressing.result_shape, "entries ++ self.shape[k:]"),
-        addressing,
         FROM_END,
         reduction="add" if accumulate else "none",
         open_order=OPEN_ORDER,

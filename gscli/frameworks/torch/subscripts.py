@@ -1,0 +1,110 @@
+"""PyTorch: x[…] and index_put_, which follow NumPy's subscripts but for numbers and masks."""
+
+from __future__ import annotations
+
+from math import prod
+
+from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.declare.comparisons import Comparison
+from gscli.frameworks.operator import ByteMasks, Subscript
+from gscli.frameworks.torch.flat import Accumulate
+from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
+from gscli.layout.axes import Tensor
+from gscli.layout.families import described
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
+from gscli.layout.subscripts import Style, parsed, subscripted
+
+STYLE = Style(rank_0_selects=True, backward=False)
+
+INDICES = ("int64", "int32")
+NUMBERS = (*INDICES, "int16", "int8")
+"""A tensor of rank 0 is read as a number, whatever its whole type."""
+
+UNSIGNED = ("uint16", "uint32", "uint64")
+"""What x[…] reads and nothing else takes."""
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' : '[2,0]' None",
+    refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
+    compares=[Comparison("gather-nd", "PyTorch x[i, j]", ("input", "indices"), vectors="tuple")],
+)
+def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> Layout:
+    """Read the cells that a subscript names: input[i, 1:3, None, ...].
+
+    Each word after input is an item of the subscript: an index tensor (int32, int64), a mask of
+    bool or uint8, a number, a slice with a step of 1 or more, None, .... As in NumPy the tensors'
+    axes stand where the tensors stand, or first where something stands between two of them; but a
+    number, or a tensor of rank 0, takes its axis away before: input[0, :, i] has the axes of : and
+    i, NumPy's those of i and :. -s … -1 count from the end.
+    """
+    allow(input, (*DATA, *UNSIGNED, *FLOAT8))
+    for item in indices:
+        index_types(item, INDICES if item.rank else NUMBERS)
+    return gather_layout(input, subscripted(input, subscript, indices, STYLE), FROM_END)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[0,-1]' '[2,0]' '[30,40]'",
+    refused="'[[1,2,3],[4,5,6]]' '[0,1]' '[2,3]' '[30,40]'",
+    compares=[
+        Comparison(
+            "scatter-nd",
+            "PyTorch index_put_",
+            ("self", "indices", "values"),
+            reduction="accumulate",
+            reductions={"none": False, "add": True},
+            vectors="tuple",
+        )
+    ],
+)
+def index_put_(
+    self: Tensor,
+    indices: ByteMasks,
+    values: Tensor,
+    *,
+    accumulate: Accumulate = False,
+    subscript: Subscript = None,
+) -> Layout:
+    """Write the cells that an index tuple names, as self[i, 1:3, None, ...] = values.
+
+    The subscript is that of index; values broadcast to the shape of self[…] and have self's type.
+    Negative indices count from the end. One mask alone takes one value of any rank, unless it is a
+    mask of uint8, which PyTorch then refuses. Halves are rounded after every addition.
+    """
+    allow(self, (*DATA, *FLOAT8))
+    same_type(self, values)
+    if not indices and subscript is None:
+        raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
+    for item in indices:
+        index_types(item, INDICES if item.rank else NUMBERS)
+    addressing = subscripted(self, subscript, indices, STYLE)
+    filled = not accumulate and prod(values.shape) == 1 and _is_one_mask(subscript)
+    if filled and "u" in str(subscript):
+        raise DtypeRefused(
+            "a mask of uint8 takes no single value",
+            where=described(values),
+            details=("PyTorch fills masks of bool only",),
+            valid="a mask of bool, or a value for each True cell",
+            hint="convert the mask: gscli convert IN OUT --dtype bool",
+        )
+    updates = (
+        Updates(values.name, Fit.BROADCAST)
+        if filled
+        else stretched_updates(values, addressing.result_shape, "the shape of self[…]")
+    )
+    return scatter_layout(
+        self,
+        updates,
+        addressing,
+        FROM_END,
+        reduction="add" if accumulate else "none",
+        open_order=OPEN_ORDER,
+    )
+
+
+def _is_one_mask(subscript: str | None) -> bool:
+    """Whether a subscript is nothing but one mask, which PyTorch fills rather than indexes."""
+    kinds = [item.kind for item in parsed(subscript or "")]
+    return kinds[:1] in (["m"], ["u"], ["b"]) and set(kinds[1:]) <= {"+"}

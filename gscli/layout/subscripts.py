@@ -1,0 +1,325 @@
+"""Subscripts: what stands between the brackets of `x[…]`, and which cells it names.
+
+A subscript is written as one line, as Python writes it, with a letter for each index array:
+
+    :  1:9:2     every position of an axis, or those of a slice
+    i            the next index array
+    None         a new axis of size 1
+    ...          as many `:` as there are axes left
+
+Masks are replaced by positions before there is a layout; what is left of them are the letters `m`
+(positions along the first axis that a mask of bool covers), `u` (the same of a mask of uint8), `+`
+(along one more axis of that mask) and `b` (a mask without axes: [0] or [] on a new axis of size 1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import index
+from typing import Literal, NamedTuple, TypeAlias
+
+from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base.text import counted
+from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor
+from gscli.layout.families import broadcast_shapes
+
+Kind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]
+Bounds: TypeAlias = tuple[int | None, int | None, int | None]
+
+_SLICE = re.compile(r"(-?\d{1,19})?:(-?\d{1,19})?(?::(-?\d{1,19})?)?")
+_WORDS: dict[str, Kind] = {
+    "i": "i", "m": "m", "u": "u", "+": "+", "b": "b", "None": "None", "newaxis": "None",
+    "np.newaxis": "None", "...": "...", "…": "...", "Ellipsis": "...",
+}  # fmt: skip
+_LETTERS = ("i", "m", "u", "+", "b")
+
+
+class Item(NamedTuple):
+    """One item of a subscript; `bounds` are start, stop and step of a slice."""
+
+    kind: Kind
+    bounds: Bounds = (None, None, None)
+
+    @property
+    def takes_array(self) -> bool:
+        """Whether the next index array belongs to it."""
+        return self.kind in _LETTERS
+
+    @property
+    def takes_axis(self) -> bool:
+        """Whether it stands for one axis of the array."""
+        return self.kind in ("i", "m", "u", "+", ":")
+
+    def __str__(self) -> str:
+        if self.kind != ":":
+            return self.kind
+        start, stop, step = ("" if bound is None else str(bound) for bound in self.bounds)
+        return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
+
+
+class Style(NamedTuple):
+    """How frameworks differ.
+
+    `rank_0_selects`: an index of rank 0 takes its axis away before the arrays meet (PyTorch);
+    otherwise it is an array among arrays. `dots_part`: `...` stands between arrays even where it
+    has no axis (NumPy). `backward`: a slice may have a negative step.
+    """
+
+    rank_0_selects: bool = False
+    dots_part: bool = False
+    backward: bool = True
+
+
+def basic_item(value: object) -> Item | None:
+    """A slice, None, `...` or a word for one of them as an item; None for anything else.
+
+    >>> str(basic_item(slice(1, None, 2))), str(basic_item(None)), basic_item("data.npy")
+    ('1::2', 'None', None)
+    """
+    if value is None or value is Ellipsis:
+        return Item("None" if value is None else "...")
+    if isinstance(value, slice):
+        try:
+            start, stop, step = (
+                None if bound is None else index(bound)
+                for bound in (value.start, value.stop, value.step)
+            )
+        except TypeError:
+            raise UsageError("a slice has whole numbers", where=f"{value!r}"[:200]) from None
+        return Item(":", (start, stop, step))
+    item = _item(value) if isinstance(value, str) else None
+    return None if item is None or item.takes_array else item
+
+
+def parsed(text: str) -> tuple[Item, ...]:
+    """The items of a subscript; UsageError names the first word that is none.
+
+    >>> [str(item) for item in parsed("1:3, i, None, ...")]
+    ['1:3', 'i', 'None', '...']
+    """
+    inner = text.strip().removeprefix("[").removesuffix("]").strip()
+    found = []
+    for word in inner.split(",") if inner else ():
+        item = _item(word)
+        if item is None:
+            raise UsageError(
+                "a subscript has slices, None, ... and an i for each index array",
+                where=f"{word.strip()!r} in {text!r}"[:200],
+                valid=":  1:9:2  i  None  ...",
+            )
+        found.append(item)
+    return tuple(found)
+
+
+def written(items: Sequence[Item]) -> str:
+    """The line that `parsed` reads.
+
+    >>> written(parsed(":,i , newaxis"))
+    ':, i, None'
+    """
+    return ", ".join(map(str, items))
+
+
+def _item(word: str) -> Item | None:
+    word = word.strip()
+    if word in _WORDS:
+        return Item(_WORDS[word])
+    match = _SLICE.fullmatch(word)
+    if match is None:
+        return None
+    start, stop, step = (None if part is None else int(part) for part in match.groups())
+    return Item(":", (start, stop, step))
+
+
+def first_axes(items: Sequence[Item], rank: int) -> list[int]:
+    """The axis of an array of `rank` axes at which each item begins.
+
+    >>> first_axes(parsed("..., i, None, i"), 3)
+    [0, 1, 2, 2]
+    """
+    left = max(rank - sum(item.takes_axis for item in items), 0)
+    axes, axis = [], 0
+    for item in items:
+        axes.append(axis)
+        axis += left if item.kind == "..." else item.takes_axis
+    return axes
+
+
+class _Part(NamedTuple):
+    """An item where it meets data: what it takes of an axis of `size` cells.
+
+    An "array" takes what its numbers name, a "slice" its `positions`; "new" is an axis of size 1 of
+    the result alone, and "apart" is nothing but a separation of arrays.
+    """
+
+    kind: Literal["array", "slice", "new", "apart"]
+    size: int = 1
+    array: Tensor | None = None
+    positions: range = range(0)
+    text: str = ""
+
+    @property
+    def has_entries(self) -> bool:
+        """Whether it is a slice whose positions are entries: not the whole axis, and not empty."""
+        return len(self.positions) > 0 and self.positions != range(self.size)
+
+
+def subscripted(
+    data: Tensor, subscript: str | None, indices: Sequence[Tensor], style: Style
+) -> Addressing:
+    """The addressing of `data[…]`: entries are the positions of slices, then the arrays' own grid.
+
+    A slice of a whole axis moves along with each entry. Where arrays stand apart, the axes of
+    their grid come first in the result; otherwise they stand where the arrays do. An index of rank
+    0 is judged even where the grid is empty.
+
+    >>> data, i = Tensor("x", (4, 5, 6), "int8"), Tensor("i", (2,), "int64")
+    >>> subscripted(data, "1:3, i, None", [i], Style()).result_shape
+    (2, 2, 1, 6)
+    """
+    items = (Item("i"),) * len(indices) if subscript is None else parsed(subscript)
+    _judge(data, items, indices)
+    parts = list(_parts(data, items, indices, style))
+    arrays = [part.array for part in parts if part.array is not None]
+    grid = broadcast_shapes([a.shape for a in arrays], [a.name for a in arrays])
+    alone = 0 in grid and any(array.rank == 0 for array in arrays)
+    return _Assembly(parts, grid, alone=alone).addressing(_meeting_place(parts, style))
+
+
+def _judge(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
+    """As many letters as arrays, no more axes than data has, and `...` once at most."""
+    letters = sum(item.takes_array for item in items)
+    if letters != len(indices):
+        raise UsageError(
+            "the subscript and the index arrays differ in number",
+            where=f"{counted(letters, 'array')} in {written(items)!r}, got {len(indices)}"[:200],
+            hint="i stands for one index array",
+        )
+    taken = sum(item.takes_axis for item in items)
+    if taken > data.rank:
+        raise ShapeRefused(
+            "more index arrays than data has axes"
+            if taken == letters
+            else "more indices than data has axes",
+            where=f"{counted(taken, 'index', 'indices')}, "
+            f"{data.name} has {counted(data.rank, 'axis', 'axes')}",
+            valid=f"0 … {data.rank}",
+        )
+    if sum(item.kind == "..." for item in items) > 1:
+        raise UsageError("... stands once at most", where=written(items)[:200])
+
+
+def _parts(
+    data: Tensor, items: Sequence[Item], indices: Sequence[Tensor], style: Style
+) -> Iterator[_Part]:
+    """One part for each axis of data and each new one, in order; left axes are taken whole."""
+    taken, arrays = sum(item.takes_axis for item in items), iter(indices)
+    if not any(item.kind == "..." for item in items):
+        items = (*items, Item("..."))
+    for item, axis in zip(items, first_axes(items, data.rank), strict=True):
+        if item.kind == "...":
+            rest = data.shape[axis : axis + data.rank - taken]
+            yield from (_Part("slice", size, positions=range(size)) for size in rest)
+            if not rest and style.dots_part:
+                yield _Part("apart")
+        elif item.kind == "None":
+            yield _Part("new")
+        elif item.kind == ":":
+            positions = _positions(item, data.shape[axis], style)
+            yield _Part("slice", data.shape[axis], positions=positions, text=str(item))
+        else:
+            yield _Part("array", 1 if item.kind == "b" else data.shape[axis], next(arrays))
+
+
+def _positions(item: Item, size: int, style: Style) -> range:
+    step = item.bounds[2]
+    if step == 0 or (step is not None and step < 0 and not style.backward):
+        raise ShapeRefused(
+            "a slice cannot have this step",
+            where=f"{item}",
+            valid="1 or more" if not style.backward else "any whole number but 0",
+        )
+    return range(*slice(*item.bounds).indices(size))
+
+
+def _meeting_place(parts: Sequence[_Part], style: Style) -> int:
+    """Before which part the axes of the arrays' grid stand in the result."""
+    arrays = [
+        number
+        for number, part in enumerate(parts)
+        if part.array is not None and not (style.rank_0_selects and part.array.rank == 0)
+    ]
+    if not arrays:
+        return 0
+    between = parts[arrays[0] : arrays[-1]]
+    return arrays[0] if all(part.kind == "array" for part in between) else 0
+
+
+class _Assembly:
+    """Puts the parts together. `alone`: the grid is empty and only indices of rank 0 are judged."""
+
+    def __init__(self, parts: Sequence[_Part], grid: Shape, *, alone: bool) -> None:
+        self.parts, self.grid, self.alone = parts, grid, alone
+        self.stepped = [len(part.positions) for part in parts if part.has_entries]
+        self.entries = (*self.stepped, *(() if alone else grid))
+        self.axes: list[Axis] = []
+        self.columns: list[Column] = []
+        self.ranges: list[Positions] = []
+        self.window: list[int] = []
+        self.order: list[int] = []
+
+    def addressing(self, meeting: int) -> Addressing:
+        for number, part in enumerate(self.parts):
+            if number == meeting:
+                self._meet()
+            self._place(part)
+        return Addressing(
+            tuple(self.axes),
+            self.entries,
+            tuple(self.window),
+            tuple(self.order),
+            tuple(self.columns),
+            tuple(self.ranges),
+        )
+
+    def _meet(self) -> None:
+        """The axes of the arrays' grid."""
+        if self.alone:
+            for size in self.grid:
+                self._window(size)
+        else:
+            self.order += range(len(self.stepped), len(self.entries))
+
+    def _place(self, part: _Part) -> None:
+        if part.array is not None:
+            if self.alone and part.array.rank:
+                self.axes.append(Axis(part.size))
+            else:
+                self._column(part.size, part.array.name)
+        elif part.has_entries:
+            self._column(part.size, self._range(part))
+        elif part.kind == "slice":
+            self.axes.append(Axis(part.size, window=len(self.window), span=len(part.positions)))
+            self._window(len(part.positions))
+        elif part.kind == "new":
+            self._window(1)
+
+    def _window(self, size: int) -> None:
+        """One more axis of the slice that moves along with each entry."""
+        self.order.append(len(self.entries) + len(self.window))
+        self.window.append(size)
+
+    def _column(self, size: int, source: str) -> None:
+        self.axes.append(Axis(size, column=len(self.columns)))
+        self.columns.append(Column(source))
+
+    def _range(self, part: _Part) -> str:
+        """The positions of a slice as index numbers of their own, under a name of their own."""
+        entry = len(self.ranges)
+        known = {positions.name for positions in self.ranges}
+        name = part.text if part.text not in known else f"{part.text} on axis {len(self.axes)}"
+        shape = (len(part.positions), *(1,) * (len(self.entries) - entry - 1))
+        self.ranges.append(Positions(name, part.positions, shape))
+        self.order.append(entry)
+        return name
