@@ -97,7 +97,6 @@ def test_the_oracle_and_the_worlds_know_it(operator: Operator) -> None:
 
 WITHOUT_RECORDING = {
     *("jax.at.subtract", "jax.segment_prod", "jax.segment_min", "jax.segment_max"),
-    "numpy.subtract.at",
 }
 """Operators whose framework was not asked; the oracle, the worlds and their twins cover them."""
 

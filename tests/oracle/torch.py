@@ -317,8 +317,7 @@ def index_put_(
     require(self.dtype == values.dtype, "dtype", "values have another dtype than self")
     found = _indexed(self, subscript, indices, indices_per_axis)
     (first, *others) = indices.values() if indices else [np.zeros(1)]
-    alone = not others and subscript in (None, "i")
-    if alone and values.size == 1 and not accumulate:
+    if not others and values.size == 1 and not accumulate:
         require(type_of(first) != "uint8", "dtype", "only masks of bool are filled")
         values = values.reshape(()) if type_of(first) == "bool" else values
     return families.apply(self, found.writes(values), add if accumulate else replace)

@@ -70,8 +70,8 @@ def index_put_(
     """Write the cells that an index tuple names, as self[i, 1:3, None, ...] = values.
 
     The subscript is that of index; values broadcast to the shape of self[…] and have self's type.
-    Negative indices count from the end. One mask alone takes one value of any rank, unless it is a
-    mask of uint8, which PyTorch then refuses. Halves are rounded after every addition.
+    Negative indices count from the end. A mask without other tensors takes one value of any rank,
+    unless it is a mask of uint8, which PyTorch then refuses. Halves are rounded after each step.
     """
     allow(self, (*DATA, *FLOAT8))
     same_type(self, values)
@@ -105,6 +105,6 @@ def index_put_(
 
 
 def _is_one_mask(subscript: str | None) -> bool:
-    """Whether a subscript is nothing but one mask, which PyTorch fills rather than indexes."""
-    kinds = [item.kind for item in parsed(subscript or "")]
-    return kinds[:1] in (["m"], ["u"], ["b"]) and set(kinds[1:]) <= {"+"}
+    """Whether the only tensor of a subscript is a mask, which PyTorch fills rather than indexes."""
+    letters = [item.kind for item in parsed(subscript or "") if item.takes_array]
+    return letters[:1] in (["m"], ["u"], ["b"]) and set(letters[1:]) <= {"+"}

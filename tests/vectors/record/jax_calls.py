@@ -1,0 +1,86 @@
+"""JAX with 64 bits on: x.at[…] with subscripts and segments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from cases import Call, Operator
+from drawing import (
+    TYPES,
+    arrays_of,
+    brackets,
+    indices,
+    key_of,
+    result_shape,
+    shape,
+    stretching,
+    values,
+)
+
+jax.config.update("jax_enable_x64", True)
+jnp = jax.numpy
+INTEGERS = ("int64", "int32", "int8", "uint8")
+MODES = (None, "fill", "drop", "clip")
+
+
+def _brackets(rng: random.Random, *, writes: bool) -> Call | None:
+    sizes, dtype = shape(rng, 1), rng.choice(TYPES)
+    subscript, arrays = brackets(rng, sizes, INTEGERS)
+    inputs = {"x": values(rng, sizes, dtype)}
+    inputs |= {f"indices_{number}": array for number, array in enumerate(arrays)}
+    attrs = {"subscript": subscript, "mode": rng.choice(MODES)}
+    legal = [array if array.dtype == np.bool_ else np.clip(array, -1, 0) for array in arrays]
+    result = result_shape(sizes, subscript, legal)
+    if result is not None and 0 in result:
+        return None  # JAX then compares no shapes
+    if writes:
+        kept = dtype if rng.random() < 0.7 else rng.choice(TYPES)
+        inputs["values"] = values(rng, stretching(rng, result), kept)
+    return inputs, attrs
+
+
+def _at(method: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+        key = key_of(attrs["subscript"], arrays_of(inputs))
+        more = [jnp.asarray(inputs["values"])] if "values" in inputs else []
+        update = getattr(jnp.asarray(inputs["x"]).at[key], method)
+        return np.asarray(update(*more, mode=attrs["mode"]))
+
+    return run
+
+
+def _segments(rng: random.Random) -> Call:
+    rows, count = rng.randint(1, 6), rng.randint(1, 5)
+    data = values(rng, (rows, *shape(rng, 0, 1)), rng.choice(TYPES))
+    ids = indices(rng, (rows,), count, rng.choice(INTEGERS[:2]), from_end=False)
+    told = ids.max() < 0 or rng.random() < 0.8
+    attrs = {"num_segments": count if told else None, "mode": rng.choice((None, "clip"))}
+    return {"data": data, "segment_ids": ids}, attrs
+
+
+def _segment(name: str) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    def run(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+        data, ids = (jnp.asarray(array) for array in inputs.values())
+        return np.asarray(getattr(jax.ops, name)(data, ids, **attrs))
+
+    return run
+
+
+DRAWN = 30
+"""Each call is compiled, which takes a while."""
+
+OPERATORS = [
+    Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), jax.__version__),
+    *(
+        Operator(f"at.{name}", lambda rng: _brackets(rng, writes=True), _at(name), jax.__version__)
+        for name in ("set", "add", "subtract", "max")
+    ),
+    *(
+        Operator(name, _segments, _segment(name), jax.__version__)
+        for name in ("segment_prod", "segment_min", "segment_max")
+    ),
+]

@@ -1,0 +1,119 @@
+"""PyTorch: x[…], index_put_ with subscripts, and what masks choose."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from cases import Call, Operator
+from drawing import TYPES, arrays_of, brackets, key_of, shape, stretching, values
+
+VERSION = torch.__version__.partition("+")[0]
+INTEGERS = ("int64", "int64", "int32")
+
+
+def _brackets(rng: random.Random) -> tuple[Any, str, list[Any]]:
+    sizes, dtype = shape(rng, 1), rng.choice(TYPES)
+    subscript, arrays = brackets(rng, sizes, INTEGERS, backward=rng.random() < 0.05)
+    masks = [array for array in arrays if array.dtype == np.bool_ and array.ndim]
+    if masks and rng.random() < 0.3:
+        chosen = {id(mask) for mask in masks}
+        arrays = [a.astype(np.uint8) if id(a) in chosen else a for a in arrays]
+    return values(rng, sizes, dtype), subscript, arrays
+
+
+def _shape(data: Any, subscript: str, arrays: list[Any]) -> tuple[int, ...] | None:
+    try:
+        return tuple(torch.zeros(data.shape)[_key(subscript, arrays)].shape)
+    except (IndexError, ValueError, RuntimeError):
+        return None
+
+
+def _key(subscript: str, arrays: list[Any]) -> tuple[Any, ...]:
+    return key_of(subscript, [torch.from_numpy(np.asarray(array)) for array in arrays])
+
+
+def _index(rng: random.Random) -> Call | None:
+    data, subscript, arrays = _brackets(rng)
+    result = _shape(data, subscript, arrays)
+    if result is not None and 0 in result:
+        return None  # PyTorch then looks at no index
+    inputs = {"input": data, **{f"indices_{n}": array for n, array in enumerate(arrays)}}
+    return inputs, {"subscript": subscript}
+
+
+def _index_put(rng: random.Random) -> Call | None:
+    data, subscript, arrays = _brackets(rng)
+    result = _shape(data, subscript, arrays)
+    if not arrays or any(array.dtype == np.bool_ and array.ndim == 0 for array in arrays):
+        return None  # index_put_ counts a mask without axes as an index, x[…] = values does not
+    if result is not None and 0 in result:
+        return None
+    inputs = {"self": data, **{f"indices_{n}": array for n, array in enumerate(arrays)}}
+    filled = any(array.dtype in (np.bool_, np.uint8) for array in arrays)
+    kept = data.dtype.name if filled or rng.random() < 0.9 else rng.choice(TYPES)
+    inputs["values"] = values(rng, stretching(rng, result), kept)
+    return inputs, {"subscript": subscript, "accumulate": rng.random() < 0.3}
+
+
+def _put(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    """Basic items make a view first, and the tensors are index_put_'s tuple: as x[…] = values."""
+    data, key = torch.tensor(inputs["self"]), _key(attrs["subscript"], arrays_of(inputs))
+    updates = torch.tensor(inputs["values"])
+    if all(isinstance(item, torch.Tensor) for item in key):
+        return data.index_put_(key, updates, accumulate=attrs["accumulate"])
+    if attrs["accumulate"]:
+        added = torch.arange(data.numel()).reshape(data.shape)[key]
+        return data.put_(added, updates.expand(added.shape), accumulate=True)
+    if data.dtype != updates.dtype:
+        raise TypeError("index_put_ takes values of its own type")
+    if updates.numel() > 1 or updates.dim() > added_rank(data, key):
+        updates = updates.expand(data[key].shape)
+    data[key] = updates
+    return data
+
+
+def added_rank(data: Any, key: tuple[Any, ...]) -> int:
+    """How many axes data[key] has."""
+    return int(data[key].dim())
+
+
+def _masked(rng: random.Random, *, source: bool) -> Call:
+    sizes, dtype = shape(rng), rng.choice(TYPES)
+    chosen = stretching(rng, sizes)
+    mask = np.array([rng.random() < 0.6 for _ in range(int(np.prod(chosen, dtype=int)))])
+    mask = mask.astype("bool").reshape(chosen)
+    inputs = {"input": values(rng, sizes, dtype), "mask": mask}
+    if rng.random() < 0.05:
+        inputs["mask"] = mask.astype(np.uint8)
+    if source:
+        kept = dtype if rng.random() < 0.9 else rng.choice(TYPES)
+        inputs["source"] = values(rng, shape(rng, 1), kept)
+        if rng.random() < 0.6:
+            inputs["source"] = values(rng, (int(np.prod(sizes, dtype=int)) * 4,), kept)
+    return inputs, {}
+
+
+def _get(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    return torch.tensor(inputs["input"])[_key(attrs["subscript"], arrays_of(inputs))].numpy()
+
+
+def _select(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    del attrs
+    return torch.masked_select(*map(torch.tensor, inputs.values())).numpy()
+
+
+def _scatter(inputs: Mapping[str, Any], attrs: Mapping[str, Any]) -> Any:
+    del attrs
+    return torch.masked_scatter(*map(torch.tensor, inputs.values())).numpy()
+
+
+OPERATORS = [
+    Operator("index", _index, _get, VERSION),
+    Operator("index_put_", _index_put, lambda i, a: _put(i, a).numpy(), VERSION),
+    Operator("masked_select", lambda rng: _masked(rng, source=False), _select, VERSION),
+    Operator("masked_scatter", lambda rng: _masked(rng, source=True), _scatter, VERSION),
+]
