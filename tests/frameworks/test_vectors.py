@@ -76,7 +76,7 @@ def test_the_oracle_answers_as_recorded(name: str) -> None:
 
 FEWEST = {
     "onnx": 799, "openvino": 529, "numpy": 280, "tensorflow": 515, "mxnet": 140, "caffe2": 56,
-    "torch": 390, "jax": 379,
+    "torch": 390, "jax": 550,
 }  # fmt: skip
 """Cases of each framework; recording anew may add to them."""
 

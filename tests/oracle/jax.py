@@ -156,9 +156,12 @@ def _at(combine: Combine, refused: tuple[str, ...] = ()) -> Operator:
             (None, "fill", "drop", "promise_in_bounds"), inside_or_skipped
         )
         place = _at_place(places | {"clip": clamped}, mode, wrap=wrap_negative_indices)
-        require(type_of(x) not in refused, "dtype", f"not for {type_of(x)}")
+        both = {type_of(x), type_of(values)}
+        require(not both <= {*refused}, "dtype", f"not for {type_of(x)}")
         found = _indexed(x, subscript, indices, indices_per_axis, place)
-        return families.apply(x, found.writes(values.astype(x.dtype)), combine)
+        wide = values.dtype if type_of(x) == "bool" else x.dtype
+        written = families.apply(x.astype(wide), found.writes(values.astype(wide)), combine)
+        return written.astype(x.dtype)
 
     return at
 
@@ -172,8 +175,15 @@ operator("jax.at.max")(_at(largest))
 
 
 def _segment(combine: Combine, identity: Operator) -> Operator:
-    def segment(data: Array, segment_ids: Array, num_segments: int | None = None) -> Array:
+    def segment(
+        data: Array,
+        segment_ids: Array,
+        num_segments: int | None = None,
+        mode: str | None = None,
+    ) -> Array:
         require_type(segment_ids, INTEGERS, "segment_ids")
+        arithmetic = combine in (add, multiply)
+        require(not (arithmetic and type_of(data) == "bool"), "dtype", "no arithmetic of bool")
         if num_segments is None:
             num_segments = max((int(i) for i in segment_ids.flat), default=-1) + 1
         require(num_segments >= 0, "shape", "a negative number of segments")
@@ -181,7 +191,8 @@ def _segment(combine: Combine, identity: Operator) -> Operator:
         require(segment_ids.shape == data.shape[:1], "shape", "data and segment_ids differ")
         output = np.full((num_segments, *data.shape[1:]), identity(data), data.dtype)
         vectors = segment_ids[:, None]
-        writes = families.writes_vectors(output, vectors, data, inside_or_skipped)
+        place: Place = clamped if mode == "clip" else inside_or_skipped
+        writes = families.writes_vectors(output, vectors, data, place)
         return families.apply(output, writes, combine)
 
     return segment
