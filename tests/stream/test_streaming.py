@@ -22,9 +22,11 @@ from conftest import Array, assert_same, judged
 
 import gscli
 from gscli import stream as streaming
+from gscli.cli.guard import guarded
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.regular import open_regular
+from gscli.plan.plan import Plan
 from gscli.stream import reading, rowfile, writeback, writing
 
 RNG = np.random.default_rng(3)
@@ -394,3 +396,24 @@ def test_memory_does_not_grow_with_the_files(name: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert data.nbytes == 128 << 20
     assert int(done.stdout) < 110 << 10
+
+
+@pytest.mark.parametrize("way", ["streamed", "patched"])
+def test_a_command_judges_the_indices_of_a_file_once(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gscli.files.content.MAPPED_FROM", 1)
+    monkeypatch.setattr("gscli.stream.running.LARGE", 1)
+    places = np.arange(0, 60, 3)[:, None]
+    for name, array in {"d": np.zeros((90, 4)), "i": places, "u": np.ones((20, 4))}.items():
+        np.save(tmp_path / f"{name}.npy", array)
+    judged: list[str] = []
+    judge = Plan.judge
+    monkeypatch.setattr(Plan, "judge", lambda plan: (judged.append(way), judge(plan))[1])
+    files = [str(tmp_path / f"{name}.npy") for name in "diu"]
+    out = tmp_path / "out.npy"
+    more = ["-o", str(out), "--quiet"] if way == "streamed" else ["--in-place", "--quiet"]
+    assert guarded(["scatter-nd", *files, *more]) == 0
+    assert judged == [way]
+    written = np.load(out if way == "streamed" else files[0])
+    assert written.sum() == written[places[:, 0]].sum() == 80
