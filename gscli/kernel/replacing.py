@@ -7,7 +7,7 @@ replaced need not be copied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,7 @@ def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     return output
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(NamedTuple):
     """Which rows are data's and which are updates: `entries` go to `rows`, None: all in turn."""
 
     kept: Indices | slice

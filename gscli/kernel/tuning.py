@@ -6,8 +6,7 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from gscli.base.arrays import Array
 from gscli.plan.plan import BLOCK
@@ -19,8 +18,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True, slots=True)
-class Tuning:
+class Tuning(NamedTuple):
     """Sizes of the pieces in which work is done.
 
     `block`: addresses computed at a time, so few that they are still in a cache when they are used.
@@ -29,7 +27,7 @@ class Tuning:
     """
 
     block: int = 2 * BLOCK
-    threads: int = field(default_factory=_processors)
+    threads: int = _processors()
     parallel_bytes: int = 4 << 20
 
     def threads_for(self, moved: Array) -> int:
