@@ -519,6 +519,33 @@ def test_dark_still_and_printed(show: Any) -> None:
     window.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
+PAPERS = {
+    "twelve": lambda: trace("onnx.gather", {"data": np.full((2, 12), 1234.5678), "indices": [1]}),
+    "forty": lambda: trace("onnx.gather", {"data": np.full((2, 40), 12.25), "indices": [1]}),
+}
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_paper_shows_every_column(show: Any, name: str) -> None:
+    window = show(PAPERS[name](), options=ViewOptions(full=True))
+    columns = len(window.run(
+        "return [...document.querySelectorAll('.data th[scope=col]')].map(c => c.textContent)"
+    ))  # fmt: skip
+    window.run("window.dispatchEvent(new Event('beforeprint'))")
+    window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    window.resize(720)
+    assert window.run("return document.documentElement.scrollWidth") <= 720
+    printed = "return [...document.querySelectorAll('.data th[scope=col]')]"
+    printed += ".filter(c => c.offsetParent).map(c => c.textContent)"
+    assert sorted(map(int, window.run(printed))) == list(range(columns))
+    values = "return [...document.querySelectorAll('.output td:not(.gap)')]"
+    values += ".filter(c => c.offsetParent && c.textContent === '·').length"
+    assert window.run(values) == 0
+    window.devtools("Emulation.setEmulatedMedia", media="", features=[])
+    window.run("window.dispatchEvent(new Event('afterprint'))")
+    assert window.run("return document.querySelectorAll('.part-of, [hidden]').length") == 0
+
+
 @pytest.mark.parametrize("name", [*EXAMPLES, "large"])
 def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
     window = show((EXAMPLES | {"large": large})[name]())

@@ -148,6 +148,15 @@ def test_planes_have_captions_and_batches_are_named() -> None:
     assert "data 1,1,0 is 6, entry b" in Reader(text).labels
 
 
+def test_rows_that_are_batches_are_named() -> None:
+    inputs = {"data": [[1, 2], [3, 4]], "indices": [[0], [1]]}
+    text = page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
+    assert text.count('<th scope="row"><small>batch</small> 1</th>') == 2
+    found = trace("tensorflow.gather", {"params": [[1, 2], [3, 4]], "indices": [[0, 0], [1, 0]]},
+                  {"batch_dims": 1, "axis": 1})  # fmt: skip
+    assert page([found]).count("<small>batch</small> 0") == 3
+
+
 def test_strings_stay_text() -> None:
     text = page([EXAMPLES["hostile"]()])
     reader = Reader(text)

@@ -19,6 +19,7 @@ SCRIPTS = (
     "predict.js",
     "example.js",
     "quiz.js",
+    "paper.js",
     "page.js",
 )
 STYLE = "page.css"

@@ -69,6 +69,8 @@ function Turns(frame, noun) {
 Turns(document.querySelector("main"), "example");
 all(document, ".comparison").forEach(function (frame) { Turns(frame, "answer"); });
 
+Paper();
+
 // The example that is seen: the innermost section that is on.
 function seen() {
   return all(document, "section.current").filter(function (section) {

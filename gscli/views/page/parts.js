@@ -53,7 +53,7 @@ function placeOf(cell) {
   var row = cell.parentNode.cells[0];
   var lead = table.getAttribute("data-l");
   var at = lead ? lead.split(",") : [];
-  if (row.scope) { at.push(row.textContent); }
+  if (row.scope) { at.push(row.textContent.replace(/\D/g, "")); }
   if (table.tHead) { at.push(table.tHead.rows[0].cells[cell.cellIndex].textContent); }
   return at.map(Number);
 }

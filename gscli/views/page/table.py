@@ -130,9 +130,11 @@ class _Frame:
                 for column in self._columns]  # fmt: skip
         if not self._numbered:
             return f"<tr>{''.join(_cell(self._cells, at, None) for at in line)}</tr>"
-        owner = self._cells.owner([at for at in line if not isinstance(at, range)])
+        batch = 0 < self._sheet.subject.batch >= len(self._sheet.shape) - 1
+        shown = [at for at in line if not isinstance(at, range)]
+        owner = None if batch else self._cells.owner(shown)
         cells = "".join(_cell(self._cells, at, owner) for at in line)
-        return f"<tr>{_row_header(self._cells, row, owner)}{cells}</tr>"
+        return f"<tr>{_row_header(self._cells, row, owner, batch=batch)}{cells}</tr>"
 
     def _at(self, row: int, column: int) -> Cell:
         return (row,) if self._sheet.upright else self._sheet.cell(self._lead, row, column)
@@ -153,10 +155,10 @@ def _headers(columns: Sequence[int | range], heads: Sequence[str]) -> str:
     )
 
 
-def _row_header(cells: Cells, row: int, owner: int | None) -> str:
-    """The number of the row, or the letter of the entry that it is."""
+def _row_header(cells: Cells, row: int, owner: int | None, *, batch: bool) -> str:
+    """The number of the row, or the letter of the entry that it is; a row may be a batch."""
     if owner is None:
-        return f'<th scope="row">{row}</th>'
+        return f'<th scope="row">{"<small>batch</small> " * batch}{row}</th>'
     chip = f'<i class="{cells.chip(owner)}">{label_of(owner)}</i>'
     return f'<th scope="row" class="letter"><span class="v">entry </span>{chip}</th>'
 
