@@ -73,6 +73,14 @@ class Settings(NamedTuple):
             "refuse what is only warned about: open duplicates, widened indices",
         ),
     ] = False
+    expect: Annotated[
+        str | None,
+        Shared("hold the result against FILE, and say what would give it; exit 1 if not", "FILE"),
+    ] = None
+    rtol: Annotated[
+        str | None, Shared("with --expect: difference allowed per expected value", "NUMBER")
+    ] = None
+    atol: Annotated[str | None, Shared("with --expect: difference allowed to all", "NUMBER")] = None
     in_place: Annotated[
         str | None,
         Shared(

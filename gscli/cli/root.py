@@ -27,6 +27,7 @@ TOOLS: dict[str, str] = {
     "fuzz": "Random calls put to an installed runtime; what differs is made small.",
     "cases": "Write test cases that cover each rule, for a CI that cannot call gscli.",
     "runtimes": "Which runtimes can be asked, what is installed, and their adapters.",
+    "diff": "Hold two tensors against each other, cell by cell.",
     "run": "Run ONNX node-test folders and compare with their outputs.",
     "batch": "Run one job per line of a JSON Lines file.",
     "show": "List what a file holds, or print a tensor.",

@@ -158,6 +158,28 @@ suffixes gscli reads.
 """
 
 
+PORTING = """\
+My converter's answer is wrong. Save what goes in and what comes out, and hold the rules against it:
+
+  gscli scatter-nd data.npy idx.npy upd.npy --reduction add --expect out.npy
+
+The exit status is 1 when they differ. Told are the type and shape first, then the cells with both
+values, the entries that reach them, and what would give exactly the expected answer: the rules of
+another framework, or a common mistake such as negative indices read as 0, a reduction that is
+missing, axes or vectors in another order. --rtol and --atol say how far numbers may be apart; the
+usual is the last bits of the type, and nothing for integers. gscli diff A B does the same for two
+files without an operator.
+
+  gscli compare scatter-nd data.npy idx.npy upd.npy    what each framework answers
+  gscli check scatter-nd data.npy idx.npy upd.npy      every index that is not read as written
+
+A CUDA kernel stops with "device-side assert triggered" and does not say which index. Save the
+tensors on the CPU before the call, numpy.save("idx.npy", index.cpu().numpy()), and ask
+
+  gscli check torch gather data.npy idx.npy --dim 1    names every index that is out of range
+"""
+
+
 def texts() -> dict[str, tuple[str, Callable[[], str]]]:
     """Topic -> its one-line summary and its text; the manual page is made of them."""
     return {
@@ -167,6 +189,7 @@ def texts() -> dict[str, tuple[str, Callable[[], str]]]:
         "colors": ("colour, palettes, width, plain text", lambda: COLORS),
         "frameworks": ("whose operators there are, and under which names", frameworks),
         "json": ("documents in and out, errors as data", lambda: JSON),
+        "porting": ("a wrong answer: where, and whose rule would give it", lambda: PORTING),
         "differences": ("what surprises who comes from another framework", lambda: DIFFERENCES),
         "environment": ("variables that set defaults", environment),
         "completion": ("words and files completed by the shell", lambda: COMPLETION),

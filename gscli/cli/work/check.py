@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 
-from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused
+from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import loaded_inputs
 from gscli.cli.options import Settings
@@ -23,6 +23,11 @@ def check_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """Every remark; exit status 1 when there is one."""
+    if settings.expect is not None:
+        raise UsageError(
+            "check runs nothing that could be held against a file",
+            where="--expect", hint=f"{operator.command_line} … --expect FILE",
+        )  # fmt: skip
     attrs = parsed_attributes(operator, texts)
     inputs = loaded_inputs(operator, words, attrs, settings)
     attrs = dict(inputs.attrs)

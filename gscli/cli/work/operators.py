@@ -14,8 +14,10 @@ from gscli.cli.options import Settings
 from gscli.cli.terminal import tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
+from gscli.cli.work.expecting import Expected, tell_expectation
 from gscli.files import files
 from gscli.frameworks.operator import Operator
+from gscli.lab.expectation import Expectation
 from gscli.traces.duplicates import judged_part
 from gscli.traces.trace import Trace
 
@@ -34,6 +36,7 @@ def run_operator(
     """
     began = time.perf_counter()
     check_requests(settings)
+    expected = Expected.asked(settings, words)
     call = Call(operator, words, texts, settings)
     if settings.in_place:
         done = call.patched()
@@ -42,13 +45,14 @@ def run_operator(
         return 0
     large = call.goes_to_file()
     trace = call.written() if large else call.traced()
+    expectation = expected.of(trace) if expected else None
     pictures = _drawn_files(trace, settings)
     on_screen = settings.draws and settings.step is None
     shown = drawn(trace, settings) if on_screen else ""
     call.check_unchanged()
     if settings.saves and not large:
         files.save(settings.output or "-", trace.output, format=settings.format)
-    _print_document(trace, settings)
+    _print_document(trace, settings, expectation)
     for path, text in pictures.items():
         save_text(path, text)
     if settings.draws and settings.step is not None:
@@ -56,7 +60,7 @@ def run_operator(
     sys.stdout.write(shown)
     if settings.verbose:
         _tell_more(trace, time.perf_counter() - began)
-    return 0
+    return 0 if expectation is None else tell_expectation(expectation, settings, below=bool(shown))
 
 
 def explain_operator(
@@ -64,25 +68,32 @@ def explain_operator(
 ) -> int:
     """The formula and a line per entry."""
     check_requests(settings)
+    expected = Expected.asked(settings, words)
     trace = Call(operator, words, texts, settings).traced()
+    expectation = expected.of(trace) if expected else None
     pictures = _drawn_files(trace, settings)
-    _print_document(trace, settings)
+    _print_document(trace, settings, expectation)
     for path, text in pictures.items():
         save_text(path, text)
     if settings.prints:
         sys.stdout.write(explained(trace, settings))
-    return 0
+    return 0 if expectation is None else tell_expectation(expectation, settings, below=True)
 
 
 def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
     return drawn_files(trace, settings) if settings.svg or settings.html else {}
 
 
-def _print_document(trace: Trace, settings: Settings) -> None:
+def _print_document(
+    trace: Trace, settings: Settings, expectation: Expectation | None = None
+) -> None:
     if settings.json == "output":
         sys.stdout.write(json.dumps(files.dump_json(trace.output)) + "\n")
     elif settings.json is not None:
-        sys.stdout.write(json.dumps(trace.to_dict(settings.limit)) + "\n")
+        document = trace.to_dict(settings.limit)
+        if expectation is not None:
+            document["expectation"] = expectation.to_dict()
+        sys.stdout.write(json.dumps(document) + "\n")
 
 
 def refuse_rasters(settings: Settings) -> None:
@@ -101,7 +112,7 @@ def refuse_rasters(settings: Settings) -> None:
 def check_requests(settings: Settings) -> None:
     """Two results that both want stdout, and bytes that a terminal would choke on."""
     if settings.in_place:
-        others = ("output", "format", "json", "svg", "html", "step")
+        others = ("output", "format", "json", "svg", "html", "step", "expect")
         given = [f"--{name}" for name in others if getattr(settings, name) is not None]
         if given:
             raise UsageError(

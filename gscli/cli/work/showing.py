@@ -27,7 +27,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
         raise UsageError("one SVG shows one tensor", where=f"{len(texts)} files")
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     for number, text in enumerate(texts):
-        listed = _several(text, limit)
+        listed = members_of(text, limit)
         if len(texts) > 1 and settings.json is None and not settings.quiet:
             titled = listed is None and not statistics_only  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{safe(text)}\n"))
@@ -41,7 +41,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
     return 0
 
 
-def _several(text: str, limit: int) -> list[files.Member] | None:
+def members_of(text: str, limit: int) -> list[files.Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     source = files.Source.parse(text)
     if source.kind != "file" or source.member is not None or not os.path.isfile(source.path):  # noqa: PTH113  names may be odd

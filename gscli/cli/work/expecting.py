@@ -1,0 +1,170 @@
+"""`--expect FILE` and `gscli diff A B`: an answer held against another one."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from gscli.base.arrays import Array
+from gscli.base.errors import DtypeRefused, UsageError
+from gscli.base.text import safe
+from gscli.cli.inputs import byte_limit
+from gscli.cli.options import Settings
+from gscli.files import files
+from gscli.files.element_types import cast_exactly
+from gscli.files.files import STANDARD_INPUT
+
+if TYPE_CHECKING:
+    from gscli.lab.difference import Difference, Tolerance
+    from gscli.lab.expectation import Expectation
+    from gscli.traces.trace import Trace
+
+
+class Expected(NamedTuple):
+    """The expected answer, read before anything runs; an untyped one takes the result's type."""
+
+    loaded: files.Loaded
+    tolerance: Tolerance
+
+    @classmethod
+    def asked(cls, settings: Settings, words: Sequence[str]) -> Expected | None:
+        """What `--expect` names, or None; a tolerance without it is a mistake."""
+        if settings.expect is None:
+            for name in ("rtol", "atol"):
+                if getattr(settings, name) is not None:
+                    raise UsageError(f"--{name} goes with --expect", hint="add --expect FILE")
+            return None
+        if settings.expect == "-" and "-" in [*words, *settings.extra.values()]:
+            raise UsageError(
+                "only one input can be - (standard input)", where="--expect",
+                hint="put the others into files",
+            )  # fmt: skip
+        return cls(_loaded(settings.expect, "expect", settings), tolerance_of(settings))
+
+    def of(self, trace: Trace) -> Expectation:
+        """The run held against it."""
+        from gscli.lab.expectation import Expectation  # noqa: PLC0415  only where it is asked for
+
+        array = _typed_as(self.loaded, trace.output)
+        return Expectation(trace, array, _name(self.loaded.origin), self.tolerance)
+
+
+def _loaded(text: str, name: str, settings: Settings) -> files.Loaded:
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    return files.load(text, name=name, max_bytes=limit)
+
+
+def _name(origin: str) -> str:
+    return {"inline": "the expected answer", STANDARD_INPUT: "standard input"}.get(
+        origin, safe(origin)
+    )
+
+
+def _typed_as(loaded: files.Loaded, other: Array) -> Array:
+    """Numbers without an element type of their own in that of `other`, where they fit."""
+    if loaded.typed:
+        return loaded.array
+    with suppress(DtypeRefused):
+        return cast_exactly(loaded.array, other.dtype, loaded.origin)
+    return loaded.array
+
+
+def tolerance_of(settings: Settings) -> Tolerance:
+    """`--rtol` and `--atol` as numbers from 0 up."""
+    from gscli.lab.difference import Tolerance  # noqa: PLC0415
+
+    relative, absolute = (_tolerance(name, settings) for name in ("rtol", "atol"))
+    return Tolerance(relative, absolute or 0.0)
+
+
+def _tolerance(name: str, settings: Settings) -> float | None:
+    text = getattr(settings, name)
+    if text is None:
+        return None
+    with suppress(ValueError):
+        number = float(text)
+        if math.isfinite(number) and number >= 0:
+            return number
+    raise UsageError(
+        f"{name} takes a number", where=f"--{name} {safe(text, 60)}", valid="0, 1e-6, 0.5, …"
+    )
+
+
+def tell_expectation(found: Expectation, settings: Settings, *, below: bool) -> int:
+    """Print it below the picture, unless nobody asked for words; 1 where the answers differ."""
+    if settings.prints:
+        told = found.sentences()
+        letters = [found.letter(cell.at) for cell in found.difference.cells]
+        sys.stdout.write("\n" * below + _drawn(found.difference, told, settings, letters))
+    return int(not found.equal)
+
+
+def _drawn(
+    found: Difference, told: Sequence[str], settings: Settings, letters: Sequence[str] = ()
+) -> str:
+    from gscli.cli.work.drawing import view_options  # noqa: PLC0415
+    from gscli.views.lines import render  # noqa: PLC0415
+    from gscli.views.terminal.difference import DifferenceView  # noqa: PLC0415
+
+    options = view_options(settings)
+    return render(DifferenceView(found, told, options, letters), options)
+
+
+def diff_files(first: str, second: str, settings: Settings) -> int:
+    """Hold B against A, member by member where both are containers; 1 where anything differs."""
+    if first == second == "-":
+        raise UsageError("only one input can be - (standard input)", hint="put one into a file")
+    from gscli.cli.work.showing import members_of  # noqa: PLC0415
+    from gscli.lab.difference import difference  # noqa: PLC0415
+    from gscli.lab.expectation import heading  # noqa: PLC0415
+
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    listed = [members_of(text, limit) for text in (first, second)]
+    pairs = _pairs(first, second, listed)
+    rows, equal = list[dict[str, object]](), True
+    for name, one, other in pairs:
+        if one is None or other is None:
+            equal = False
+            missing = f"{name} is only in {safe(first if other is None else second)}"
+            rows.append({"name": name, "equal": False, "missing": (one is None and "A") or "B"})
+            _say(f"{missing}\n", settings)
+            continue
+        left, right = (_loaded(text, "tensor", settings) for text in (one, other))
+        actual = _typed_as(left, right.array) if right.typed else left.array
+        found = difference(actual, _typed_as(right, actual), tolerance_of(settings))
+        equal = equal and found.equal
+        rows.append({"name": name, **found.to_dict()} if name else found.to_dict())
+        told = [f"equal: all {found.total:,} cells"] if found.equal else heading(found, safe(other))
+        told[0] = f"{name}: {told[0]}" if name else told[0]
+        if settings.json is None and not settings.quiet:
+            sys.stdout.write(_drawn(found, told, settings))
+    if settings.json is not None:
+        document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
+            "equal": equal, "members": rows,
+        }  # fmt: skip
+        sys.stdout.write(json.dumps(document) + "\n")
+    return int(not equal)
+
+
+def _say(text: str, settings: Settings) -> None:
+    if settings.json is None and not settings.quiet:
+        sys.stdout.write(text)
+
+
+def _pairs(
+    first: str, second: str, listed: Sequence[Sequence[files.Member] | None]
+) -> list[tuple[str, str | None, str | None]]:
+    """What is held against what: name, and the words that load each side (None: not there)."""
+    one, other = listed
+    if one is None or other is None:
+        return [("", first, second)]
+    names = [[member.name for member in side] for side in (one, other)]
+    return [
+        (name, f"{first}::{name}" if name in names[0] else None,
+         f"{second}::{name}" if name in names[1] else None)
+        for name in dict.fromkeys([*names[0], *names[1]])
+    ]  # fmt: skip

@@ -1,0 +1,72 @@
+"""Where an answer differs from the expected one: sentences, and a table of the first cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gscli.lab.difference import Difference
+from gscli.views.lines import Drawn, wrapped
+from gscli.views.options import ViewOptions
+from gscli.views.palette import palette_of
+from gscli.views.signs import cells, left, right, signs_of
+from gscli.views.style import PLAIN, Line
+
+SHOWN = 8
+"""Differing cells in the table; `--limit` asks for others."""
+
+WIDEST = 40
+"""Characters of a value."""
+
+HEADS = ("cell", "is", "expected")
+
+
+class DifferenceView(Drawn):
+    """`told` are the sentences, the first of them the verdict; `letters` name entries by cell."""
+
+    def __init__(
+        self,
+        found: Difference,
+        told: Sequence[str],
+        options: ViewOptions,
+        letters: Sequence[str] = (),
+    ) -> None:
+        super().__init__(options)
+        self.found, self.told, self.letters = found, told, letters
+        self.palette, self.signs = palette_of(options), signs_of(options)
+
+    def draw(self, width: int) -> list[Line]:
+        """The verdict, the first differing cells, then the rest of what is told."""
+        verdict, *others = self.told
+        style = self.palette.bold if self.found.equal else self.palette.alarm
+        lines: list[Line] = [[(line, style)] for line in wrapped(verdict, width)]
+        if self.found.cells:
+            lines += [[], *self._table(), []]
+        for text in others:
+            lines += [[(line, PLAIN)] for line in wrapped(text, width, indent="    ")]
+        return lines
+
+    def _table(self) -> list[Line]:
+        shown = self.found.cells[: self.options.limit or SHOWN]
+        columns = [
+            [f"[{','.join(map(str, cell.at))}]" for cell in shown],
+            [self._value(cell.actual) for cell in shown],
+            [self._value(cell.expected) for cell in shown],
+        ]
+        widths = [max(map(cells, (h, *c))) for h, c in zip(HEADS, columns, strict=True)]
+        letters = [*self.letters, *[""] * len(shown)][: len(shown)]
+        margin = max(map(cells, letters), default=0)
+        head: Line = [(" " * (margin + 2), PLAIN)]
+        for name, width in zip(HEADS, widths, strict=True):
+            head += [(right(name, width) + "  ", self.palette.dim)]
+        lines = [head]
+        for letter, *texts in zip(letters, *columns, strict=True):
+            line: Line = [(f" {left(letter, margin)} ", self.palette.bold)]
+            line += [(right(t, w) + "  ", PLAIN) for t, w in zip(texts, widths, strict=True)]
+            lines.append(line)
+        if self.found.different > len(shown):
+            lines.append([(f" {self.signs.down}", self.palette.dim)])
+        return lines
+
+    def _value(self, value: object) -> str:
+        """All digits, for the last ones may be what differs."""
+        return self.signs.text(str(value), WIDEST)

@@ -1,0 +1,106 @@
+"""`--expect` and `gscli diff` as a shell runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from shell import gscli
+
+CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")
+
+
+def test_the_exit_status_says_whether_they_are_equal(tmp_path: Path) -> None:
+    np.save(tmp_path / "right.npy", np.array([1, 2, 12]))
+    done = gscli(*CALL, "--expect", "right.npy", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.endswith(b"as expected: all 3 cells of right.npy\n")
+    quiet = gscli(*CALL, "--expect", "[1,2,8]", "-q")
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (1, b"", b"")
+
+
+def test_a_difference_is_told_with_its_cells_and_cause() -> None:
+    done = gscli(*CALL, "--expect", "[1,2,8]")
+    told = done.stdout.decode()
+    assert "1 of 3 cells differ from the expected answer, by 4 at most, at [2]" in told
+    assert " a b  [2]  12         8" in told
+    assert "of updates to the same cell only the last one counts (entries a, b, 1 cell)" in told
+
+
+def test_the_document_carries_the_comparison() -> None:
+    document = json.loads(gscli(*CALL, "--expect", "[1,2,7]", "--json").stdout)["expectation"]
+    assert (document["equal"], document["different"], document["entries"]) == (False, 1, ["a", "b"])
+    causes = [cause["cause"] for cause in document["causes"] if cause["exact"]]
+    assert "of updates to the same cell only the first one counts" in causes
+
+
+def test_a_result_that_goes_to_a_file_is_held_against_it_too(tmp_path: Path) -> None:
+    rows = np.arange(1 << 20, dtype=np.float32).reshape(-1, 64)  # streamed: 4 MiB
+    np.save(tmp_path / "data.npy", rows)
+    np.save(tmp_path / "at.npy", np.array([3, -1, 5]))
+    np.save(tmp_path / "want.npy", rows[[3, 0, 5]])
+    done = gscli("gather", "data.npy", "at.npy", "-o", "out.npy", "--expect", "want.npy",
+                 cwd=tmp_path)  # fmt: skip
+    assert done.returncode == 1
+    assert b"negative indices are read as 0 (entry b, 64 cells)" in done.stdout
+    assert np.array_equal(np.load(tmp_path / "out.npy"), rows[[3, -1, 5]])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--expect", "missing.npy"), 66, b"no such file"),
+        (("--rtol", "1"), 2, b"--rtol goes with --expect"),
+        (("--expect", "[1,2,3]", "--atol", "-1"), 2, b"atol takes a number"),
+        (("--expect", "[1,2,3]", "--rtol", "nan"), 2, b"rtol takes a number"),
+        (("--expect", "[1,[2]]"), 65, b"error"),
+        (("--expect", "[1,2,3]", "--in-place"), 2, b"--in-place"),
+    ],
+    ids=["missing", "alone", "negative", "nan", "ragged", "in place"],
+)
+def test_bad_expectations_are_refused(words: tuple[str, ...], code: int, told: bytes) -> None:
+    done = gscli(*CALL, *words)
+    assert done.returncode == code
+    assert told in done.stderr
+    assert done.stdout == b""
+
+
+def test_nothing_is_written_where_the_expectation_cannot_be_read(tmp_path: Path) -> None:
+    done = gscli(*CALL, "-o", "out.npy", "--expect", "missing.npy", cwd=tmp_path)
+    assert done.returncode == 66
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_says_that_it_runs_nothing() -> None:
+    done = gscli("check", *CALL, "--expect", "[1,2,3]")
+    assert done.returncode == 2
+    assert b"check runs nothing" in done.stderr
+
+
+# gscli diff
+
+
+def test_diff_tells_equal_and_different_tensors() -> None:
+    assert gscli("diff", "[1,2.0]", "[1,2]").returncode == 0
+    done = gscli("diff", "[1,2,3]", "[1,2,4]")
+    assert done.returncode == 1
+    assert done.stdout.startswith(b"1 of 3 cells differ from [1,2,4], by 1 at most, at [2]\n")
+    assert gscli("diff", "[1,2,3]", "[1,2,4]", "--atol", "1").returncode == 0
+    assert gscli("diff", "-", "-").returncode == 2
+
+
+def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", x=np.array([1, 2]), y=np.array([3.0]), only=np.array([0]))
+    np.savez(tmp_path / "b.npz", x=np.array([1, 2]), y=np.array([4.0]))
+    done = gscli("diff", "a.npz", "b.npz", cwd=tmp_path)
+    assert done.returncode == 1
+    lines = done.stdout.decode().splitlines()
+    assert lines[0] == "x: equal: all 2 cells"
+    assert lines[1].startswith("y: 1 of 1 cell differ from b.npz::y")
+    assert lines[-1] == "only is only in a.npz"
+    document = json.loads(gscli("diff", "a.npz", "b.npz", "--json", cwd=tmp_path).stdout)
+    assert not document["equal"]
+    assert [member["equal"] for member in document["members"]] == [True, False, False]
+    assert document["members"][2] == {"name": "only", "equal": False, "missing": "B"}

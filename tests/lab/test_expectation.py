@@ -1,0 +1,176 @@
+"""Planted mistakes, each made by plain NumPy, are named by what is told of a wrong answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Array
+
+import gscli
+from gscli.lab.difference import Tolerance
+from gscli.lab.expectation import Expectation
+
+DATA = np.arange(24.0).reshape(4, 6)
+ROWS = np.array([[1], [-1], [2], [1]])
+NEW = np.arange(100.0, 124).reshape(4, 6)
+PAIRS = np.array([[1, 2], [0, 3], [3, 1], [1, 2]])
+SQUARE = np.arange(16.0).reshape(4, 4)
+AT = np.array([[0, 3, 1, 1], [2, 2, 0, 3], [1, 0, 3, 2], [3, 1, 2, 0]])
+BITS = np.array([4.0, 5.0, 6.0, 7.0])
+
+
+def scattered(
+    data: Array, rows: Array, new: Array, met: Callable[[Any, Any], Any] = lambda _, update: update
+) -> Array:
+    """The sequential loop over entries and rows that are coordinates already."""
+    output = data.copy()
+    for vector, update in zip(rows, new, strict=True):
+        at = tuple(int(number) for number in vector)
+        output[at] = met(output[at], update)
+    return output
+
+
+def add(old: Any, update: Any) -> Any:
+    return old + update
+
+
+WRAPPED = np.array([[1], [3], [2], [1]])
+CROWDED = np.array([[1], [3], [3], [1]])
+PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
+    ("negative indices are read as 0", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "add"},
+     scattered(DATA, np.maximum(ROWS, 0), NEW, add)),
+    ("entries with a negative index are dropped", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {},
+     scattered(DATA, ROWS[[0, 2, 3]], NEW[[0, 2, 3]])),
+    ("indices are counted from 1", "onnx.gather",
+     {"data": DATA, "indices": np.array([1, 2, 4])}, {"axis": 1}, DATA[:, [0, 1, 3]]),
+    ("the first update of a cell stays, not the last", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {},
+     scattered(DATA, WRAPPED[::-1], NEW[::-1])),
+    ("of updates to the same cell only the last one counts", "onnx.scatter_nd",
+     {"data": DATA, "indices": CROWDED, "updates": NEW}, {"reduction": "add"},
+     scattered(DATA, CROWDED[2:], NEW[2:], add)),
+    ("of updates to the same cell only the first one counts", "onnx.scatter_nd",
+     {"data": DATA, "indices": CROWDED, "updates": NEW}, {"reduction": "add"},
+     scattered(DATA, CROWDED[:2], NEW[:2], add)),
+    ("data is ignored and everything starts from 0", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {},
+     scattered(np.zeros_like(DATA), WRAPPED, NEW)),
+    ("the reduction is missing: updates replace what is there", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "add"},
+     scattered(DATA, WRAPPED, NEW)),
+    ("updates are added", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "max"},
+     scattered(DATA, WRAPPED, NEW, add)),
+    ("updates are multiplied", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "add"},
+     scattered(DATA, WRAPPED, NEW, lambda old, update: old * update)),
+    ("the larger of cell and update is kept", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW}, {"reduction": "min"},
+     scattered(DATA, WRAPPED, NEW, np.maximum)),
+    ("the numbers of each index vector are read in reverse order", "onnx.gather_nd",
+     {"data": SQUARE, "indices": PAIRS}, {}, SQUARE[PAIRS[:, 1], PAIRS[:, 0]]),
+    ("index vectors lie along the first axis of indices", "onnx.gather_nd",
+     {"data": SQUARE, "indices": np.array([[0, 1], [2, 3]])}, {}, SQUARE[[0, 1], [2, 3]]),
+    ("axis is 1, not 0", "onnx.gather_elements",
+     {"data": SQUARE, "indices": AT}, {"axis": 0}, np.take_along_axis(SQUARE, AT, 1)),
+    ("indices is transposed", "onnx.gather_elements",
+     {"data": SQUARE, "indices": AT}, {"axis": 0}, np.take_along_axis(SQUARE, AT.T, 0)),
+    ("updates is transposed", "onnx.scatter_nd",
+     {"data": SQUARE, "indices": np.array([[0], [1], [2], [3]]), "updates": SQUARE + 9}, {},
+     (SQUARE + 9).T),
+    ("the first update is used for every entry", "onnx.scatter_nd",
+     {"data": BITS, "indices": np.array([[3], [0]]), "updates": np.array([8.0, 9.0])}, {},
+     np.array([8.0, 5.0, 6.0, 8.0])),
+    ("batch_dims is ignored", "openvino.gather",
+     {"data": SQUARE, "indices": AT, "axis": np.array(1)}, {"batch_dims": 1, "opset": 8},
+     SQUARE[:, AT]),
+    ("data takes no part in the reduction", "torch.scatter_reduce",
+     {"input": BITS, "index": np.array([1, 1]), "src": np.array([2.0, 4.0])},
+     {"dim": 0, "reduce": "sum"}, np.array([4.0, 6.0, 6.0, 7.0])),
+    ("it is computed in float32", "onnx.scatter_nd",
+     {"data": BITS, "indices": np.array([[1]]), "updates": np.array([1e-9])}, {"reduction": "add"},
+     BITS),
+    ("indices are wrapped around until they fit", "jax.take",
+     {"a": BITS, "indices": np.array([9, -6])}, {"axis": 0, "mode": "clip"}, BITS[[1, 2]]),
+    ("indices out of range are clipped to the nearest end", "tensorflow.gather",
+     {"params": BITS, "indices": np.array([9, 1])}, {"device": "gpu"}, BITS[[3, 1]]),
+]  # fmt: skip
+
+
+def told(
+    name: str, inputs: dict[str, Array], attrs: dict[str, Any], expected: Array
+) -> Expectation:
+    # Exact: a rounding to float32 lies within the tolerance of nothing.
+    return Expectation(gscli.trace(name, inputs, attrs), expected, "want", Tolerance(0.0))
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])
+def test_a_planted_mistake_is_named(planted: tuple[str, str, dict[str, Array], Any, Any]) -> None:
+    cause, name, inputs, attrs, expected = planted
+    found = told(name, inputs, attrs, expected)
+    assert not found.equal
+    assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
+
+
+def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:
+    found = told("onnx.gather", {"data": BITS, "indices": np.array([3, -1])}, {}, BITS[[3, 0]])
+    causes = [fit.cause for fit in found.fits]
+    assert "negative indices are read as 0" in causes
+    assert any("NumPy take (clip)" in cause for cause in causes)
+    assert all(fit.exact for fit in found.fits)
+    assert found.entries == ("b",)
+
+
+def test_what_explains_a_part_is_told_as_a_part() -> None:
+    expected = BITS[[3, 0, 1]]
+    expected[2] += 0.5
+    inputs = {"data": BITS, "indices": np.array([3, -1, 1])}
+    found = told("onnx.gather", inputs, {}, expected)
+    assert [(fit.cells, fit.exact) for fit in found.fits[:1]] == [(1, False)]
+    assert any("1 of the differing cells" in line for line in found.sentences())
+
+
+def test_what_nothing_explains_is_said_so() -> None:
+    found = told("onnx.gather", {"data": BITS, "indices": np.array([1])}, {}, np.array([0.25]))
+    assert found.fits == ()
+    assert "no common mistake" in found.sentences()[-1]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_rounding_is_no_difference_but_integers_are_exact(dtype: str) -> None:
+    expected = np.array([1_000_000, 3], dtype)
+    near = expected.copy()
+    near[0] = np.nextafter(near[0], 2e6) if dtype != "int64" else near[0] + 1
+    trace = gscli.trace("onnx.gather", {"data": near, "indices": np.array([0, 1])})
+    assert Expectation(trace, expected, "want").equal == (dtype != "int64")
+    assert Expectation(trace, expected, "want", Tolerance(1e-3)).equal
+    assert Expectation(trace, expected, "want", Tolerance(0.0, 2.0)).equal
+
+
+def test_nan_equals_nan_and_infinity_only_itself() -> None:
+    data = np.array([np.nan, np.inf, -np.inf])
+    trace = gscli.trace("onnx.gather", {"data": data, "indices": np.arange(3)})
+    assert Expectation(trace, data, "want").equal
+    assert Expectation(trace, np.array([np.nan, np.inf, np.inf]), "w").difference.different == 1
+    assert Expectation(trace, np.array([0.0, np.inf, -np.inf]), "w").difference.different == 1
+
+
+def test_shape_and_type_come_first() -> None:
+    trace = gscli.trace("onnx.gather", {"data": BITS, "indices": np.array([1, 2])})
+    wide = Expectation(trace, BITS[[1, 2]].astype(np.float32), "want")
+    assert wide.sentences()[0] == "the type is float64, want has float32"
+    assert not wide.equal
+    long = Expectation(trace, BITS, "want")
+    assert long.sentences()[0] == "the shape is [2], want has [4]"
+    assert long.to_dict()["shape"] == [[2], [4]]
+
+
+def test_text_is_compared_as_text() -> None:
+    trace = gscli.trace("onnx.gather", {"data": np.array(["a", "bb"]), "indices": np.array([1])})
+    assert Expectation(trace, np.array(["bb"]), "want").equal
+    assert Expectation(trace, np.array(["b"]), "want").difference.largest is None
