@@ -13,7 +13,7 @@ RTOL = SHARED["rtol"]._replace(help="difference allowed, times the value in B")
 ATOL = SHARED["atol"]._replace(help="difference allowed to all")
 
 
-def build() -> Any:  # noqa: ANN401  typer's command classes are private
+def build() -> Any:
     """The command."""
     shared = (DOCUMENT, RTOL, ATOL, "max_bytes", "limit", "quiet", "color", "width", "debug")
     return tool(diff, "diff", *shared)
@@ -40,7 +40,7 @@ def diff(
     Examples:
       gscli diff output.npy expected.npy
       gscli diff mine.npz theirs.npz --rtol 1e-3 --json
-    """  # noqa: D301  \b keeps typer from joining the lines
-    from gscli.cli.work.expecting import diff_files  # noqa: PLC0415
+    """
+    from gscli.cli.work.expecting import diff_files
 
     return diff_files(first, second, settings)

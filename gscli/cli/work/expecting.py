@@ -47,7 +47,7 @@ class Expected(NamedTuple):
 
     def of(self, trace: Trace) -> Expectation:
         """The run held against it."""
-        from gscli.lab.expectation import Expectation  # noqa: PLC0415  only where it is asked for
+        from gscli.lab.expectation import Expectation
 
         array = _typed_as(self.loaded, trace.output)
         return Expectation(trace, array, _name(self.loaded.origin), self.tolerance)
@@ -75,7 +75,7 @@ def _typed_as(loaded: files.Loaded, other: Array) -> Array:
 
 def tolerance_of(settings: Settings) -> Tolerance:
     """`--rtol` and `--atol` as numbers from 0 up."""
-    from gscli.lab.difference import Tolerance  # noqa: PLC0415
+    from gscli.lab.difference import Tolerance
 
     relative, absolute = (_tolerance(name, settings) for name in ("rtol", "atol"))
     return Tolerance(relative, absolute or 0.0)
@@ -106,9 +106,9 @@ def tell_expectation(found: Expectation, settings: Settings, *, below: bool) -> 
 def _drawn(
     found: Difference, told: Sequence[str], settings: Settings, letters: Sequence[str] = ()
 ) -> str:
-    from gscli.cli.work.drawing import view_options  # noqa: PLC0415
-    from gscli.views.lines import render  # noqa: PLC0415
-    from gscli.views.terminal.difference import DifferenceView  # noqa: PLC0415
+    from gscli.cli.work.drawing import view_options
+    from gscli.views.lines import render
+    from gscli.views.terminal.difference import DifferenceView
 
     options = view_options(settings)
     return render(DifferenceView(found, told, options, letters), options)
@@ -118,9 +118,9 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     """Hold B against A, member by member where both are containers; 1 where anything differs."""
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.work.showing import members_of  # noqa: PLC0415
-    from gscli.lab.difference import difference  # noqa: PLC0415
-    from gscli.lab.expectation import heading  # noqa: PLC0415
+    from gscli.cli.work.showing import members_of
+    from gscli.lab.difference import difference
+    from gscli.lab.expectation import heading
 
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     listed = [members_of(text, limit) for text in (first, second)]
