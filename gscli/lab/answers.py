@@ -21,7 +21,7 @@ SCHEMA = "gscli-compare/1"
 
 @dataclass(frozen=True)
 class Row:
-    """What one rule set answers: a trace, or a refusal."""
+    """What one rule set answers: a trace, or a refusal; or what a runtime itself `answered`."""
 
     label: str
     operator: Operator
@@ -30,11 +30,12 @@ class Row:
     indices: str
     trace: Trace | None = None
     error: GscliError | None = None
+    answered: Array | None = None
 
     @property
     def output(self) -> Array | None:
         """The answer, None when refused."""
-        return None if self.trace is None else self.trace.output
+        return self.answered if self.trace is None else self.trace.output
 
     @property
     def entry(self) -> int | None:
@@ -127,12 +128,12 @@ class Comparing:
     @property
     def results(self) -> int:
         """How many different outputs there are."""
-        return sum(group.first.trace is not None for group in self.groups)
+        return sum(group.first.output is not None for group in self.groups)
 
     @property
     def refusals(self) -> int:
         """How many rule sets refuse."""
-        return sum(len(group.rows) for group in self.groups if group.first.trace is None)
+        return sum(len(group.rows) for group in self.groups if group.first.output is None)
 
     def differs(self, group: Group) -> Array | None:
         """Which output cells differ from the base, None where the two cannot be compared.

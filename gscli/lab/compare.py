@@ -75,7 +75,7 @@ def compare(
             valid=" ".join(_reductions(operation, wanted, call, arrays)),
             hint=f"gscli compare {concept} --help",
         )
-    groups = tuple(_grouped(rows))
+    groups = tuple(grouped(rows))
     readings = _readings(groups[0].first, call)
     own = dict(typed or known)
     return Comparing(concept, arrays, call, groups, readings, tuple(unsaid), tuple(only), own)
@@ -286,7 +286,8 @@ def _index_parts(comparison: Comparison, name: str, indices: Array) -> dict[str,
     return {f"{name}_{number}": np.array(column) for number, column in enumerate(columns)}
 
 
-def _grouped(rows: list[Row]) -> Iterator[Group]:
+def grouped(rows: Iterable[Row]) -> Iterator[Group]:
+    """Rows that answer alike as one group, in the order of their first rows."""
     groups: list[list[Row]] = []
     for row in rows:
         home = next((group for group in groups if group[0].answers_like(row)), None)

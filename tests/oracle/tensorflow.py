@@ -221,6 +221,8 @@ def unsorted_segment_mean(
     """
     require_type(data, NUMBERS, "data")
     require_type(segment_ids, SUMMED, "segment_ids")
+    # The ids are counted by summing a one for each, and a sum of ones is never empty of data.
+    _segment_writes(np.ones(segment_ids.shape, np.float32), segment_ids, num_segments, device)
     output, writes = _segment_writes(data, segment_ids, num_segments, device)
     total = families.apply(output, writes, add)
     if data.dtype.kind in "iu":

@@ -191,7 +191,7 @@ def test_gscli_agrees_with_itself_as_a_peer() -> None:
         (("runtimes", "numpy", "--serve"), 2),
         (("runtimes", "--python", "/nowhere/python"), 66),
         (("cases", "no-such-op"), 2),
-        (("cases", "onnx", "-o", "/nowhere/at/all.jsonl"), 73),
+        (("cases", "onnx.gather", "--cases", "1", "-o", "/nowhere/at/all.jsonl"), 73),
         (("verify", "--on", "nunpy", "-"), 2),
     ],
 )
@@ -199,3 +199,37 @@ def test_bad_words_are_refused(words: tuple[str, ...], code: int) -> None:
     done, out, err = gscli(*words)
     assert (done, out) == (code, "")
     assert err.startswith("error: ")
+
+
+def test_a_runtime_has_a_row_of_its_own_in_a_comparison() -> None:
+    words = ("compare", "gather", "[10,20,30]", "[0,-1]", "--as", "onnx", "--on")
+    code, out, _ = gscli(*words, f"{WRONG} negative_is_zero")
+    assert code == 1
+    assert "wrong negative_is_zero: ONNX Gather-13" in out
+    code, out, _ = gscli(*words, f"{WRONG} negative_is_zero", "--json")
+    rows = json.loads(out)["rows"]
+    assert [row["output"]["data"] for row in rows] == [[10, 30], [10, 10]]
+    code, out, _ = gscli(*words, WRONG)
+    assert (code, "agree" in out) == (0, True)
+
+
+@pytest.mark.parametrize("form", [("--plain",), ("--html", "-"), ("--svg", "-"), ()])
+@pytest.mark.parametrize("indices", ["[0,-1]", "[0,7]"])
+def test_every_view_shows_what_a_runtime_answers(form: tuple[str, ...], indices: str) -> None:
+    words = ("compare", "gather", "[[1,2],[3,4],[5,6]]", indices, "--as", "numpy,onnx", "--on")
+    for fault in ("clamped", "crash"):
+        code, out, err = gscli(*words, f"{WRONG} {fault}", *form)
+        assert (code in (0, 1), err) == (True, "")
+        assert out
+
+
+def test_a_refusal_of_both_stands_in_one_row() -> None:
+    words = ("compare", "gather", "[10,20,30]", "[0,7]", "--as", "onnx", "--on", WRONG)
+    code, out, _ = gscli(*words)
+    assert (code, "All 2 rule sets" in out) == (0, True)
+
+
+def test_a_runtime_without_the_operation_is_told() -> None:
+    code, _, err = gscli("compare", "scatter-update", "[1,2]", "[0]", "[9]", "--on", WRONG)
+    assert code == 2
+    assert "no operator" in err or "no rule set" in err

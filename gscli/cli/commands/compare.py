@@ -20,6 +20,7 @@ from gscli.cli.building import (
 from gscli.cli.completion import list_of, one_of
 from gscli.cli.groups import LazyGroup
 from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.cli.work.runtimes import Asked, runtime_parameters
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework
 
@@ -113,13 +114,15 @@ def _function(name: ConceptName) -> Callable[..., int]:
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         chosen = options.pop("only") or ""
         only = [part.strip() for part in chosen.split(",") if part.strip()]
-        return compare_concept(name, words or [], arguments, only, Settings(**options))
+        asked = Asked(*(options.pop(key) for key in ("on", "python", "patience")))
+        return compare_concept(name, words or [], arguments, only, asked, Settings(**options))
 
     parameters = [
         words_parameter(),
         *_arguments(concept),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),
+        *runtime_parameters(),
         *map(shared_parameter, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
     ]  # fmt: skip
     return signed(run, parameters)

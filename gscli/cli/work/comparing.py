@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 
 from gscli.base.errors import UsageError
 from gscli.cli.inputs import concept_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.drawing import save_text, view_options
 from gscli.cli.work.operators import check_requests
+from gscli.cli.work.runtimes import Asked, judging
 from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
@@ -21,6 +23,7 @@ def compare_concept(
     words: list[str],
     arguments: Mapping[str, object],
     only: list[str],
+    asked: Asked,
     settings: Settings,
 ) -> int:
     """Every rule set's answer; exit status 1 when they differ."""
@@ -30,15 +33,21 @@ def compare_concept(
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
     inputs = concept_inputs(name, words, settings)
     axis, batch_dims = arguments["axis"], arguments["batch_dims"]
-    comparing = compare(
+    call = partial(
+        compare,
         name,
         inputs.arrays,
         typed=inputs.typed,
         axis=axis if isinstance(axis, int) else None,
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=reduction,
-        only=only,
     )
+    comparing = call(only=only)
+    if asked.on:
+        from gscli.lab.runtimes.comparing import with_runtime
+
+        with judging(asked.on, asked.python, asked.patience) as (runtime, _):
+            comparing = with_runtime(comparing, call, runtime)
     if settings.json is not None:
         sys.stdout.write(json.dumps(document(comparing)) + "\n")
     _draw_comparison(comparing, settings)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
 
 import typer
 
@@ -45,6 +46,26 @@ Patience: TypeAlias = Annotated[
 """`--patience SECONDS`."""
 
 PATIENCE = 20.0
+
+
+class Asked(NamedTuple):
+    """The runtime that a command is to ask: what `--on`, `--python` and `--patience` say."""
+
+    on: str = ""
+    python: str | None = None
+    patience: float = PATIENCE
+
+
+def runtime_parameters() -> list[inspect.Parameter]:
+    """The three options, for a command whose signature is put together."""
+    kinds = {"on": On, "python": Python, "patience": Patience}
+    defaults = Asked()
+    return [
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=kind
+        )
+        for name, kind in kinds.items()
+    ]
 
 
 @contextmanager

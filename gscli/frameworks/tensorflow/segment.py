@@ -107,7 +107,7 @@ def unsorted_segment_mean(
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
     divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
-    (8 and 16 bits) or a float64.
+    (8 and 16 bits) or a float64. Ids are judged even when data is empty.
     """
     index_types(segment_ids, SUMMED_IDS)
     return _segment(data, segment_ids, num_segments, device, "mean", REAL, 0)
@@ -134,7 +134,8 @@ def _segment(
             valid="one id for each row of data",
         )
     rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
-    checked = device == "cpu" and 0 not in data.shape
+    # A mean also counts the ids themselves, and so looks at them when data is empty.
+    checked = device == "cpu" and (reduction == "mean" or 0 not in data.shape)
     whole_mean = reduction == "mean" and data.dtype in dtypes.INTEGERS
     return scatter_layout(
         None,

@@ -48,6 +48,13 @@ ADAPTERS = (
     Adapter("jax", "jax", "jit, op-by-op"),
     Adapter("tensorflow", "tensorflow", "xla"),
     Adapter("stablehlo", "jaxlib", "xla", ("jax",)),
+    Adapter("tinygrad", "tinygrad", "a device: CPU, CUDA", ("onnx",)),
+    Adapter("tvm", "apache-tvm", "a target", ("onnx",)),
+    Adapter("tract", "tract", "", ("onnx",)),
+    Adapter("iree", "iree-base-compiler", "a backend: vmvx, cuda", ("onnx", "iree-base-runtime")),
+    Adapter("mlx", "mlx", "gpu"),
+    Adapter("paddle", "paddlepaddle", "a device: gpu"),
+    Adapter("onnx2torch", "onnx2torch", "", ("onnx", "torch")),
 )  # fmt: skip
 """The runtimes that `--on NAME` knows."""
 

@@ -211,8 +211,10 @@ class Overview:
     def _why(self, group: Group) -> str:
         """Why it refuses, or what became of unusual entries."""
         row = group.first
-        if row.trace is None:
+        if row.output is None:
             return _told(row.entry, self._answers.refusal(group))
+        if row.trace is None:
+            return _told(None, "answered by the runtime itself")
         unusual = list(self._answers.unusual(row.trace))
         told = [_told(entry.number, self._meaning(row.trace, entry)) for entry in unusual[:TOLD]]
         if len(unusual) > TOLD:

@@ -141,8 +141,7 @@ class ComparisonView(Drawn):
         return lines
 
     def _listed(self, group: Group) -> list[str]:
-        row = group.first
-        if row.trace is None:
+        if group.first.output is None:
             return [self.signs.text(lettered(group))]
         found = self.answers.differences(group, LISTED_CELLS)
         if isinstance(found, str):
@@ -158,11 +157,11 @@ class ComparisonView(Drawn):
 
     def _reasons(self, group: Group, width: int) -> list[str]:
         """The last column: why it refuses, or what became of unusual entries."""
-        row = group.first
-        if row.trace is None:
+        trace = group.first.trace
+        if group.first.output is None:
             refusal = self.signs.text(lettered(group))
             return wrap(refusal, width, break_on_hyphens=False)
-        return _filled(self._unusual(row.trace), width, "  ")
+        return [] if trace is None else _filled(self._unusual(trace), width, "  ")
 
     def _unusual(self, trace: Trace) -> list[str]:
         told: list[str] = []

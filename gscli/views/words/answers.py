@@ -60,7 +60,7 @@ class Answers:
     @cached_property
     def drawn(self) -> Row | None:
         """The first row that answers: its picture is drawn, and cells are listed against it."""
-        return next((g.first for g in self.comparing.groups if g.first.trace is not None), None)
+        return next((g.first for g in self.comparing.groups if g.first.output is not None), None)
 
     @cached_property
     def columns(self) -> int:
@@ -177,7 +177,7 @@ class Answers:
         results = counted(comparing.results, "different result")
         refusals = counted(comparing.refusals, "refusal")
         base = self.drawn if listed else comparing.base
-        if base is None or (comparing.results == 1 and base.trace is not None):
+        if base is None or (comparing.results == 1 and base.output is not None):
             return f"{results}, {refusals}."
         return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
 

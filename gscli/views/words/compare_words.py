@@ -55,7 +55,7 @@ class _Words:
     def _group(self, group: Group) -> str:
         names = _joined(group.labels)
         alone = "s" if len(group.labels) == 1 else ""
-        if group.first.trace is None:
+        if group.first.output is None:
             return f"{names} refuse{alone}: {self._refusal(group)}."
         return f"{names} answer{alone}: {self._answer(group)}."
 

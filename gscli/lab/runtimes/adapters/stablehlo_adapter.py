@@ -18,6 +18,7 @@ TYPES = {
 COMPUTATIONS = {
     "add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum",
 }  # fmt: skip
+HALVES = ("float16", "bfloat16")
 NUMBERS = {
     "gather": ("offset_dims", "collapsed_slice_dims", "operand_batching_dims",
                "start_indices_batching_dims", "start_index_map"),
@@ -45,7 +46,8 @@ def start(variant: str) -> Runtime:
             raise Unsupported("an element type without an MLIR name here")
         text = module(op, list(inputs.values()), attrs)
         if variant:
-            return compiled(text, list(inputs.values()))
+            first, *_ = inputs.values()
+            return compiled(text, list(inputs.values())).astype(first.dtype)
         with mlir.make_ir_context():
             parsed = ir.Module.parse(text)
             arguments = [attribute(array) for array in inputs.values()]
@@ -55,10 +57,7 @@ def start(variant: str) -> Runtime:
     def attribute(array: Any) -> Any:
         name = array.dtype.name
         kind = ir.Type.parse(TYPES[name])
-        if name == "bool":
-            flat = np.packbits(array.reshape(-1), bitorder="little")
-            return ir.DenseElementsAttr.get(flat, type=kind, shape=list(array.shape))
-        if name in ("float16", "bfloat16"):
+        if name in HALVES:
             raw = array.view(np.uint16)
             return ir.DenseElementsAttr.get(raw.copy(order="C"), type=kind, shape=array.shape)
         return ir.DenseElementsAttr.get(array.copy(order="C"), type=kind, shape=array.shape)
@@ -66,7 +65,7 @@ def start(variant: str) -> Runtime:
     def array_of(found: Any, dtype: Any) -> Any:
         dense = ir.DenseElementsAttr(found)
         shape = ir.ShapedType(dense.type).shape
-        if dtype.kind == "f" or dtype.name == "bfloat16":
+        if dtype.kind == "f" or dtype.name in HALVES:
             values = list(ir.DenseFPElementsAttr(found))
         else:
             values = list(ir.DenseIntElementsAttr(found))
@@ -108,10 +107,13 @@ def module(op: str, arrays: list[Any], attrs: dict[str, Any]) -> str:
             + region(attrs.get("update_computation", "set"), TYPES[arrays[0].dtype.name])
         )
     arguments = ", ".join(f"{name}: {kind}" for name, kind in zip(names, types))
+    # Halves leave as float32, which holds each of them: their bits are not read in Python.
+    given = result.replace("bf16>", "f32>").replace("f16>", "f32>")
     return (
-        f"module {{ func.func public @main({arguments}) -> {result} {{\n"
+        f"module {{ func.func public @main({arguments}) -> {given} {{\n"
         f'  %r = "stablehlo.{op}"({", ".join(names)}) {body} : '
-        f"({', '.join(types)}) -> {result}\n  return %r : {result}\n}} }}"
+        f"({', '.join(types)}) -> {result}\n"
+        f"  %w = stablehlo.convert %r : ({result}) -> {given}\n  return %w : {given}\n}} }}"
     )
 
 

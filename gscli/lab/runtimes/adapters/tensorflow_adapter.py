@@ -29,6 +29,8 @@ def start(variant: str) -> Runtime:
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
         function = getattr(tf.math if op in SEGMENTS else tf, op)
+        if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
+            function = tf.raw_ops.TensorScatterUpdate  # the only way to say it
         given = {name: value for name, value in attrs.items() if value is not None}
         # What decides a shape is a constant of the compiled function, as in a model.
         fixed = {name: value for name, value in inputs.items() if name == "shape"}
@@ -44,7 +46,7 @@ def start(variant: str) -> Runtime:
         except tf.errors.NotFoundError as error:  # no kernel is registered for the type
             raise Unsupported(str(error)) from None
 
-    return Runtime(tf.__version__, OPS, call, {"device": "xla_cpu" if variant else "cpu"})
+    return Runtime(tf.__version__, OPS, call, {"device": variant or "cpu"})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,44 @@
+"""Answers Gather, GatherElements and ScatterElements with the functions of mlx that do the same.
+
+Documented: an index out of range is not checked, and what happens then is not defined.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+from answerer import Runtime, Unsupported, serve
+
+OPS = ["onnx.Gather", "onnx.GatherElements", "onnx.ScatterElements"]
+
+
+def start(variant: str) -> Runtime:
+    """The variant is a device: cpu (the default) or gpu."""
+    import mlx.core as mx
+    import numpy as np
+
+    mx.set_default_device(mx.gpu if variant == "gpu" else mx.cpu)
+
+    def call(
+        _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        if any(array.dtype.name in ("float64", "str", "complex128") for array in inputs.values()):
+            raise Unsupported("mlx has no such type on every device")
+        data, indices, *updates = [mx.array(array) for array in inputs.values()]
+        axis = attrs.get("axis", 0)
+        if op == "Gather":
+            found = mx.take(data, indices, axis=axis)
+        elif op == "GatherElements":
+            found = mx.take_along_axis(data, indices, axis=axis)
+        elif attrs.get("reduction", "none") == "none":
+            found = mx.put_along_axis(data, indices, updates[0], axis=axis)
+        else:
+            raise Unsupported("put_along_axis has no reduction")
+        return np.array(found)
+
+    return Runtime(version("mlx"), OPS, call)
+
+
+if __name__ == "__main__":
+    serve("mlx", start)

@@ -1,0 +1,36 @@
+"""Answers ONNX operators with what onnx2torch converts them to: a converter is a runtime too."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Any
+from unittest.mock import MagicMock
+
+from answerer import Runtime, Unsupported, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """A module of PyTorch is made and run for every call."""
+    if variant:
+        raise SystemExit(f"onnx2torch has no variant {variant!r}")
+    # Only its NonMaxSuppression wants torchvision, whose binary rarely fits another build.
+    sys.modules.update({"torchvision": MagicMock(), "torchvision.ops": MagicMock()})
+    import torch
+    from onnx2torch import convert
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        try:
+            tensors = [torch.from_numpy(array.copy()) for array in inputs.values()]
+        except TypeError as error:
+            raise Unsupported(str(error)) from None
+        return convert(one_node(op, opset, inputs, attrs))(*tensors).numpy()
+
+    return Runtime(version("onnx2torch"), OPS, call)
+
+
+if __name__ == "__main__":
+    serve("onnx2torch", start)

@@ -1,0 +1,33 @@
+"""Answers ONNX operators with the ONNX runner of tinygrad, on the device that DEV names."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib.metadata import version
+from typing import Any
+
+from answerer import Runtime, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """The variant is a device of tinygrad: PYTHON (the default), CPU, CUDA."""
+    os.environ["DEV"] = variant or os.environ.get("DEV", "PYTHON")
+    from tinygrad import Tensor
+    from tinygrad.nn.onnx import OnnxRunner
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(one_node(op, opset, inputs, attrs).SerializeToString())
+            file.flush()
+            tensors = {name: Tensor(array) for name, array in inputs.items()}
+            return next(iter(OnnxRunner(file.name)(tensors).values())).numpy()
+
+    return Runtime(version("tinygrad"), OPS, call)
+
+
+if __name__ == "__main__":
+    serve("tinygrad", start)

@@ -1,0 +1,34 @@
+"""Answers ONNX operators with tract."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib.metadata import version
+from typing import Any
+
+from answerer import Runtime, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """Tract has no variants."""
+    import tract
+
+    if variant:
+        raise SystemExit(f"tract has no variant {variant!r}")
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        reader = tract.onnx() if hasattr(tract, "onnx") else tract
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(one_node(op, opset, inputs, attrs).SerializeToString())
+            file.flush()
+            model = reader.load(file.name).into_model().into_runnable()
+            return model.run(list(inputs.values()))[0].to_numpy()
+
+    return Runtime(version("tract"), OPS, call)
+
+
+if __name__ == "__main__":
+    serve("tract", start)

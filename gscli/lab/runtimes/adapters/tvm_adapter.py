@@ -1,0 +1,33 @@
+"""Answers ONNX operators with TVM: read by the Relax frontend, built for the CPU by LLVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from answerer import Runtime, serve
+from onnx_models import OPS, one_node
+
+
+def start(variant: str) -> Runtime:
+    """The variant is a target of TVM; llvm by default."""
+    import numpy as np
+    import tvm
+    from tvm import relax
+    from tvm.relax.frontend.onnx import from_onnx
+
+    tensor = getattr(tvm.runtime, "tensor", None) or tvm.nd.array
+
+    def call(
+        _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
+    ) -> Any:
+        module = from_onnx(one_node(op, opset, inputs, attrs), keep_params_in_input=False)
+        program = relax.build(relax.transform.LegalizeOps()(module), variant or "llvm")
+        machine = relax.VirtualMachine(program, tvm.cpu())
+        found = machine["main"](*[tensor(np.array(one, order="C")) for one in inputs.values()])
+        return (found if hasattr(found, "numpy") else found[0]).numpy()
+
+    return Runtime(tvm.__version__, OPS, call)
+
+
+if __name__ == "__main__":
+    serve("tvm", start)

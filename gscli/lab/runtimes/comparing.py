@@ -1,0 +1,62 @@
+"""A runtime's own answers as rows of a comparison, beside those of the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from gscli.base.errors import InputRefused, UsageError
+from gscli.lab.answers import Comparing, Row
+from gscli.lab.compare import grouped
+from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.protocol import Answer
+
+
+def with_runtime(
+    comparing: Comparing, compared: Callable[..., Comparing], runtime: Runtime
+) -> Comparing:
+    """The comparison with a row for every operator of the runtime that can say the call.
+
+    `compared(only=…)` is the same comparison under some rule sets. UsageError where the runtime
+    has no operator for it.
+    """
+    assert runtime.hello is not None
+    hello = runtime.hello
+    frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
+    rules = [row for group in compared(only=frameworks).groups for row in group.rows]
+    rows = list(_rows([row for row in rules if _is_asked(row, runtime)], runtime))
+    if not rows:
+        raise UsageError(
+            f"{hello.title} has no operator for compare {comparing.concept}",
+            valid=" ".join(sorted(hello.ops))[:600],
+        )
+    own = [row for group in comparing.groups for row in group.rows]
+    return replace(comparing, groups=tuple(grouped([*own, *rows])))
+
+
+def _is_asked(row: Row, runtime: Runtime) -> bool:
+    """Whether the runtime has the operator, and goes by this row's rules for its device."""
+    assert runtime.hello is not None
+    defaults = {attribute.name: attribute.default for attribute in row.operator.attributes}
+    wanted = {name: value for name, value in runtime.hello.rules.items() if name in defaults}
+    given = {name: row.attrs.get(name, defaults[name]) for name in wanted}
+    return row.operator.full_name in runtime.hello.ops and given == wanted
+
+
+def _rows(rules: list[Row], runtime: Runtime) -> Iterator[Row]:
+    assert runtime.hello is not None
+    for row in rules:
+        answer = runtime.ask(row.operator, row.inputs, row.attrs)
+        label = f"{runtime.hello.title}: {row.label}"
+        own = replace(row, label=label, trace=None, error=None, answered=answer.output)
+        if answer.output is None:
+            own = replace(own, error=_refusal(row, answer))
+        yield own
+
+
+def _refusal(row: Row, answer: Answer) -> InputRefused:
+    """The runtime's refusal; where the rules refuse too, it stands in their group."""
+    if answer.how == "error" and isinstance(row.error, InputRefused):
+        return row.error
+    how = "" if answer.how == "error" else f"{answer.how}: "
+    return InputRefused(f"{how}{answer.text}")

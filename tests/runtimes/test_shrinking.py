@@ -1,0 +1,49 @@
+"""Calls are made smaller without a new reason coming in, whatever the operator."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from gscli.frameworks import find, operators
+from gscli.frameworks.operator import Operator
+from gscli.lab.runtimes.generator import trials
+from gscli.lab.runtimes.shrinking import shrunk
+from gscli.lab.runtimes.trials import Result, Trial
+from gscli.lab.runtimes.verdicts import Verdict
+
+ANY = Verdict("value")
+
+
+@pytest.mark.parametrize("operator", operators(), ids=lambda one: one.full_name)
+def test_a_smaller_call_meets_no_rule_that_the_larger_did_not(operator: Operator) -> None:
+    for trial in islice(trials(operator, 11), 1):
+        small, _ = shrunk(trial, ANY, lambda _: ANY)
+        assert small.traits <= trial.traits
+        assert small.numbers <= trial.numbers
+        assert isinstance(small.expected, Result) == isinstance(trial.expected, Result)
+
+
+@pytest.mark.parametrize("operator", operators(), ids=lambda one: one.full_name)
+def test_the_same_seed_draws_the_same_calls(operator: Operator) -> None:
+    one, other = (list(islice(trials(operator, 3), 5)) for _ in range(2))
+    assert [trial.command for trial in one] == [trial.command for trial in other]
+
+
+def test_what_matters_is_kept() -> None:
+    def judge(trial: Trial) -> Verdict | None:
+        return ANY if np.any(trial.inputs["indices"] == -2) else None
+
+    trial = next(one for one in trials(find("onnx.gather"), 5) if judge(one))
+    small, asked = shrunk(trial, ANY, judge)
+    assert small.inputs["indices"].tolist() in ([-2], -2)
+    assert small.numbers <= 3
+    assert asked > 0
+
+
+def test_nothing_is_changed_where_nothing_smaller_fails() -> None:
+    trial = next(trials(find("torch.gather"), 5))
+    small, _ = shrunk(trial, ANY, lambda _: None)
+    assert small is trial
