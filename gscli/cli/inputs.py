@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from gscli.base.errors import UsageError
 from gscli.cli.options import Settings
@@ -41,24 +42,44 @@ def byte_limit(text: str | None) -> int | None:
     return size
 
 
-def loaded_inputs(
-    operator: Operator, words: Sequence[str], attrs: Mapping[str, object], settings: Settings
-) -> Inputs:
+class Typed(NamedTuple):
+    """What was typed: the operator, a word for each input, and attributes as words.
+
+    `together`: the one word that stands for all inputs, an archive or a folder; then no input has
+    a word of its own.
+    """
+
+    operator: Operator
+    words: Mapping[str, str]
+    texts: Mapping[str, str]
+    together: str = ""
+
+
+def typed(
+    operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
+) -> Typed:
+    """Which word is which input. Raises UsageError where they are too many or too few."""
+    if len(words) == 1 and len(operator.inputs) > 1 and _stands_for_all(words[0]):
+        return Typed(operator, {}, texts, words[0])
+    return Typed(operator, operator.assigned(words, settings.extra), texts)
+
+
+def loaded_inputs(given: Typed, attrs: Mapping[str, object], settings: Settings) -> Inputs:
     """Load every input of the call, types as the files say or the numbers suggest.
 
     `--dtype` names the type of opaque elements here; what else it means needs a layout.
     """
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
-    if len(words) == 1 and len(operator.inputs) > 1 and _stands_for_all(words[0]):
+    operator = given.operator
+    if given.together:
         names = [item.name for item in operator.inputs]
         optional = [item.name for item in operator.inputs if item.optional]
         loaded = files.load_many(
-            words[0], names, optional=optional, dtype=settings.dtype, empty_dtype="int64",
+            given.together, names, optional=optional, dtype=settings.dtype, empty_dtype="int64",
             max_bytes=limit,
         )  # fmt: skip
     else:
-        assigned = operator.assigned(words, settings.extra)
-        texts, attrs = with_subscript(operator, assigned, attrs)
+        texts, attrs = with_subscript(operator, given.words, attrs)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
@@ -66,8 +87,8 @@ def loaded_inputs(
             )
             for name, text in texts.items()
         }  # fmt: skip
-    given = {name: item.array for name, item in loaded.items()}
-    arrays, sources, attrs = without_masks(operator, given, attrs)
+    found = {name: item.array for name, item in loaded.items()}
+    arrays, sources, attrs = without_masks(operator, found, attrs)
     return Inputs(
         arrays,
         {name: loaded[source].origin for name, source in sources.items()},

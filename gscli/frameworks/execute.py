@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused, UsageError
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.plan.inputs import planned
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import JudgedPlan, Plan
 
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
@@ -38,14 +38,16 @@ def execute(
     *,
     max_bytes: int | None = None,
     overlay: bool = False,
+    planner: Callable[..., Plan] = planned,
 ) -> tuple[JudgedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
-    nothing is written: for callers that are done with it before the file changes.
+    nothing is written: for callers that are done with it before the file changes. `planner` is
+    `plan_of` for callers who have put masks in their places.
     """
     try:
-        plan = planned(operator, inputs, attrs, max_bytes=max_bytes).judged(late=True)
+        plan = planner(operator, inputs, attrs, max_bytes=max_bytes).judged(late=True)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
         raise LimitRefused(

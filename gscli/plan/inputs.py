@@ -28,13 +28,24 @@ def planned(
     *,
     max_bytes: int | None = None,
 ) -> Plan:
-    """The plan of a call, with the inputs that count; shapes are judged, index values not yet."""
+    """The plan of a call from Python: slices, masks and numbers are put in their places first."""
     inputs, attrs = with_subscript(operator, inputs, attrs)
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
     arrays, attrs = without_numbers(operator, given, attrs)
     if operator.many is not None:
         arrays, _, attrs = without_masks(operator, arrays, attrs)
+    return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
+
+
+def plan_of(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+) -> Plan:
+    """The plan of a call whose masks are in place; shapes are judged, index values not yet."""
     layout = layout_of(operator, arrays, attrs)
     shape_limit(layout, arrays, max_bytes)
     return Plan(layout, arrays)

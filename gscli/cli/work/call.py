@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
-from gscli.cli.inputs import byte_limit, loaded_inputs
+from gscli.cli.inputs import byte_limit, loaded_inputs, typed
 from gscli.cli.options import Settings
 from gscli.cli.work.notices import warn
-from gscli.cli.work.ways_on import Typed, way_on
+from gscli.cli.work.ways_on import way_on
 from gscli.files import mapped
 from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Attribute, Operator
-from gscli.plan.inputs import layout_of, planned
+from gscli.plan.inputs import layout_of, plan_of
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.duplicates import duplicate_notice
@@ -69,10 +69,11 @@ class Call:
         texts: Mapping[str, str],
         settings: Settings,
     ) -> None:
-        self.operator, self.words, self.texts, self.settings = operator, words, texts, settings
+        self.operator, self.settings = operator, settings
         parsed = parsed_attributes(operator, texts)
+        self.typed = typed(operator, words, texts, settings)
         self._files = self._held_files() if settings.in_place else {}
-        self.inputs: Inputs = loaded_inputs(operator, words, parsed, settings)
+        self.inputs: Inputs = loaded_inputs(self.typed, parsed, settings)
         self.attrs = self.inputs.attrs
         with self._located_errors():
             settle_types(
@@ -84,7 +85,10 @@ class Call:
         """Run in memory, then warn; errors say which file they are about."""
         arrays = self.inputs.arrays
         with self._located_errors():
-            done = execute(self.operator, arrays, self.attrs, max_bytes=self.limit, overlay=True)
+            done = execute(
+                self.operator, arrays, self.attrs,
+                max_bytes=self.limit, overlay=True, planner=plan_of,
+            )  # fmt: skip
             self.check_unchanged()
         trace = self._trace(*done)
         warn(trace.warnings, self.settings)
@@ -133,10 +137,9 @@ class Call:
 
     def _held_files(self) -> dict[str, RegularFile]:
         """The .npy files of the inputs, opened before anything is read from them by name."""
-        named = self.operator.assigned(self.words, self.settings.extra)
         plain = {
             name: path
-            for name, path in named.items()
+            for name, path in self.typed.words.items()
             if path.lower().endswith(".npy") and "::" not in path
         }
         opened = {name: open_regular(path) for name, path in plain.items()}
@@ -155,7 +158,7 @@ class Call:
 
     def _judged(self) -> JudgedPlan:
         """The plan of a call that changes a file: judged and warned of before the first byte."""
-        plan = planned(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit).judged()
+        plan = plan_of(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit).judged()
         warn([*self.inputs.notices, *duplicate_notice(self.operator, plan)], self.settings)
         return plan
 
@@ -165,21 +168,8 @@ class Call:
             yield
         except GscliError as error:
             error.where = with_origin(error.where, self.inputs.origins)
-            given = typed(self.operator, self.words, self.texts, self.settings, self.inputs)
-            error.hint = way_on(error, given, self.inputs)
+            error.hint = way_on(error, self.typed, self.inputs)
             raise
-
-
-def typed(
-    operator: Operator,
-    words: Sequence[str],
-    texts: Mapping[str, str],
-    settings: Settings,
-    inputs: Inputs,
-) -> Typed:
-    """What was typed for a call; one word that stands for all inputs is none of them."""
-    alone = len(words) == 1 and len(inputs.arrays) > 1
-    return Typed(operator, {} if alone else operator.assigned(words, settings.extra), texts)
 
 
 def with_origin(where: str, origins: Mapping[str, str]) -> str:

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.text import counted
-from gscli.cli.inputs import loaded_inputs
+from gscli.cli.inputs import Typed, loaded_inputs, typed
 from gscli.cli.options import Settings
 from gscli.cli.terminal import screen
-from gscli.cli.work.call import parsed_attributes, typed, with_origin
-from gscli.cli.work.ways_on import Typed, comparing, way_on
+from gscli.cli.work.call import parsed_attributes, with_origin
+from gscli.cli.work.ways_on import comparing, way_on
 from gscli.frameworks.operator import Operator
 from gscli.lab.check import LISTED, Remark, remarks
 from gscli.plan.typing import Inputs, settle_types
@@ -29,14 +29,14 @@ def check_operator(
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
     attrs = parsed_attributes(operator, texts)
-    inputs = loaded_inputs(operator, words, attrs, settings)
+    given = typed(operator, words, texts, settings)
+    inputs = loaded_inputs(given, attrs, settings)
     attrs = dict(inputs.attrs)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     listed = LISTED if settings.limit is None else settings.limit
     found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
     found += remarks(operator, inputs.arrays, attrs, listed)
-    given = typed(operator, words, texts, settings, inputs)
     found = [_located(one, given, inputs) for one in found]
     count = sum(one.count for one in found)
     if settings.json is not None:

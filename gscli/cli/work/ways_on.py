@@ -7,8 +7,6 @@ a command which does what it says can be made from them.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from gscli.base.errors import (
     UpdatesTypeRefused,
 )
 from gscli.base.text import show_shape
+from gscli.cli.inputs import Typed
 from gscli.declare.comparisons import CONCEPTS, Comparison
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
@@ -33,15 +32,6 @@ from gscli.plan.typing import Inputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
-
-
-@dataclass(frozen=True)
-class Typed:
-    """What was typed: the operator, a word for each input, and attributes as words."""
-
-    operator: Operator
-    words: Mapping[str, str]
-    texts: Mapping[str, str]
 
 
 def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
