@@ -13,6 +13,7 @@ from page.test_page import Reader, facts
 from gscli.base.errors import LimitRefused
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
+from gscli.views.numberline import number_line
 from gscli.views.options import ViewOptions
 from gscli.views.page.compare import compare_page
 from gscli.views.words.answers import Answers, lettered
@@ -176,3 +177,22 @@ def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
     comparing = compare("gather", {"data": np.zeros(30_000), "indices": [1]}, only=["onnx"])
     with pytest.raises(LimitRefused, match="too many cells"):
         compare_page(comparing, options=ViewOptions(full=True))
+
+
+def test_a_strip_per_behaviour_stands_above_the_table() -> None:
+    text = compare_page(gathered(0, -1, 9))
+    line = number_line(gathered(0, -1, 9))
+    assert line is not None
+    names = re.findall(r'<div class="strip"><p><b>(.*?)</b>', text)
+    assert names == [behaviour.name for behaviour in line.behaviours]
+    assert text.index('<figure class="strips">') < text.index('<table class="answers')
+    wrapped = text[text.index("<b>wrap around</b>") :]
+    strip = wrapped[: wrapped.index("</svg>")]
+    assert ">9 mod 4 = 1<" in strip
+    assert strip.count('class="tip') == 2
+    assert "<figure" not in compare_page(planes_of_elements())
+
+
+def planes_of_elements() -> Comparing:
+    inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, -1]]}
+    return compare("gather-elements", inputs, only=["onnx", "torch"])

@@ -14,11 +14,13 @@ from gscli.base.text import counted, safe
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Entry, Trace, label_of
+from gscli.views.numberline import number_line
 from gscli.views.options import ViewOptions
 from gscli.views.page.cells import chip_class
 from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
+from gscli.views.page.strips import strips_html
 from gscli.views.page.words import moved_words, spoken_sign
 from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
 from gscli.views.words.statements import passed_over
@@ -128,9 +130,13 @@ class Overview:
         return (
             f'<div id="{self._name}" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
-            f'{notes}<p class="summary">{escape(summary)}</p>'
+            f'{notes}<p class="summary">{escape(summary)}</p>{self._strips()}'
             f'<div class="wide">{self._table()}</div></div>'
         )
+
+    def _strips(self) -> str:
+        line = number_line(self._comparing)
+        return strips_html(line, self._answers) if line else ""
 
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():

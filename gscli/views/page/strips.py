@@ -1,0 +1,183 @@
+"""A comparison's number line as drawings: a strip of cells per behaviour, arcs and arrows above.
+
+The drawings are for the eye; the table below them says the same in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from gscli.traces.trace import label_of
+from gscli.views.numberline import Behaviour, Landing, NumberLine
+from gscli.views.page.cells import chip_class
+from gscli.views.words.answers import Answers
+
+SLOT, WIDE, HIGH = 46, 40, 30
+"""Pixels from cell to cell, and a cell's width and height."""
+
+LONGEST = 12
+"""Characters of a value that is drawn above the line."""
+
+TOP, FOOT = 44, 94
+"""Where cells begin, and the height of a strip."""
+
+
+def strips_html(line: NumberLine, answers: Answers) -> str:
+    """A `<figure>` with a row per behaviour: its name and rule sets, its strip, its answer."""
+    rows = "".join(_row(line, each, answers) for each in line.behaviours)
+    return (
+        '<figure class="strips"><figcaption>Where each index lands: a line per behaviour. '
+        f"The table below says the same in words.</figcaption>{rows}</figure>"
+    )
+
+
+def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
+    labels = escape(" · ".join(behaviour.group.labels))
+    return (
+        f'<div class="strip"><p><b>{escape(behaviour.name)}</b><br><small>{labels}</small></p>'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(behaviour.name)}">'
+        f"{_Strip(line, behaviour, answers).svg()}</div>"
+        f'<p class="result">{_result(behaviour, answers)}</p></div>'
+    )
+
+
+def _result(behaviour: Behaviour, answers: Answers) -> str:
+    """The values that come out, one by one, or the refusal."""
+    output = behaviour.group.first.output
+    if output is None:
+        reason = escape(answers.refusal(behaviour.group))
+        return f'<b class="refused">✗ error</b> <small>{reason}</small>'
+    if not answers.columns:
+        return ""
+    texts = answers.numbers.texts(output.reshape(-1), answers.signs)
+    return "".join(
+        f'<b class="{chip_class(number, live=True) if answers.per_entry else ""}">'
+        f"{escape(text)}</b>"
+        for number, text in enumerate(texts)
+    )
+
+
+class _Strip:
+    """One strip; positions are in pixels of its own view box."""
+
+    def __init__(self, line: NumberLine, behaviour: Behaviour, answers: Answers) -> None:
+        self._line, self._behaviour = line, behaviour
+        data = next(iter(answers.comparing.inputs.values()))
+        shown = data.ndim == 1 and data.size == line.size
+        self._values = answers.numbers.texts(data, answers.signs) if shown else [""] * line.size
+        fill = behaviour.group.first.trace
+        self._fill = "" if fill is None else answers.numbers.text(
+            fill.output.dtype.type(fill.layout.fill), answers.signs
+        ) if fill.kind == "gather" else "dropped"  # fmt: skip
+
+    def svg(self) -> str:
+        """The `<svg>`."""
+        width = len(self._line.places) * SLOT
+        parts = [*map(self._place, self._line.places), *self._walls()]
+        shared: dict[int, int] = {}  # entries that name one number stand side by side
+        for landing in self._behaviour.landings:
+            parts += self._drawn(landing, shared.setdefault(landing.written, 0))
+            shared[landing.written] += 1
+        return (
+            f'<svg viewBox="0 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
+            f'aria-hidden="true">{"".join(parts)}</svg>'
+        )
+
+    def _x(self, place: int) -> int:
+        """The middle of a cell."""
+        return (place - self._line.places.start) * SLOT + SLOT // 2
+
+    def _place(self, place: int) -> str:
+        inside = 0 <= place < self._line.size
+        x = self._x(place)
+        text = self._text(x, TOP + 20, self._values[place], "value") if inside else ""
+        return (
+            f'<rect class="{"cell" if inside else "ghost"}" x="{x - WIDE // 2}" y="{TOP}" '
+            f'width="{WIDE}" height="{HIGH}" rx="4"/>{text}'
+            + self._text(x, FOOT - 4, str(place), "place")
+        )
+
+    def _walls(self) -> Iterator[str]:
+        """Ends of the axis that hold a number back."""
+        clipped = [each for each in self._behaviour.landings if each.fate == "clipped"]
+        for place in sorted({each.to for each in clipped if each.to is not None}):
+            x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
+            yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
+
+    def _drawn(self, landing: Landing, earlier: int) -> list[str]:
+        colour = chip_class(landing.number, live=True)
+        x = self._x(landing.written)
+        if landing.fate == "used" or (
+            landing.fate == "unreached" and 0 <= landing.written < self._line.size
+        ):
+            place = f'x="{x - WIDE // 2}" y="{TOP}" width="{WIDE}" height="{HIGH}" rx="4"'
+            chip = self._chip(landing, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
+            return [f'<rect class="hit {colour}" {place}/>', chip]
+        chip = self._chip(landing, x + 12 * earlier, TOP + HIGH // 2, colour)
+        if landing.fate == "wrapped" and landing.to is not None:
+            return [self._arc(x, self._x(landing.to), landing.note, colour), chip]
+        if landing.fate == "clipped" and landing.to is not None:
+            return [self._arrow(x, landing, colour), chip]
+        if landing.fate == "skipped":
+            return [self._filled(x, colour), chip]
+        mark = self._text(x, TOP - 12, "✗", "cross") if landing.fate == "refused" else ""
+        return [chip, mark]
+
+    def _arc(self, start: int, end: int, note: str, colour: str) -> str:
+        top = TOP - 30
+        shape = f"M{start} {TOP + 4}C{start} {top},{end} {top},{end} {TOP - 7}"
+        return (
+            _stroke(shape, colour)
+            + f'<path class="tip {colour}" d="M{end} {TOP - 1}l-5 -8h10z"/>'
+            + self._text((start + end) // 2, TOP - 30, note, "note")
+        )
+
+    def _arrow(self, start: int, landing: Landing, colour: str) -> str:
+        """Along the line to the wall."""
+        assert landing.to is not None
+        way = 1 if landing.written < landing.to else -1
+        end = self._x(landing.to) - way * (SLOT // 2 + 2)
+        middle = TOP + HIGH // 2
+        return (
+            _stroke(f"M{start} {middle}H{end - way * 7}", colour)
+            + f'<path class="tip {colour}" d="M{end} {middle}l{-way * 8} -5v10z"/>'
+        )
+
+    def _filled(self, x: int, colour: str) -> str:
+        """Up to the value that stands in for a cell, or to nothing."""
+        text = _short(self._fill)
+        half = max(11, len(text) * 4 + 5)
+        middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
+        return (
+            _stroke(f"M{x} {TOP + 4}V{TOP - 14}", colour)
+            + f'<path class="tip {colour}" d="M{x} {TOP - 21}l-5 8h10z"/>'
+            + f'<rect class="filled {colour}" x="{middle - half}" y="1" width="{2 * half}" '
+            f'height="20" rx="4"/>' + self._text(middle, 15, text, "note")
+        )
+
+    @staticmethod
+    def _chip(landing: Landing, x: int, y: int, colour: str) -> str:
+        label = label_of(landing.number)
+        return (
+            f'<rect class="chip {colour}" x="{x - 10}" y="{y - 10}" width="20" height="20" rx="4"/>'
+            f'<text class="letter {colour}" x="{x}" y="{y + 5}">{label}</text>'
+        )
+
+    @staticmethod
+    def _text(x: int, y: int, text: str, kind: str) -> str:
+        return f'<text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>' if text else ""
+
+
+def _short(text: str) -> str:
+    """A value that fits over two cells.
+
+    >>> _short("dropped"), _short("-9223372036854775808")
+    ('dropped', '-92233720368…')
+    """
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _stroke(shape: str, colour: str) -> str:
+    """A line in the entry's colour with a dark casing."""
+    return f'<path class="casing" d="{shape}"/><path class="way {colour}" d="{shape}"/>'
