@@ -17,7 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Framework, Many, Option, Subscript
+from gscli.frameworks.operator import Framework, Many, Operator, Option, Subscript
 from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Shape, Tensor
 from gscli.layout.families import (
     along_axis_or_flat,
@@ -50,13 +50,6 @@ Mode: TypeAlias = Annotated[
     Literal["raise", "wrap", "clip"],
     Option("an index out of range is an error, taken modulo the size, or moved to the border"),
 ]
-
-
-def _at_compared(name: str, reduction: Reduction) -> list[Comparison]:
-    """How ScatterND becomes a call of a ufunc's `at`."""
-    inputs = ("a", "indices", "b")
-    only: dict[str, object] = {reduction: name}
-    return [Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vectors="tuple")]
 
 
 @FRAMEWORK.operator(
@@ -193,85 +186,81 @@ def setitem(a: Tensor, indices: Many, values: Tensor, *, subscript: Subscript = 
     return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 
 
-@FRAMEWORK.operator(
-    name="add.at",
-    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[10,20,30]' '[3]' '[1]'",
-    compares=_at_compared("add.at", "add"),
-)
-def add_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refused: str) -> Operator:
+    """A ufunc's `at`; they differ in their reduction and in what it means for some types."""
+
+    def at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+        if reduction == "sub" and a.dtype == b.dtype == "bool":
+            raise DtypeRefused(
+                "subtract has no meaning for bool",
+                where=f"{described(a)}, {described(b)}",
+                hint="convert one of them, to int8 for one",
+            )
+        return _at(a, indices, b, reduction, subscript)
+
+    at.__doc__ = doc
+    inputs = ("a", "indices", "b")
+    only: dict[str, object] = {reduction: name}
+    compares = [Comparison("scatter-nd", f"NumPy {name}", inputs, reductions=only, vectors="tuple")]
+    declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
+    return declare(at)
+
+
+add_at = _declared(
+    "add.at",
+    "add",
     """Add to the cells that an index tuple names; every occurrence of a cell counts.
 
     a[i, j, …] += b[…] for every cell of a[…], whose shape b broadcasts to; the subscript is that of
     getitem. `a[i] += b` would count a cell once. Each step runs in the type that a and b promote
     to, and its result is cast to a's type (NumPy 2 does not refuse 1.5 into an integer). Integers
     wrap; bool with bool is OR; strings are joined whole, as in an array of objects.
-    """
-    return _at(a, indices, b, "add", subscript)
-
-
-@FRAMEWORK.operator(
-    name="subtract.at",
+    """,
     example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
-    refused="'[10,20,30]' '[-4]' '[1]'",
-    compares=_at_compared("subtract.at", "sub"),
+    refused="'[10,20,30]' '[3]' '[1]'",
 )
-def subtract_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+subtract_at = _declared(
+    "subtract.at",
+    "sub",
     """Subtract from the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; NumPy has no subtraction of bool from bool.
-    """
-    if a.dtype == b.dtype == "bool":
-        raise DtypeRefused(
-            "subtract has no meaning for bool",
-            where=f"{described(a)}, {described(b)}",
-            hint="convert one of them, to int8 for one",
-        )
-    return _at(a, indices, b, "sub", subscript)
-
-
-@FRAMEWORK.operator(
-    name="multiply.at",
-    example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
-    refused="'[10,20,30]' '[3]' '[2]'",
-    compares=_at_compared("multiply.at", "mul"),
+    """,
+    example="'[10,20,30]' '[0,-1,0]' '[1,2,3]'",
+    refused="'[10,20,30]' '[-4]' '[1]'",
 )
-def multiply_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+multiply_at = _declared(
+    "multiply.at",
+    "mul",
     """Multiply the cells that an index tuple names; every occurrence of a cell counts.
 
     Shapes and types as in add.at; bool with bool is AND.
-    """
-    return _at(a, indices, b, "mul", subscript)
-
-
-@FRAMEWORK.operator(
-    name="maximum.at",
-    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
-    refused="'[10,20,30]' '[3]' '[15]'",
-    compares=_at_compared("maximum.at", "max"),
+    """,
+    example="'[10,20,30]' '[0,-1,0]' '[2,3,4]'",
+    refused="'[10,20,30]' '[3]' '[2]'",
 )
-def maximum_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+maximum_at = _declared(
+    "maximum.at",
+    "max",
     """Keep the larger value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is OR.
-    """
-    return _at(a, indices, b, "max", subscript)
-
-
-@FRAMEWORK.operator(
-    name="minimum.at",
+    """,
     example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
-    refused="'[10,20,30]' '[-4]' '[15]'",
-    compares=_at_compared("minimum.at", "min"),
+    refused="'[10,20,30]' '[3]' '[15]'",
 )
-def minimum_at(a: Tensor, indices: Many, b: Tensor, *, subscript: Subscript = None) -> Layout:
+minimum_at = _declared(
+    "minimum.at",
+    "min",
     """Keep the smaller value in the cells that an index tuple names.
 
     Shapes and types as in add.at. NaN on either side stays; complex numbers compare by real part,
     then by imaginary part; bool with bool is AND.
-    """
-    return _at(a, indices, b, "min", subscript)
+    """,
+    example="'[10,20,30]' '[0,-1,0]' '[15,5,12]'",
+    refused="'[10,20,30]' '[-4]' '[15]'",
+)
 
 
 def _stretched(values: Tensor, wanted: Shape, parts: str) -> Updates:
