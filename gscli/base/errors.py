@@ -143,6 +143,18 @@ class Notice(GscliError):
     code = ExitCode.DONE
 
 
+class GscliWarning(UserWarning):
+    """A `notice` for callers from Python, who may make an error of it or silence it."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(notice)
+        self.notice = notice
+
+    def __str__(self) -> str:
+        parts = (self.notice.problem, self.notice.where, *self.notice.details)
+        return "; ".join(part for part in parts if part)
+
+
 class UsageError(GscliError):
     """The command or call itself is wrong: unknown operator, option, choice or version."""
 

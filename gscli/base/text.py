@@ -56,3 +56,31 @@ def _escaped(character: str) -> str:
     if character in _INVISIBLE or unicodedata.category(character) in _UNSAFE_CATEGORIES:
         return character.encode("unicode_escape", "backslashreplace").decode("ascii")
     return character
+
+
+LETTERED = 200
+"""Entries that pictures give letters to; of others words say the number."""
+
+
+def name_of(number: int) -> str:
+    """The letter of an entry, and its number where no picture bears its letter.
+
+    >>> name_of(2), name_of(714_618)
+    ('c', 'entry 714,618')
+    """
+    return label_of(number) if number < LETTERED else f"entry {number:,}"
+
+
+def label_of(number: int) -> str:
+    """Letters for entries: a…z, A…Z, then two letters, three, …
+
+    >>> label_of(0), label_of(25), label_of(26), label_of(51), label_of(52), label_of(53)
+    ('a', 'z', 'A', 'Z', 'aa', 'ab')
+    """
+    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    letters = ""
+    number += 1
+    while number:
+        number, rest = divmod(number - 1, len(alphabet))
+        letters = alphabet[rest] + letters
+    return letters

@@ -81,12 +81,18 @@ def run(
 ) -> np.ndarray[Any, Any]:
     """Run `framework.operator` on arrays by argument name; only GscliError leaves.
 
+    What the rules allow and may still surprise is told by GscliWarning.
+
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
     from gscli.frameworks.execute import execute  # noqa: PLC0415  numpy, when something runs
+    from gscli.frameworks.notices import warn  # noqa: PLC0415
 
-    return execute(named(name, inputs, attrs), inputs, attrs or {}, max_bytes=max_bytes)[1]
+    operator = named(name, inputs, attrs)
+    plan, output = execute(operator, inputs, attrs or {}, max_bytes=max_bytes)
+    warn(operator, plan, stacklevel=3)
+    return output
 
 
 def named(name: object, inputs: object, attrs: object) -> Operator:

@@ -8,6 +8,7 @@ from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused, UsageError
 from gscli.declare.signature import Signature
 from gscli.files import mapped
+from gscli.frameworks.notices import warn
 from gscli.plan.inputs import planned
 from gscli.plan.plan import JudgedPlan, Plan
 
@@ -28,7 +29,9 @@ def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, obje
     parts = group if isinstance(group, tuple) else (group,)
     present = {key: value for key, value in named.items() if value is not None}
     present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
-    return execute(operator, present, attrs)[1]
+    plan, output = execute(operator, present, attrs)
+    warn(operator, plan, stacklevel=4)
+    return output
 
 
 def execute(

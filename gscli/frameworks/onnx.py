@@ -19,7 +19,7 @@ from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Addressing, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis, elements, normal_axis, vectors
-from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, OpenText, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -76,7 +76,8 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
     """
     _check_data(data, opset)
     index_types(indices)
-    return gather_layout(data, along_axis(data, indices, normal_axis(axis, data.rank)), POLICY)
+    layout = gather_layout(data, along_axis(data, indices, normal_axis(axis, data.rank)), POLICY)
+    return layout._replace(open_texts=_negatives("Gather", opset))
 
 
 @FRAMEWORK.operator(
@@ -96,7 +97,9 @@ def gather_elements(
     """
     _check_data(data, opset)
     index_types(indices)
-    return gather_layout(data, elements(data, indices, _elements_axis(data, indices, axis)), POLICY)
+    axis = _elements_axis(data, indices, axis)
+    layout = gather_layout(data, elements(data, indices, axis), POLICY)
+    return layout._replace(open_texts=_smaller(data, indices, axis))
 
 
 @FRAMEWORK.operator(
@@ -213,7 +216,9 @@ def scatter_nd(
     addressing = vectors(data, indices)
     hint = _vector_hint(data, indices)
     vector_updates(updates, data, indices, addressing.result_shape, hint)
-    return _scatter(data, updates, addressing, reduction)
+    empty = OpenText("always", "ONNX does not say what an empty vector names; here all of data")
+    texts = () if indices.shape[-1] else (empty,)
+    return _scatter(data, updates, addressing, reduction, texts)
 
 
 def _scatter_elements(
@@ -226,20 +231,60 @@ def _scatter_elements(
 ) -> Layout:
     _check_data(data, opset)
     index_types(indices)
-    addressing = elements(data, indices, _elements_axis(data, indices, axis))
+    axis = _elements_axis(data, indices, axis)
+    addressing = elements(data, indices, axis)
     exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    return _scatter(data, updates, addressing, reduction)
+    texts = (*_negatives("Scatter", opset), *_smaller(data, indices, axis))
+    return _scatter(data, updates, addressing, reduction, texts)
 
 
-def _scatter(data: Tensor, updates: Tensor, addressing: Addressing, reduction: Reduction) -> Layout:
+def _negatives(name: str, version: int | None) -> tuple[OpenText, ...]:
+    """Before version 11 no text says what an index below zero means."""
+    if version is None or version >= 11:  # noqa: PLR2004  the version
+        return ()
+    text = (
+        f"{name}-{version} does not say what an index below zero means; here it counts from the end"
+    )
+    return (OpenText("negative", text),)
+
+
+def _smaller(data: Tensor, indices: Tensor, axis: int) -> tuple[OpenText, ...]:
+    """Indices may be smaller than data off the axis; no text says that they may."""
+    sizes = zip(data.shape, indices.shape, strict=True)
+    if all(own == other for d, (own, other) in enumerate(sizes) if d != axis):
+        return ()
+    text = f"ONNX does not say whether {indices.name} may be smaller than data off the axis"
+    return (OpenText("always", f"{text}; here other cells stay out of it"),)
+
+
+def _combined(data: Tensor, reduction: Reduction) -> tuple[OpenText, ...]:
+    """Reductions that the text allows without saying what they give."""
+    if reduction == "add" and data.dtype in ("bool", "str"):
+        joined = "joins texts" if data.dtype == "str" else "is OR"
+        return (OpenText("always", f"ONNX does not define add of {data.dtype}; here it {joined}"),)
+    if reduction in ("max", "min"):
+        return (
+            OpenText("nan", f"ONNX does not say what {reduction} makes of NaN; here NaN stays"),
+        )
+    return ()
+
+
+def _scatter(
+    data: Tensor,
+    updates: Tensor,
+    addressing: Addressing,
+    reduction: Reduction,
+    texts: tuple[OpenText, ...],
+) -> Layout:
     same_type(data, updates)
     why = (
         "the text lists the type but gives this reduction no meaning for it; runtimes refuse it too"
     )
     reduction_has_meaning(data, reduction, why)
-    return scatter_layout(
+    layout = scatter_layout(
         data, Updates(updates.name), addressing, POLICY, reduction=reduction, open_order=OPEN_ORDER
     )
+    return layout._replace(open_texts=(*texts, *_combined(data, reduction)))
 
 
 def _check_data(data: Tensor, opset: int | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -17,18 +17,21 @@ from gscli.base.errors import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.text import show_shape
+from gscli.base.text import label_of, show_shape
 from gscli.files.element_types import dtype_named
+from gscli.frameworks.duplicates import duplicate_writers, windows_overlap
+from gscli.frameworks.notices import became, changed_types, open_texts
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Beyond, Negative
+from gscli.layout.axes import Negative
 from gscli.layout.layout import Layout
+from gscli.plan.adjusted import census
 from gscli.plan.inputs import layout_of
 from gscli.plan.limits import shape_limit
 from gscli.plan.plan import BLOCK, JudgedPlan, Plan
-from gscli.traces.duplicates import duplicate_writers, windows_overlap
-from gscli.traces.entries import label_of
+from gscli.plan.policy import legal_range
+from gscli.plan.typing import untyped_as
 
-Kind: TypeAlias = Literal["index", "duplicate", "negative", "inputs"]
+Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
 
 LISTED = 50
 """Bad indices and groups of duplicates that are listed one by one, unless a limit says."""
@@ -77,8 +80,11 @@ def remarks(
     arrays: Mapping[str, Array],
     attrs: Mapping[str, object],
     listed: int = LISTED,
+    untyped: Collection[str] = (),
 ) -> Iterator[Remark]:
     """Every remark about a call; nothing is computed but what the remarks need.
+
+    `untyped`: inputs that take another type without a word, if their numbers fit.
 
     Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
 
@@ -97,11 +103,19 @@ def remarks(
         except UsageError:
             raise
         except GscliError as error:
-            yield from _refusals(error, given, listed)
+            if not _settled(error, arrays, untyped):
+                yield from _refusals(error, given, listed)
             if not _mended(error, given):
                 return
     if layout is not None:
         yield from _value_remarks(layout, given, listed)
+
+
+def _settled(error: GscliError, arrays: Mapping[str, Array], untyped: Collection[str]) -> bool:
+    """Whether the refusal is about a type that an untyped input takes anyway."""
+    if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
+        return False
+    return untyped_as(arrays[error.name], dtype_named(error.wanted)) is not None
 
 
 def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
@@ -153,9 +167,53 @@ def _value_remarks(layout: Layout, arrays: Mapping[str, Array], listed: int) -> 
     found, total = plan.findings(listed)
     yield from (_bad_index(one) for one in found)
     yield from _more("index", "indices out of range", total - len(found))
-    yield from _negatives(plan)
-    if total == 0 and layout.kind == "scatter" and layout.open_order:
-        yield from _duplicates(plan.judged(), layout.open_order, listed)
+    if total:
+        yield from _counted_from_end(plan)
+        return
+    judged = plan.judged()
+    yield from _moved(judged, listed)
+    for notice in (*open_texts(judged), *changed_types(judged)):
+        yield Remark("open", notice.problem, notice.where)
+    if layout.kind == "scatter" and layout.open_order:
+        yield from _duplicates(judged, layout.open_order, listed)
+
+
+def _moved(plan: JudgedPlan, listed: int) -> Iterator[Remark]:
+    """Numbers that are not read as written."""
+    found = census(plan, listed)
+    for how, count in found.counts.items():
+        first = found.first[how]
+        if how == "from_end":
+            yield _from_end(count, first[0].place.partition(" = ")[0])
+            continue
+        for number in first:
+            meaning = became(plan.layout, number).removeprefix(f"{number.place} ")
+            yield Remark("moved", meaning, number.place)
+        yield from _more("moved", "such indices", count - len(first))
+
+
+def _from_end(count: int, place: str) -> Remark:
+    counts = "index counts" if count == 1 else "indices count"
+    problem = f"{count} negative {counts} from the end"
+    return Remark("negative", problem, place, hint="some frameworks refuse them")
+
+
+def _counted_from_end(plan: Plan) -> Iterator[Remark]:
+    """Legal indices below zero beside others that are refused."""
+    if plan.layout.policy.negative is not Negative.FROM_END:
+        return
+    count, place = 0, ""
+    for column, number in enumerate(plan.layout.column_axes):
+        low, _ = legal_range(plan.layout.axes[number], plan.layout.policy)
+        for start in range(0, plan.layout.entry_count, BLOCK):
+            numbers = plan.raw(column, start, start + BLOCK)
+            below = np.flatnonzero((numbers < 0) & (numbers >= low))
+            if below.size and not count:
+                at = show_shape(plan.index_position(column, start + int(below[0])))
+                place = f"{plan.layout.addressing.columns[column].source}{at}"
+            count += below.size
+    if count:
+        yield _from_end(count, place)
 
 
 def _bad_index(one: Finding) -> Remark:
@@ -174,26 +232,3 @@ def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[Remark]:
         "groups of entries that write the same cells" if windows else "cells written more than once"
     )
     yield from _more("duplicate", things, found.total - len(found.groups))
-
-
-def _negatives(plan: Plan) -> Iterator[Remark]:
-    """Indices that count from the end here and are refused elsewhere."""
-    policy = plan.layout.policy
-    if policy.negative is not Negative.FROM_END or policy.beyond is Beyond.WRAP:
-        return
-    count, first = 0, None
-    for column in range(len(plan.layout.column_axes)):
-        for start in range(0, plan.layout.entry_count, BLOCK):
-            below = np.flatnonzero(plan.raw(column, start, start + BLOCK) < 0)
-            count += below.size
-            if below.size and first is None:
-                first = (column, start + int(below[0]))
-    if first is not None:
-        source = plan.layout.addressing.columns[first[0]].source
-        place = show_shape(plan.index_position(*first))
-        yield Remark(
-            "negative",
-            f"{count} negative {'index counts' if count == 1 else 'indices count'} from the end",
-            f"{source}{place}",
-            hint="some frameworks refuse them",
-        )

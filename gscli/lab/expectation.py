@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gscli.base.arrays import Array, Flags
-from gscli.base.text import counted
+from gscli.base.text import counted, name_of
 from gscli.lab.causes import candidates
 from gscli.lab.difference import Difference, Tolerance, difference, different
 from gscli.layout.boxes import Box
-from gscli.traces.entries import name_of
 from gscli.traces.trace import Trace
 
 EXPLAINED = 1 << 24

@@ -54,6 +54,16 @@ class Updates(NamedTuple):
     nan_wins: bool = True
 
 
+class OpenText(NamedTuple):
+    """Something that a specification leaves open, and what is chosen here.
+
+    `when`: the call meets it always, where an index is below zero, or where a value is NaN.
+    """
+
+    when: Literal["always", "negative", "nan"]
+    text: str
+
+
 class LayoutFields(NamedTuple):
     """What a layout is made of. (A NamedTuple is made in a tenth of a frozen dataclass's time.)"""
 
@@ -70,6 +80,7 @@ class LayoutFields(NamedTuple):
     accumulate: str | None = None
     fill: Number = 0
     open_order: str = ""
+    open_texts: tuple[OpenText, ...] = ()
     attributes: tuple[tuple[str, object], ...] = ()
 
 

@@ -10,6 +10,7 @@ from math import prod
 from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.base.arrays import plain
+from gscli.base.text import label_of
 from gscli.layout.axes import Beyond
 from gscli.layout.boxes import Box, axis_boxes, box_size, reshaped, without
 from gscli.layout.layout import Fit
@@ -120,34 +121,6 @@ class Entry(NamedTuple):
 def _box_list(box: Box) -> list[object]:
     """A coordinate, or [first, last+1] where the slice extends along the axis."""
     return [start if stop == start + 1 else [start, stop] for start, stop in box]
-
-
-LETTERED = 200
-"""Entries that pictures give letters to; of others words say the number."""
-
-
-def name_of(number: int) -> str:
-    """The letter of an entry, and its number where no picture bears its letter.
-
-    >>> name_of(2), name_of(714_618)
-    ('c', 'entry 714,618')
-    """
-    return label_of(number) if number < LETTERED else f"entry {number:,}"
-
-
-def label_of(number: int) -> str:
-    """Letters for entries: a…z, A…Z, then two letters, three, …
-
-    >>> label_of(0), label_of(25), label_of(26), label_of(51), label_of(52), label_of(53)
-    ('a', 'z', 'A', 'Z', 'aa', 'ab')
-    """
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    letters = ""
-    number += 1
-    while number:
-        number, rest = divmod(number - 1, len(alphabet))
-        letters = alphabet[rest] + letters
-    return letters
 
 
 ENTRIES_AT_ONCE = 1024

@@ -14,16 +14,17 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.errors import Notice
-from gscli.base.text import counted
+from gscli.base.text import counted, label_of
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks import named
+from gscli.frameworks.duplicates import Duplicates, duplicate_writers
 from gscli.frameworks.execute import execute
+from gscli.frameworks.notices import notices
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Shape
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
-from gscli.traces.duplicates import Duplicates, duplicate_notice, duplicate_writers
-from gscli.traces.entries import Adjustment, Entry, How, label_of, resolved_entries
+from gscli.traces.entries import Adjustment, Entry, How, resolved_entries
 
 __all__ = [
     "SCHEMA",
@@ -157,7 +158,7 @@ class Trace:
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
         """What the rules allow and may still surprise: inputs changed, an open order of writers."""
-        return (*self.notices, *duplicate_notice(self.operator, self.plan))
+        return (*self.notices, *notices(self.operator, self.plan))
 
     def to_dict(self, limit: int | None = None) -> dict[str, object]:
         """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.

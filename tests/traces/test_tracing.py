@@ -236,7 +236,7 @@ def test_overlaps_are_those_of_the_cells() -> None:
 
 
 def test_of_very_many_windows_the_first_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.traces.duplicates.JUDGED", 9)
+    monkeypatch.setattr("gscli.frameworks.duplicates.JUDGED", 9)
     trace = windowed([0, 1, 5, 5, 5])
     assert trace.duplicates() == ([(0, 1)], 1, 2, 3, 4)
     (warning,) = trace.warnings

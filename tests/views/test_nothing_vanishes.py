@@ -16,7 +16,7 @@ import pytest
 from conftest import Array
 from views.reading import Cell, Table, missing, tables
 
-from gscli.traces.entries import LETTERED
+from gscli.base.text import LETTERED
 from gscli.traces.trace import Trace, label_of, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions

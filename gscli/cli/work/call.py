@@ -16,11 +16,11 @@ from gscli.files import mapped
 from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
+from gscli.frameworks.notices import notices
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.inputs import layout_of, plan_of
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
-from gscli.traces.duplicates import duplicate_notice
 from gscli.traces.trace import Trace
 
 _LISTED = 4
@@ -159,7 +159,7 @@ class Call:
     def _judged(self) -> JudgedPlan:
         """The plan of a call that changes a file: judged and warned of before the first byte."""
         plan = plan_of(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit).judged()
-        warn([*self.inputs.notices, *duplicate_notice(self.operator, plan)], self.settings)
+        warn([*self.inputs.notices, *notices(self.operator, plan)], self.settings)
         return plan
 
     @contextmanager

@@ -36,7 +36,8 @@ def check_operator(
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     listed = LISTED if settings.limit is None else settings.limit
     found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
-    found += remarks(operator, inputs.arrays, attrs, listed)
+    untyped = [name for name, typed_ in inputs.typed.items() if not typed_]
+    found += remarks(operator, inputs.arrays, attrs, listed, untyped)
     found = [_located(one, given, inputs) for one in found]
     count = sum(one.count for one in found)
     if settings.json is not None:

@@ -16,9 +16,9 @@ from gscli.cli.work.call import Call
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.cli.work.expecting import Expected, tell_expectation
 from gscli.files import files
+from gscli.frameworks.duplicates import judged_part
 from gscli.frameworks.operator import Operator
 from gscli.lab.expectation import Expectation
-from gscli.traces.duplicates import judged_part
 from gscli.traces.trace import Trace
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")

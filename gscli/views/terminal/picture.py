@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from gscli.base.arrays import Array
-from gscli.base.text import counted
-from gscli.traces.entries import LETTERED
+from gscli.base.text import LETTERED, counted
 from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import Drawn, line_width, wrapped
 from gscli.views.options import ViewOptions

@@ -11,6 +11,7 @@ import numpy as np
 
 from gscli.base.errors import IndexRefused
 from gscli.base.text import counted
+from gscli.frameworks.notices import Drawn
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import number_format
@@ -133,7 +134,8 @@ class Answers:
         warned: dict[str, list[str]] = {}
         for row in (row for group in self.comparing.groups for row in group.rows):
             for notice in () if row.trace is None else row.trace.warnings:
-                warned.setdefault(notice.problem, []).append(row.label)
+                if not isinstance(notice, Drawn):  # "what happens" tells those
+                    warned.setdefault(notice.problem, []).append(row.label)
         notes = [f"{text}: a warning of {', '.join(labels)}" for text, labels in warned.items()]
         return [f"{text}." for text in (*Unsaid.told(self.comparing.unsaid), *notes)]
 

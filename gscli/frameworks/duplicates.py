@@ -8,12 +8,11 @@ import numpy as np
 
 from gscli.base.arrays import Indices
 from gscli.base.errors import Notice
-from gscli.base.text import counted
+from gscli.base.text import counted, name_of
 from gscli.declare.signature import Signature
 from gscli.kernel.routes import addresses_of
 from gscli.layout.layout import Layout
 from gscli.plan.plan import BLOCK, JudgedPlan
-from gscli.traces.entries import name_of
 
 JUDGED = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""

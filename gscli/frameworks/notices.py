@@ -1,0 +1,172 @@
+"""What a call's rules allow and may still surprise: the warnings of a run, found from its plan."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from gscli.base.arrays import Array, dtype_name, dtype_named
+from gscli.base.errors import GscliWarning, Notice
+from gscli.base.text import counted
+from gscli.declare.signature import Signature
+from gscli.frameworks.duplicates import duplicate_notice
+from gscli.layout.layout import Layout
+from gscli.plan.adjusted import Adjusted, How, census
+from gscli.plan.plan import JudgedPlan
+
+CHOSEN_BY = ("mode", "bad_indices_policy")
+"""Attributes by which a caller says what becomes of an index outside: no word is needed then."""
+
+WARNED_ENTRIES = 4096
+"""Entries of a call from Python that is looked through; a trace of any call has its warnings."""
+
+SHOWN = 3
+"""Numbers of one kind that a warning tells."""
+
+LEFT_OUT = {"gather": "reads the fill value", "scatter": "is dropped"}
+
+
+class Drawn(Notice):
+    """A warning of what a picture of the run shows anyway."""
+
+
+def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+    """Every warning of a run.
+
+    >>> import gscli
+    >>> found = gscli.trace("torch.take_along_dim", {"input": [1], "indices": [9]}, {"dim": 0})
+    >>> [notice.problem for notice in notices(found.operator, found.plan)]
+    ['1 index wraps around the axis']
+    """
+    return [
+        *duplicate_notice(operator, plan),
+        *_moved(operator, plan),
+        *open_texts(plan),
+        *changed_types(plan),
+    ]
+
+
+def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:
+    """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
+
+    `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.
+    """
+    if plan.layout.entry_count <= WARNED_ENTRIES:
+        for notice in notices(operator, plan):
+            warnings.warn(GscliWarning(notice), stacklevel=stacklevel)
+
+
+# --- indices that are not read as written ------------------------------------------------------
+
+
+_MOVED: Mapping[How, tuple[str, str]] = {
+    "wrapped": ("index wraps around the axis", "indices wrap around the axis"),
+    "clipped": ("index is clipped to the axis", "indices are clipped to the axis"),
+    "skipped": ("index is outside and {}", "indices are outside, and each {}"),
+    "partly": ("window lies partly outside", "windows lie partly outside"),
+    "cut": ("index loses its fraction", "indices lose their fractions"),
+}
+
+
+def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
+    """A warning for each kind of change that nobody asked for by name."""
+    defaults = {item.name: item.default for item in operator.attributes}
+    for name, value in plan.layout.attributes:
+        if name in CHOSEN_BY and value != defaults[name]:
+            return
+    found = census(plan, SHOWN)
+    for how, count in found.counts.items():
+        if how not in _MOVED:
+            continue
+        one, many = (text.format(LEFT_OUT[plan.layout.kind]) for text in _MOVED[how])
+        told = [became(plan.layout, number) for number in found.first[how]]
+        more = [f"… and {count - len(told):,} more"] if count > len(told) else []
+        yield Drawn(counted(count, one, many), details=(*told, *more), hint="--strict refuses")
+
+
+def became(layout: Layout, number: Adjusted) -> str:
+    """One number that is not read as written, and what it means.
+
+    >>> import gscli
+    >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7]}).plan
+    >>> became(plan.layout, census(plan, 1).first["clipped"][0])
+    'indices[0] = 7 is clipped to 2'
+    """
+    meaning = {
+        "cut": f"is cut to {number.coordinate}",
+        "from_end": f"counts from the end and means {number.coordinate}",
+        "wrapped": f"wraps to {number.coordinate}",
+        "clipped": f"is clipped to {number.coordinate}",
+        "skipped": f"is outside and {LEFT_OUT[layout.kind]}",
+        "partly": "begins a window that lies partly outside",
+    }
+    return f"{number.place} {meaning[number.how]}"
+
+
+# --- what a text leaves open -------------------------------------------------------------------
+
+
+def open_texts(plan: JudgedPlan) -> Iterator[Notice]:
+    """A warning for each thing in this call that the specification leaves open."""
+    for when, text in plan.layout.open_texts:
+        if _meets(plan, when):
+            yield Notice("the text leaves this open", where=text, hint="--strict refuses")
+
+
+def _meets(plan: JudgedPlan, when: str) -> bool:
+    """Whether the call meets what is open: always, by an index below zero, by a NaN."""
+    layout = plan.layout
+    if when == "negative":
+        return any(
+            not tame and bool((plan.inputs[column.source] < 0).any())
+            for tame, column in zip(plan.tame, layout.addressing.columns, strict=True)
+        )
+    if when == "nan":
+        updates = None if layout.updates is None else layout.updates.name
+        names = [name for name in (layout.data, updates) if name is not None]
+        return any(_holds_nan(plan.inputs[name]) for name in names)
+    return True
+
+
+def _holds_nan(array: Array) -> bool:
+    if array.dtype.kind in "biuUS":
+        return False
+    return bool((array != array).any())  # noqa: PLR0124  NaN alone differs from itself
+
+
+# --- types that change -------------------------------------------------------------------------
+
+
+def changed_types(plan: JudgedPlan) -> Iterator[Notice]:
+    """A warning where values to write do not survive in the type of data."""
+    layout = plan.layout
+    if layout.updates is None:
+        return
+    wanted, name = dtype_named(layout.dtype), layout.updates.name
+    value = dict(layout.attributes).get("value", layout.updates.value)
+    array = np.asarray(value) if name is None else plan.inputs[name]
+    if "U" in (array.dtype.kind, wanted.kind) or np.can_cast(array.dtype, wanted, "safe"):
+        return
+    place = _first_change(array, wanted)
+    if place is None:
+        return
+    written, kept = array[place], array[place].astype(wanted)
+    label = f"{name}[{','.join(map(str, place))}]" if name else "value"
+    yield Notice(
+        f"{name or 'value'} is cast to {layout.dtype}, and values change",
+        where=f"{label} = {written} becomes {kept}",
+        details=(f"{name or 'value'} is {dtype_name(array.dtype)}, data is {layout.dtype}",),
+        hint="--strict refuses",
+    )
+
+
+def _first_change(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...] | None:
+    """Where the first value stands that a type cannot hold; rounding to a float is no change."""
+    if wanted.kind not in "iub":
+        return None
+    with np.errstate(all="ignore"):
+        same = array.astype(wanted).astype(array.dtype) == array
+    changed = np.argwhere(~np.asarray(same))
+    return tuple(int(at) for at in changed[0]) if len(changed) else None

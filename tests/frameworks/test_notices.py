@@ -1,0 +1,168 @@
+"""What is not read as written, left open or changed is told: by check, in traces, from Python."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gscli
+from gscli.base.errors import GscliError, GscliWarning
+from gscli.cli.guard import guarded
+from gscli.frameworks import find
+from gscli.lab.check import remarks
+from gscli.plan.adjusted import census
+from gscli.traces.trace import Trace
+
+CALLS: dict[str, tuple[str, dict[str, object]]] = {
+    "onnx.gather": ("gather", {}),
+    "openvino.gather": ("openvino.gather", {}),
+    "numpy.take clip": ("numpy.take", {"mode": "clip"}),
+    "numpy.take wrap": ("numpy.take", {"mode": "wrap"}),
+    "mxnet.take": ("mxnet.take", {}),
+    "mxnet.gather_nd": ("mxnet.gather_nd", {}),
+    "tf gpu": ("tensorflow.gather", {"device": "gpu"}),
+    "tf xla": ("tensorflow.gather_nd", {"device": "xla"}),
+    "tf scatter": ("tensorflow.tensor_scatter_nd_update", {"device": "gpu"}),
+    "jax.take": ("jax.take", {}),
+    "jax.at.set": ("jax.at.set", {}),
+    "jax.segment_sum": ("jax.segment_sum", {"num_segments": 3}),
+    "torch": ("torch.take_along_dim", {"dim": 0}),
+}
+NUMBERS = st.lists(st.integers(-9, 9), min_size=1, max_size=4)
+
+
+def inputs_of(name: str, numbers: list[int]) -> dict[str, object]:
+    """Inputs of an operator on four rows, by the order of its inputs."""
+    operator = find(name)
+    data, indices = np.arange(4), np.array(numbers)
+    if name == "jax.segment_sum":
+        return {"data": np.arange(len(numbers)), "segment_ids": indices}
+    vectors = {"mxnet.gather_nd": indices[None], "tensorflow.gather_nd": indices[:, None]}
+    shaped = vectors.get(name, indices)
+    if name == "tensorflow.tensor_scatter_nd_update":
+        shaped = indices[:, None]
+    names = [item.name + "_0" * (item.kind == "many") for item in operator.inputs]
+    values = [data, shaped, np.arange(len(numbers))]
+    if name == "openvino.gather":
+        values[2] = np.array(0)
+    return dict(zip(names, values, strict=False))
+
+
+def traced(call: str, numbers: list[int]) -> Trace | None:
+    name, attrs = CALLS[call]
+    try:
+        return gscli.trace(name, inputs_of(name, numbers), attrs)
+    except GscliError:
+        return None
+
+
+@pytest.mark.parametrize("call", CALLS)
+@settings(max_examples=20, deadline=None)
+@given(numbers=NUMBERS)
+def test_all_that_is_not_read_as_written_is_counted_and_found(
+    call: str, numbers: list[int]
+) -> None:
+    trace = traced(call, numbers)
+    name, attrs = CALLS[call]
+    found = list(remarks(find(name), inputs_of(name, numbers), attrs))  # type: ignore[arg-type]
+    if trace is None:
+        assert any(one.kind == "index" for one in found)
+        return
+    counted = census(trace.plan, 100)
+    moved = {(entry.number, one.slot) for entry in trace.entries() for one in entry.adjustments}
+    assert sum(counted.counts.values()) == len(moved)
+    told = {number.entry for numbers in counted.first.values() for number in numbers}
+    assert told == {entry for entry, _ in moved}
+    usual = counted.counts.get("from_end", 0)
+    assert sum(one.kind == "moved" for one in found) == len(moved) - usual
+    assert any(one.kind == "negative" for one in found) == bool(usual)
+    surprising = set(counted.counts) - {"from_end"}
+    assert bool(surprising and "mode" not in attrs) == any(
+        "ind" in notice.problem for notice in trace.warnings if "write" not in notice.problem
+    )
+
+
+FOUND = [
+    ("mxnet take '[1,2,3]' '[7,-1]'", ["indices[0] = 7: is clipped to 2", "indices[1] = -1"]),
+    ("torch take-along-dim '[10,20]' '[100]' --dim 0", ["indices[0] = 100: wraps to 0"]),
+    ("tf scatter-nd '[[9]]' '[1]' '[3]' --device gpu", ["[0,0] = 9: is outside and is dropped"]),
+    ("openvino gather '[1,2,3]' '[7]' 0", ["= 7: is outside and reads the fill value"]),
+    ("jax take '[1,2,3]' '[9,-1]'", ["indices[0] = 9: is outside", "1 negative index counts"]),
+    ("mxnet take '[1,2,3]' '[1.5]'", ["is cut to 1"]),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), FOUND)
+def test_check_finds_what_is_not_read_as_written(
+    line: str, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["check", *shlex.split(line)]) == 1
+    said = capsys.readouterr().out
+    assert all(one in said for one in told), said
+
+
+WARNED = [
+    ("scatter-elements '[1.0,NaN]' '[0]' '[2.0]' --reduction max", "max makes of NaN"),
+    ("scatter-elements '[true,false]' '[0]' '[true]' --reduction add", "add of bool"),
+    ("scatter-nd '[\"a\"]' '[[0]]' '[\"b\"]' --reduction add", "add of str"),
+    ("gather-elements '[[1,2],[3,4]]' '[[0]]'", "smaller than data off the axis"),
+    ("scatter-elements '[[1,2],[3,4]]' '[[0]]' '[[9]]'", "smaller than data off the axis"),
+    ("gather '[1,2]' '[-1]' --opset 1", "below zero"),
+    ("onnx scatter '[[1,2]]' '[[-1,0]]' '[[8,9]]'", "below zero"),
+    ('scatter-nd \'[1,2]\' \'{"dtype":"int64","shape":[1,0],"data":[]}\' \'[[8,9]]\'', "empty"),
+    ("scatter-nd '[0,0]' '[[0],[0]]' '[1,2]'", "write the same cell"),
+    ("jax at-set '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
+    ("numpy put '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
+    ("numpy add-at '[1,2,3]' '[0]' '[7.9]'", "7.9 becomes 7"),
+    ("torch scatter '[1,2]' '[0]' --value 2.9 --dim 0", "2.9 becomes 2"),
+    ("torch take-along-dim '[10,20]' '[100]' --dim 0", "100 wraps to 0"),
+    ("tf gather '[1,2,3]' '[9]' --device gpu", "reads the fill value"),
+    ("mxnet take '[1,2,3]' '[7,-1]'", "7 is clipped to 2"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), WARNED)
+def test_what_is_open_or_changed_is_warned_of_and_strict_refuses(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = shlex.split(line)
+    assert guarded([*words, "-q"]) == 0
+    assert told in " ".join(capsys.readouterr().err.split())
+    assert guarded([*words, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert told in json.dumps(document["warnings"])
+    assert guarded([*words, "--strict"]) == 1
+    assert guarded(["check", *words]) == 1
+
+
+def test_a_picture_that_shows_an_index_moving_needs_no_warning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert guarded(["mxnet", "take", "[1,2,3]", "[7]"]) == 0
+    captured = capsys.readouterr()
+    assert "7" in captured.out
+    assert captured.err == ""
+
+
+def test_a_mode_that_is_asked_for_needs_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["numpy", "take", "[1,2,3]", "[7]", "--mode", "clip", "-q", "--strict"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_python_warns_where_the_call_stands() -> None:
+    with pytest.warns(GscliWarning, match="7 is clipped to 2") as caught:
+        gscli.mxnet.take([1, 2, 3], [7])
+    assert caught[0].filename == __file__
+    with pytest.warns(GscliWarning, match="write the same cell") as caught:
+        gscli.run("scatter_nd", {"data": [0], "indices": [[0], [0]], "updates": [1, 2]})
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gscli.scatter_nd([0, 0], [[0], [1]], [1, 2])
+        gscli.numpy.take([1, 2, 3], [7], mode="clip")
