@@ -65,7 +65,9 @@ def test_plain_is_sentences_in_any_terminal(capsys: pytest.CaptureFixture[str]) 
     assert guarded(["--plain", *words]) == 1
     assert capsys.readouterr().out == told
     assert guarded([*words, "--plain", "-q"]) == 1
-    assert capsys.readouterr().out == ""
+    (summary,) = capsys.readouterr().out.splitlines()
+    assert summary.startswith("6 different results, 8 refusals.")
+    assert summary.isascii()
 
 
 def test_sentences_cut_long_answers_short() -> None:
@@ -187,3 +189,51 @@ def test_rows_that_warn_say_so_in_the_document() -> None:
     warned = {row["label"]: row.get("warnings") for row in rows}  # type: ignore[attr-defined]
     assert warned["ONNX ScatterND-18"][0]["problem"] == "2 entries write the same cell"
     assert warned["TF scatter_nd CPU (on zeros)"] == []
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_answers_are_compared_with_does_not_depend_on_the_width(name: str) -> None:
+    told = set()
+    for width in (40, 60, 80, 120):
+        options = ViewOptions(width=width, color="none")
+        text = " ".join(render(comparison(compared(name), options), options).split())
+        told.add(text.partition("marks a value other than ")[2])
+    assert len(told) == 1
+
+
+def test_arrows_of_a_number_line_end_at_their_cells() -> None:
+    """The coordinate above an arrow's tip is where the rule set goes, by Python's own %."""
+    inputs = {"data": [10, 20, 30], "indices": [0, -1, 7]}
+    options = ViewOptions(width=100, color="none")
+    lines = render(comparison(compare("gather", inputs), options), options).splitlines()
+    ruler = next(line for line in lines if line.startswith("index "))
+    ends = {match.end() - 1: int(match[0]) for match in re.finditer(r"-?\d+", ruler)}
+    wrapping = [line for line in lines if re.search(r"[→←]", line)]
+    assert len(wrapping) >= 8
+    for line in wrapping:
+        tip = re.search(r"[→←]", line)
+        letter = re.search(r"\b[bc](?=[┼─ ])|(?<=[─┼ ])[bc]\b", line)
+        assert tip is not None
+        assert letter is not None
+        written, reached = ends[letter.start()], ends[tip.start()]
+        assert written == {"b": -1, "c": 7}[letter[0]]
+        assert reached in (written % 3, min(max(written, 0), 2))
+        assert line.endswith(f" {reached}")
+
+
+def test_a_large_base_is_drawn_only_when_it_is_asked_for() -> None:
+    inputs = {"data": np.arange(2000).reshape(50, 40), "indices": [-1, 1]}
+    found = compare("gather", inputs, axis=1, only=["numpy", "tf"])
+    for options, drawn in (
+        (ViewOptions(color="none"), False),
+        (ViewOptions(color="none", rows=3), True),
+    ):
+        text = render(comparison(found, options), options)
+        assert ("output  int64 [50×2]" in text) == drawn
+
+
+def test_rows_that_differ_are_listed_as_rows() -> None:
+    inputs = {"data": np.arange(12).reshape(4, 3), "indices": [0, 9]}
+    options = ViewOptions(color="none")
+    text = render(comparison(compare("gather", inputs, only=["jax"]), options), options)
+    assert re.search(r"output\[1,:\]: \S+ \S+ \S+ ≠ \S+ \S+ \S+\n", text)

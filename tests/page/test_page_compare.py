@@ -133,9 +133,7 @@ def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
 def test_more_than_one_axis_lists_the_cells_that_differ() -> None:
     told = rows(compare_page(planes()))
     clipped = next(row for row in told if row[0].startswith("NumPy take (clip)"))
-    assert clipped[1] == (
-        "output[1,0] 1 differs from ONNX Gather-13: 3output[1,1] 2 differs from ONNX Gather-13: 4"
-    )
+    assert clipped[1] == ("output[1,:] 1 2 differs from ONNX Gather-13: 3 4")
     assert told[0][1] == "the others are compared with it"
 
 
@@ -143,7 +141,7 @@ def test_many_cells_and_entries_are_counted() -> None:
     inputs = {"data": np.arange(40).reshape(20, 2), "indices": -np.arange(1, 21)}
     told = rows(compare_page(compare("gather", inputs, only=["numpy"])))
     clipped = next(row for row in told if "clip" in row[0])
-    assert clipped[1].endswith("and 22 more cells")
+    assert clipped[1].endswith("and 6 more cells")
     assert clipped[-1].endswith("and 12 more")
 
 

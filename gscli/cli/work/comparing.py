@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from gscli.base.errors import UsageError
@@ -73,6 +74,12 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
         from gscli.views.words.compare_words import comparison_words
 
         sys.stdout.write(comparison_words(comparing, view_options(settings)))
+    elif settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
+        from gscli.views.words.answers import Answers
+
+        options = view_options(settings)
+        answers = Answers(comparing, replace(options, utf8=options.utf8 and not settings.plain))
+        sys.stdout.write(answers.summary(listed=not answers.columns) + "\n")
     elif settings.prints:
         options = view_options(settings)
         sys.stdout.write(render(comparison(comparing, options), options))

@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+import numpy as np
+
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
-from gscli.views.lines import Drawn
+from gscli.views.lines import Drawn, line_width
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import cells, left
 from gscli.views.style import PLAIN, Line, Style
+from gscli.views.terminal.number_line import MOST_ENTRIES, NumberLine, way
 from gscli.views.terminal.picture import picture
-from gscli.views.words.answers import Answer, Answers, lettered
+from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, behaviour, lettered
 
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""
+
+NARROWEST_LINE = 80
+MOST_PLACES = 30
+"""Coordinates on either side of zero that a number line still shows."""
 
 NARROWEST_LABEL = 22
 NARROWEST_REASON = 14
@@ -43,9 +50,14 @@ class ComparisonView(Drawn):
 
     def draw(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
-        columns = self._has_columns(width)
-        body = self._table(width) if columns else self._differences(width)
-        summary = self.answers.summary(listed=not columns)
+        line = self._number_line(width)
+        if not self.answers.columns:
+            body = self._differences(width)
+        elif line is None and self._has_columns(width):
+            body = self._table(width)
+        else:
+            body = self._blocks(width, line)
+        summary = self.answers.summary(listed=not self.answers.columns)
         return [
             *self._heading(width), [], *body, [],
             *(line for text in self.answers.footnotes()
@@ -126,19 +138,91 @@ class ComparisonView(Drawn):
         styles = {"error": palette.alarm, "none": palette.dim, "differs": palette.several}
         return styles.get(answer.kind, PLAIN)
 
+    # --- a block per behaviour ------------------------------------------------------------
+
+    def _number_line(self, width: int) -> NumberLine | None:
+        """The axis as a line, where a gather of few numbers from one axis fits."""
+        data, *others = self.comparing.inputs.values()
+        if width < NARROWEST_LINE or not self.answers.per_entry or data.ndim != 1 or not data.size:
+            return None
+        written = others[0].reshape(-1).tolist()
+        if len(written) > MOST_ENTRIES or not all(isinstance(one, int) for one in written):
+            return None
+        if max(map(abs, written), default=0) > MOST_PLACES or len(self.comparing.groups) == 1:
+            return None
+        line = NumberLine(data, written, self.answers.numbers, self.palette, self.signs)
+        return line if line.width <= width else None
+
+    def _blocks(self, width: int, line: NumberLine | None) -> list[Line]:
+        """What each group does, who is in it, its answers, and the ways of unusual numbers."""
+        lines = line.ruler() if line else []
+        for group in self.comparing.groups:
+            lines += [[], *self._named(group, width), *self._cells(group, width)]
+            if line is None:
+                reasons = self._reasons(group, width - 2)
+                lines += [[("  " + text, self.palette.dim)] for text in reasons]
+            else:
+                lines += self._ways(group, line, width)
+        return lines if line else lines[1:]
+
+    def _named(self, group: Group, width: int) -> list[Line]:
+        name = self.signs.text(behaviour(group))
+        labels = _filled(group.labels, width - 2)
+        if not name:
+            return [[(("  " if number else "") + one, self.palette.bold)] for number, one in
+                    enumerate(labels)]  # fmt: skip
+        return [[(name, self.palette.bold)], *([("  " + one, self.palette.dim)] for one in labels)]
+
+    def _cells(self, group: Group, width: int) -> list[Line]:
+        """The answers one after the other, each behind its letter or place."""
+        lines: list[Line] = [[("  ", PLAIN)]]
+        heads = self._column_heads()
+        for number, answer in enumerate(self.answers.row(group)):
+            style = self.palette.value(number) if self.answers.per_entry else self.palette.dim
+            piece: Line = [(heads[number], style), (" ", PLAIN)]
+            piece += [(self._text(answer), self._value_style(answer)), ("   ", PLAIN)]
+            if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
+                lines.append([("  ", PLAIN)])
+            lines[-1] += piece
+        return lines
+
+    def _ways(self, group: Group, line: NumberLine, width: int) -> list[Line]:
+        row = group.first
+        if row.trace is None:
+            told = self.signs.text(lettered(group))
+            stopped = row.entry
+            written = list(self.comparing.inputs.values())[1].reshape(-1).tolist()
+            if stopped is None:
+                return self._wrapped("  " + told, width, self.palette.dim)
+            drawn = line.stop(stopped, written[stopped], "refused")
+            return [drawn, *self._wrapped("  " + told, width, self.palette.dim)]
+        fill = self.answers.numbers.short(np.asarray(row.trace.layout.fill), self.signs)
+        return [
+            line.arrow(entry, one, way(row.trace, one, fill))
+            for entry in self.answers.unusual(row.trace)
+            for one in entry.adjustments
+        ]
+
     # --- differences only -----------------------------------------------------------------
 
     def _differences(self, width: int) -> list[Line]:
         lines: list[Line] = []
         drawn = self.answers.drawn
         if drawn is not None and drawn.trace is not None:
-            lines += [[(drawn.label, self.palette.bold)], []]
-            lines += [list(line) for line in picture(drawn.trace, self.options).lines(width)]
+            lines += [[(f"{drawn.label}: what the others are compared with", self.palette.bold)]]
+            if self._draws(drawn.trace):
+                own = picture(drawn.trace, self.options, title=False)
+                lines += [[], *(list(line) for line in own.lines(width))]
         for group in self.comparing.groups:
             lines += [[], *self._wrapped(", ".join(group.labels), width, self.palette.bold)]
             for text in self._listed(group):
                 lines += self._wrapped("  " + text, width, PLAIN)
         return lines
+
+    def _draws(self, trace: Trace) -> bool:
+        """Whether the picture of the base is asked for, or small."""
+        asked = self.options.show or self.options.rows or self.options.full
+        return bool(asked) or trace.output.size <= SHORT_TENSOR
 
     def _listed(self, group: Group) -> list[str]:
         if group.first.output is None:
@@ -151,7 +235,7 @@ class ComparisonView(Drawn):
         ]
         if found.more:
             told.append(f"and {counted(found.more, 'more cell')}")
-        return told or ["as drawn above"]
+        return told or ["compared with itself"]
 
     # --- reasons --------------------------------------------------------------
 

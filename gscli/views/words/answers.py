@@ -9,16 +9,21 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.errors import IndexRefused
+from gscli.base.errors import GscliError, IndexRefused
 from gscli.base.text import counted
 from gscli.frameworks.notices import Drawn
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
+from gscli.layout.axes import Beyond, Negative
+from gscli.plan.inputs import layout_of
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
 
 MOST_COLUMNS = 24
+SHORT_ROW = 8
+"""Cells of a row that is listed as one where all of it differs."""
+
 SHORT_TENSOR = 64
 """Inputs of up to so many cells are written out."""
 
@@ -118,16 +123,26 @@ class Answers:
         assert base is not None
         if output.shape != base.shape:
             return f"another shape: [{','.join(map(str, output.shape))}]"
-        places = np.argwhere(different(output, base))
-        listed = tuple(
-            (
-                f"output[{','.join(map(str, place))}]",
-                self.numbers.text(output[tuple(place)], self.signs),
-                self.numbers.text(base[tuple(place)], self.signs),
+        flags = different(output, base)
+        places = [tuple(place) for place in np.argwhere(flags).tolist()]
+        listed: list[tuple[str, str, str]] = []
+        told = 0
+        while told < len(places) and len(listed) < limit:
+            place = places[told]
+            row = place[:-1]
+            if 1 < flags[row].size <= SHORT_ROW and flags[row].all():
+                name = f"output[{','.join(map(str, (*row, ':')))}]"
+                parts = (output[row], base[row])
+                told += flags[row].size
+            else:
+                name = f"output[{','.join(map(str, place))}]"
+                parts = (output[place], base[place])
+                told += 1
+            mine, theirs = (
+                " ".join(self.numbers.texts(np.asarray(one), self.signs)) for one in parts
             )
-            for place in places[:limit].tolist()
-        )
-        return Differences(listed, len(places) - len(listed))
+            listed.append((name, mine, theirs))
+        return Differences(tuple(listed), len(places) - told)
 
     def footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
@@ -182,6 +197,42 @@ class Answers:
         if base is None or (comparing.results == 1 and base.output is not None):
             return f"{results}, {refusals}."
         return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
+
+
+def behaviour(group: Group) -> str:
+    """What the rule sets of a group do with an index outside; nothing where they do not agree.
+
+    >>> from gscli.lab.compare import compare
+    >>> inputs = {"data": [10, 20, 30], "indices": [0, 7]}
+    >>> [behaviour(one) for one in compare("gather", inputs, only=["onnx", "tf"]).groups][0]
+    'refuse what is outside'
+    """
+    names = {_behaviour(row) for row in group.rows}
+    if all(name.startswith("refuse") for name in names):
+        return "refuse what is outside" if len(names) > 1 else names.pop()
+    return names.pop() if len(names) == 1 else ""
+
+
+def _behaviour(row: Row) -> str:
+    try:
+        layout = row.trace.layout if row.trace else layout_of(row.operator, row.inputs, row.attrs)
+    except GscliError:
+        return "refuse the call"
+    policy, counts = layout.policy, layout.policy.negative is Negative.FROM_END
+    if policy.beyond is Beyond.RAISE:
+        return "refuse what is outside" if counts else "refuse below zero too"
+    if policy.beyond is Beyond.WRAP:
+        return "wrap around"
+    if policy.beyond is Beyond.CLIP:
+        return "from the end, then clip" if counts else "clip to the nearest end"
+    if layout.kind == "scatter":
+        return "from the end, else drop" if counts else "drop what is outside"
+    fill = "the least integer" if _least(layout.fill) else layout.fill
+    return f"from the end, else {fill}" if counts else f"{fill} for anything outside"
+
+
+def _least(fill: object) -> bool:
+    return isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))
 
 
 def _legal_ranges(group: Group) -> dict[str, list[str]]:
