@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.kernel.loops import WHOLE, Share, combines, library
+from gscli.kernel import loops
+from gscli.kernel.loops import WHOLE, Share
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, walk
@@ -162,5 +163,5 @@ def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
 
 def _compiled(target: Target, updates: np.dtype[Any]) -> bool:
     """Whether compiled loops combine the updates, so that threads do not wait for each other."""
-    known = target.rule and combines(target.work.dtype, target.ufunc(updates))
-    return known is not None and library() is not None
+    known = target.rule and loops.combines(target.work.dtype, target.ufunc(updates))
+    return known is not None and loops.library() is not None

@@ -19,6 +19,7 @@ import numpy as np
 
 from gscli import kernel
 from gscli.frameworks import find
+from gscli.kernel import loops
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
@@ -27,7 +28,7 @@ from .kernel_peers import Call, Peer, peers
 from .kernel_workloads import Array, Inputs, Workload, workloads
 
 SECONDS, MOST_ROUNDS = 4.0, 31
-OWN = ("gscli 1", "gscli 2")
+OWN, PLAIN = ("gscli 1", "gscli 2"), "plain 1"
 COPY, IDIOM = "copyto", "numpy"
 
 
@@ -41,6 +42,19 @@ def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
         return execute(Plan(layout, inputs).judged(late=True), inputs["data"], tuning=tuning)
 
     return call
+
+
+def plainly(call: Call) -> Call:
+    """The same call without compiled loops."""
+
+    def plain() -> Any:
+        kept, loops.library = loops.library, lambda: None
+        try:
+            return call()
+        finally:
+            loops.library = kept
+
+    return plain
 
 
 def copy_call(inputs: Inputs, output: Array) -> Call:
@@ -71,6 +85,7 @@ def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
     candidates = {
         OWN[0]: Peer(gscli_call(workload, inputs, 1)),
         OWN[1]: Peer(gscli_call(workload, inputs, 2)),
+        PLAIN: Peer(plainly(gscli_call(workload, inputs, 1))),
         IDIOM: Peer(lambda: workload.idiom(inputs)),
         **peers(workload, inputs),
     }

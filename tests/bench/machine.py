@@ -8,6 +8,8 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
+from gscli.kernel.loops import way
+
 ROOT = Path(__file__).parents[2]
 LIBRARIES = ("numpy", "onnxruntime", "torch", "jax", "typer", "rich")
 
@@ -23,6 +25,7 @@ def machine() -> dict[str, str]:
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "class": f"{_cores()} cores, {_model()}, {_memory() >> 30} GiB, {platform.system()}",
+        "way": way(),
         "versions": ", ".join(versions),
     }
 

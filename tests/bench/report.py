@@ -56,8 +56,8 @@ def _setting(results: Results) -> str:
     machine = results["machine"]
     return (
         f"Measured on {machine['date']} with `python -m tests.bench`: {machine['class']}; "
-        f"{machine['versions']}. Load {machine['load']}. Virtual machines share their cores: read "
-        "the ratios, each of one interleaved race, and distrust those whose minimum and median "
+        f"{machine['versions']}, {machine['way']}. Load {machine['load']}. Virtual machines share "
+        "their cores: read the ratios, each of one interleaved race, and distrust those whose minimum and median "
         "differ."
     )
 
@@ -72,7 +72,8 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
         "loop. The best peer is bold. Ratios are of minima, in brackets of medians. A goal is met "
         "where both reach it with two threads, missed where neither does with one or two. "
         f"Against the best peer: {_counted(against_best)}. "
-        f"At most {kernel_table.IDIOM_GOAL} × NumPy (CPU, 1t): {_counted(against_idiom)}."
+        f"The plain way, which an install without a C compiler takes, at most "
+        f"{kernel_table.IDIOM_GOAL} × NumPy (CPU, 1t): {_counted(against_idiom)}."
     )
 
 
