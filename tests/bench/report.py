@@ -56,9 +56,9 @@ def _setting(results: Results) -> str:
     machine = results["machine"]
     return (
         f"Measured on {machine['date']} with `python -m tests.bench`: {machine['class']}; "
-        f"{machine['versions']}, {machine['way']}. Load {machine['load']}. Virtual machines share "
-        "their cores: read the ratios, each of one interleaved race, and distrust those whose minimum and median "
-        "differ."
+        f"{machine['versions']}, {machine['way']}. Load {machine['load']}. "
+        "Virtual machines share their cores: read the ratios, each of one interleaved race, and "
+        "distrust those whose minimum and median differ."
     )
 
 
