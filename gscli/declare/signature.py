@@ -29,6 +29,9 @@ Values: TypeAlias = Annotated[Tensor, "values"]
 Largest: TypeAlias = Annotated[Tensor, "largest"]
 """An index input whose largest number decides a shape: the one number in `tensor.values`."""
 
+Ascending: TypeAlias = Annotated[Tensor, "ascending"]
+"""A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
+
 Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
 
@@ -42,7 +45,7 @@ Subscript: TypeAlias = Annotated[
 """How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
-InputKind: TypeAlias = Literal["tensor", "values", "largest", "many"]
+InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "many"]
 
 
 class Input(NamedTuple):

@@ -28,7 +28,7 @@ from gscli.layout.families import (
     vectors,
 )
 from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
-from gscli.layout.refusals import allow, at_least_rank, exact_shape
+from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types
 
 FRAMEWORK = Framework("mxnet", "MXNet")
 
@@ -231,6 +231,31 @@ def pick(
         MODES[mode],
         output_shape=kept if keepdims else reduced,
     )
+
+
+@FRAMEWORK.operator(
+    name="batch_take",
+    example="'[[1,2,3],[4,5,6]]' '[0,5]'",
+    refused="'[[1,2,3],[4,5,6]]' '[0]'",
+)
+def batch_take(a: Tensor, indices: Tensor) -> Layout:
+    """Take one cell of each row of a matrix: output[i] = a[i, indices[i]].
+
+    indices are a list of int32, as long as a has rows; MXNet also takes it in another shape. An
+    index outside is clipped without a word. (Of more axes than two MXNet 1.9.1 reads foreign
+    memory.)
+    """
+    _legacy(a, indices)
+    allow(a, NUMBERS, WHY)
+    index_types(indices, ("int32",))
+    if a.rank != 2 or indices.shape != a.shape[:1]:  # noqa: PLR2004  a matrix
+        raise ShapeRefused(
+            "batch_take wants a matrix and one index for each of its rows",
+            where=described(indices),
+            details=(described(a),),
+            valid="indices [n] for a [n,m]",
+        )
+    return gather_layout(a, one_per_position(a, indices, 1), MODES["clip"])
 
 
 def _take(a: Tensor, indices: Tensor, axis: int | None, mode: str) -> Layout:

@@ -20,6 +20,7 @@ from gscli.base.text import safe
 from gscli.declare.attributes import Attribute, Option
 from gscli.declare.comparisons import Comparison
 from gscli.declare.signature import (
+    Ascending,
     ByteMasks,
     Input,
     Largest,
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
-    "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Operator", "Option",
-    "Subscript", "Values", "numbered",
+    "Ascending", "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Operator",
+    "Option", "Subscript", "Values", "numbered",
 ]  # fmt: skip
 
 

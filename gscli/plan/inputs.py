@@ -152,6 +152,8 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
         return None
     if kind == "largest" and array.size:
         return (int(array.max()),)
+    if kind == "ascending" and array.ndim == 1 and array.size:
+        return int(array[-1]), int(bool((array[1:] >= array[:-1]).all()))
     if kind != "values" or array.size > _VALUES_LIMIT:
         return None
     return tuple(array.reshape(-1).tolist())

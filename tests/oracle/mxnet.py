@@ -119,3 +119,14 @@ def pick(
     require(index.shape == expected, "shape", f"index {index.shape}, not {expected}")
     picked = families.gather_elements(data, index.reshape(kept), a, MODES[mode])
     return picked.reshape(kept if keepdims else reduced)
+
+
+@operator("mxnet.batch_take")
+def batch_take(a: Array, indices: Array) -> Array:
+    """One cell of each row of a matrix, clipped."""
+    require(a.dtype.kind != "b", "dtype", "no kernel for bool")
+    require_type(indices, ("int32",), "indices")
+    require(a.ndim == 2 and a.size > 0, "shape", "a is no matrix")
+    require(indices.shape == a.shape[:1], "shape", "one index for each row")
+    rows = [a[row, clamped(int(index), a.shape[1])] for row, index in enumerate(indices)]
+    return np.array(rows, a.dtype)

@@ -228,3 +228,70 @@ def unsorted_segment_mean(
     if data.dtype.kind in "iu":
         total = total.astype(np.float32 if data.dtype.itemsize <= 2 else np.float64)
     return families.divided(total, families.counts(output, writes, keep_initial=False))
+
+
+@operator("tensorflow.batch_gather")
+def batch_gather(params: Array, indices: Array) -> Array:
+    """All axes of indices but the last are batches; an index stays within its axis."""
+    require_type(params, EVERYTHING, "params")
+    require_type(indices, INDICES, "indices")
+    require(params.ndim >= 1 and indices.ndim >= 1, "shape", "rank 0")
+    axis = indices.ndim - 1
+    require(axis < params.ndim, "shape", "more batch axes than params has axes")
+    require(params.shape[:axis] == indices.shape[:axis], "shape", "batch dimensions differ")
+    return families.gather_along(params, indices, axis, from_start, batch=axis)
+
+
+def _variable_scatter(combine: Combine, allowed: tuple[str, ...]) -> Operator:
+    def scatter(ref: Array, indices: Array, updates: Array) -> Array:
+        require_type(ref, allowed, "ref")
+        require_type(indices, INDICES, "indices")
+        require(ref.dtype == updates.dtype, "dtype", "updates have another dtype")
+        require(ref.ndim >= 1 and indices.ndim >= 2, "shape", "rank")
+        asked = indices.size > 0 or updates.size > 0
+        require(not (ref.size == 0 and asked), "shape", "something for an empty variable")
+        length = indices.shape[-1]
+        require(1 <= length <= min(ref.ndim, DEPTH_LIMIT), "shape", f"vectors of length {length}")
+        return families.apply(
+            ref, families.writes_vectors(ref, indices, updates, from_start), combine
+        )
+
+    return scatter
+
+
+operator("tensorflow.scatter_nd_update")(_variable_scatter(replace, EVERYTHING))
+operator("tensorflow.scatter_nd_add")(_variable_scatter(add, ("bool", *NUMBERS, *COMPLEX)))
+operator("tensorflow.scatter_nd_sub")(_variable_scatter(subtract, ("bool", *NUMBERS, *COMPLEX)))
+operator("tensorflow.scatter_nd_max")(_variable_scatter(greater_wins, NUMBERS))
+operator("tensorflow.scatter_nd_min")(_variable_scatter(less_wins, NUMBERS))
+
+
+def _sorted_segments(combine: Combine, empty: int, allowed: tuple[str, ...]) -> Operator:
+    def segment(data: Array, segment_ids: Array) -> Array:
+        require_type(data, allowed, "data")
+        require_type(segment_ids, INDICES, "segment_ids")
+        require(data.ndim >= 1, "shape", "data has rank 0")
+        require(segment_ids.shape == data.shape[:1], "shape", "one id for each row")
+        ids = [int(number) for number in segment_ids]
+        require(ids == sorted(ids), "index", "ids are not in ascending order")
+        require(not ids or ids[0] >= 0, "index", "a negative id")
+        rows = ids[-1] + 1 if ids else 0
+        output = np.full((rows, *data.shape[1:]), empty).astype(data.dtype)
+        writes = families.writes_vectors(output, segment_ids[:, None], data, from_start)
+        total = families.apply(output, writes, combine, keep_initial=False)
+        if combine is not _averaged:
+            return total
+        return families.divided(total, families.counts(output, writes, keep_initial=False))
+
+    return segment
+
+
+def _averaged(old: object, new: object) -> object:
+    return add(old, new)
+
+
+operator("tensorflow.segment_sum")(_sorted_segments(add, 0, (*NUMBERS, *COMPLEX)))
+operator("tensorflow.segment_prod")(_sorted_segments(multiply, 1, (*NUMBERS, *COMPLEX)))
+operator("tensorflow.segment_max")(_sorted_segments(largest, 0, NUMBERS))
+operator("tensorflow.segment_min")(_sorted_segments(smallest, 0, NUMBERS))
+operator("tensorflow.segment_mean")(_sorted_segments(_averaged, 0, (*FLOATS, *COMPLEX)))

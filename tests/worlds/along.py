@@ -248,3 +248,43 @@ for tail, kinds in (("sum", SUMS), ("prod", SUMS), ("max", ORDERED), ("min", ORD
     _segments(f"jax.segment_{tail}", kinds, [{}])
 AVERAGES = ("float32", "float64", "complex64")
 _segments("tensorflow.unsorted_segment_mean", AVERAGES, [{}, *DEVICES], IDS)
+
+
+def _batch_gather(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    inputs = {
+        "params": numbered(core.data, dtype),
+        "indices": cast_indices(core.indices, index_dtype),
+    }
+    return World("tensorflow.batch_gather", inputs, attrs)
+
+
+for cores in (along, batched):
+    register("tensorflow.batch_gather", only(cores, _settled), _batch_gather, types=WIDE, cap=400)
+
+
+def _sorted(name: str, kinds: Sequence[str]) -> None:
+    def make(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+        ids = np.sort(core.indices) if core.indices.ndim == 1 else core.indices
+        if core.indices.size % 5 != 4:
+            ids = np.maximum(ids, 0)
+        data = mixed(ids.shape + core.data[1:], dtype)
+        return World(name, {"data": data, "segment_ids": cast_indices(ids, index_dtype)}, attrs)
+
+    cores = only(along, lambda core: core.axis == 0 < len(core.data) and core.indices.ndim == 1)
+    register(name, cores, make, types=kinds, cap=300)
+
+
+for tail, kinds in (("sum", SUMS), ("prod", SUMS), ("max", ORDERED), ("min", ORDERED)):
+    _sorted(f"tensorflow.segment_{tail}", kinds)
+_sorted("tensorflow.segment_mean", AVERAGES)
+
+
+def _batch_take(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:
+    rows = np.resize(core.indices, core.data[:1]) if core.indices.size else core.indices
+    inputs = {"a": numbered(core.data, dtype), "indices": rows.astype(index_dtype)}
+    return World("mxnet.batch_take", inputs, attrs)
+
+
+register("mxnet.batch_take", only(along, lambda core: len(core.data) > 0), _batch_take,
+         types=("float32", "int64", "uint8", "float16"), index_types=("int32",),
+         cap=400)  # fmt: skip

@@ -108,6 +108,12 @@ for tail, kinds in TENSOR_SCATTERS:
              types=kinds, index_types=TENSORFLOW_INDICES, cap=700)  # fmt: skip
 
 
+for tail, kinds in TENSOR_SCATTERS:
+    name = f"tensorflow.scatter_nd_{tail}"
+    register(name, only(vectors, _k_and_rank), _writer(name, ("ref", "indices", "updates")),
+             types=kinds, index_types=TENSORFLOW_INDICES, cap=800)  # fmt: skip
+
+
 def _tensorflow_scatter_nd(
     core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]
 ) -> World:

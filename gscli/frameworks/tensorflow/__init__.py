@@ -1,4 +1,4 @@
-"""TensorFlow 2.21: gather, gather_nd, scatter_nd, tensor_scatter_nd_* and unsorted_segment_*.
+"""TensorFlow 2.21: gather, scatter_nd, variables, and sorted and unsorted segments.
 
 No index counts from the end: a negative one is as bad as one that is too large. What a bad index
 does depends on who runs the operator, which `device` says:

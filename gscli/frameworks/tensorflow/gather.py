@@ -18,10 +18,14 @@ from gscli.frameworks.tensorflow.rules import (
     reading,
     short_enough,
 )
-from gscli.layout.axes import Tensor
+from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, normal_axis, vectors
 from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+
+UNCHECKED = Policy(
+    Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
+)
 
 INDEX_TYPES = ("int32", "int64", "int16")
 
@@ -126,6 +130,28 @@ def gather_nd(
             valid="no index vector at all",
         )
     return gather_layout(params, addressing, reading(device, bad_indices_policy))
+
+
+@FRAMEWORK.operator(
+    name="batch_gather",
+    example="'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'",
+    refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]'",
+)
+def batch_gather(params: Tensor, indices: Tensor) -> Layout:
+    """Take slices of params within each batch (tf.compat.v1): all axes of indices but the last.
+
+    output = indices.shape ++ params.shape[q:] for indices of rank q, whose first q-1 sizes are
+    those of params. TensorFlow judges an index on all rows together, so that one outside its axis
+    reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
+    """
+    allow(params, dtypes.ALL)
+    index_types(indices)
+    at_least_rank(params)
+    at_least_rank(indices)
+    batch_dims_within(indices.rank - 1, 0, params.rank - 1, params, indices)
+    return gather_layout(
+        params, along_axis(params, indices, indices.rank - 1, indices.rank - 1), UNCHECKED
+    )
 
 
 def _batch(batch_dims: int, indices: Tensor) -> int:

@@ -1,0 +1,111 @@
+"""TensorFlow: the segment family, whose ids are sorted and tell how many segments there are."""
+
+from __future__ import annotations
+
+from gscli.base import dtypes
+from gscli.base.errors import IndexRefused, ShapeRefused
+from gscli.base.text import show_shape
+from gscli.frameworks.operator import Ascending, Operator
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE
+from gscli.layout.axes import Reduction, Tensor
+from gscli.layout.families import along_axis, described
+from gscli.layout.layout import Layout, Updates, scatter_layout
+from gscli.layout.refusals import allow, at_least_rank, index_types
+
+
+def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
+    """An operator `segment_NAME`; they differ in their reduction and element types."""
+
+    def segment(data: Tensor, segment_ids: Ascending) -> Layout:
+        allow(data, allowed)
+        return _segment(data, segment_ids, reduction)
+
+    segment.__doc__ = doc
+    return FRAMEWORK.operator(
+        name=f"segment_{name}",
+        example="'[[1.0,2.0],[3.0,4.0],[5.0,6.0]]' '[0,2,2]'",
+        refused="'[1.0,2.0,3.0]' '[0,2,1]'",
+    )(segment)
+
+
+segment_sum = _declared(
+    "sum",
+    "add",
+    dtypes.NUMBERS,
+    """Add up the rows of data that carry the same id; a segment without rows is 0.
+
+    output = [last id + 1] ++ data.shape[1:]. segment_ids are one list of ids, one for each row of
+    data, in ascending order from 0 on; an id may be left out, and no data gives no segment.
+    """,
+)
+segment_prod = _declared(
+    "prod",
+    "mul",
+    dtypes.NUMBERS,
+    """Multiply the rows of data that carry the same id; a segment without rows is 1.
+
+    Shapes and ids as in segment-sum.
+    """,
+)
+segment_max = _declared(
+    "max",
+    "max",
+    REAL,
+    """Keep the largest of the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
+    depends on where it stands.
+    """,
+)
+segment_min = _declared(
+    "min",
+    "min",
+    REAL,
+    """Keep the smallest of the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum; real numbers only. NaN is chosen to win; in TensorFlow that
+    depends on where it stands.
+    """,
+)
+segment_mean = _declared(
+    "mean",
+    "mean",
+    (*dtypes.FLOATS, *dtypes.COMPLEX),
+    """Average the rows of data that carry the same id; a segment without rows is 0.
+
+    Shapes and ids as in segment-sum. Integers, whose mean TensorFlow cuts toward zero, are refused
+    here: convert them first.
+    """,
+)
+
+
+def _segment(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:
+    index_types(ids)
+    at_least_rank(data)
+    if ids.rank != 1 or ids.shape != data.shape[:1]:
+        raise ShapeRefused(
+            "segment_ids are one id for each row of data",
+            where=described(ids),
+            details=(described(data),),
+            valid=show_shape(data.shape[:1]),
+        )
+    last, ascending = ids.values or (-1, 1)
+    if not ascending:
+        raise IndexRefused(
+            "segment_ids are not in ascending order",
+            where=described(ids),
+            hint="unsorted-segment-sum and its like take any order",
+        )
+    if ids.values and last < 0:
+        raise IndexRefused("segment_ids are negative", where=described(ids), valid="0 and more")
+    rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
+    return scatter_layout(
+        None,
+        Updates("data"),
+        along_axis(rows, ids, 0),
+        REFUSE,
+        dtype=data.dtype,
+        reduction=reduction,
+        include_self=reduction in ("add", "mul"),
+        fill=1 if reduction == "mul" else 0,
+    )
