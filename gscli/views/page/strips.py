@@ -76,12 +76,15 @@ class _Strip:
         width = len(self._line.places) * SLOT
         parts = [*map(self._place, self._line.places), *self._walls()]
         shared: dict[int, int] = {}  # entries that name one number stand side by side
+        chips: list[str] = []
         for landing in self._behaviour.landings:
-            parts += self._drawn(landing, shared.setdefault(landing.written, 0))
+            *drawn, chip = self._drawn(landing, shared.setdefault(landing.written, 0))
+            parts += drawn
+            chips.append(chip)
             shared[landing.written] += 1
         return (
             f'<svg viewBox="0 0 {width} {FOOT}" width="{width}" height="{FOOT}" '
-            f'aria-hidden="true">{"".join(parts)}</svg>'
+            f'aria-hidden="true">{"".join(parts + chips)}</svg>'
         )
 
     def _x(self, place: int) -> int:
@@ -106,6 +109,7 @@ class _Strip:
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
 
     def _drawn(self, landing: Landing, earlier: int) -> list[str]:
+        """The way of one entry, and at last its letter, which nothing may cross."""
         colour = chip_class(landing.number, live=True)
         x = self._x(landing.written)
         if landing.fate == "used" or (
@@ -122,7 +126,7 @@ class _Strip:
         if landing.fate == "skipped":
             return [self._filled(x, colour), chip]
         mark = self._text(x, TOP - 12, "✗", "cross") if landing.fate == "refused" else ""
-        return [chip, mark]
+        return [mark, chip]
 
     def _arc(self, start: int, end: int, note: str, colour: str) -> str:
         top = TOP - 30
