@@ -20,11 +20,12 @@ from gscli.views.page.cells import (
 )
 from gscli.views.page.predict import Kind, Place, Predictions
 from gscli.views.page.replay import Replayed, replayed
-from gscli.views.page.sheets import Scene, Sheet
+from gscli.views.page.sheets import ENTRIES, Scene, Sheet
 from gscli.views.page.table import sheet_html
-from gscli.views.page.text import text_version
 from gscli.views.page.words import Speaker
+from gscli.views.terminal.explain import explain
 from gscli.views.words.formula import Formula
+from gscli.views.words.purpose import purpose
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
@@ -87,7 +88,7 @@ class Section:
         framework: Framework = trace.operator.framework
         version = trace.attributes.get("opset")
         which = f" {framework.version_word} {version}" if version else ""
-        return f"{framework.title}{which}. {trace.operator.summary}"
+        return f"{purpose(trace)} {framework.title}{which}."
 
     def _question(self) -> str:
         return (
@@ -167,8 +168,10 @@ class Section:
         """All of it as text, to be copied, unless that would double a large page."""
         if sum(len(sheet.texts) for sheet in self._scene.sheets) > COPIED_CELLS:
             return ""
-        text = escape(text_version(self._scene, self._speaker))
-        return f'<details class="text"><summary>{summary}</summary><pre>{text}</pre></details>'
+        told = explain(self._scene.trace, self._scene.options, plain=True, limit=ENTRIES)
+        assert isinstance(told, str)
+        text = f"<pre>{escape(told)}</pre>"
+        return f'<details class="text"><summary>{summary}</summary>{text}</details>'
 
     def _facts(self) -> dict[str, object]:
         """What the script cannot read off the tables: addresses, and values in between."""
