@@ -44,7 +44,7 @@ def comparison_of(recorded: Mapping[str, object]) -> Comparing:
         raise ContentRefused(
             "the answers are not what the calls give",
             where=f"compare {concept}",
-            hint="the file was changed, or another version of gscli wrote it; compare again",
+            hint="it was changed, holds a runtime's own answer, or is from another version",
         )
     return found
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from gscli.base.text import safe
 from gscli.lab.answers import Comparing, Group
-from gscli.layout.axes import Beyond, Negative
-from gscli.layout.layout import Layout
 from gscli.traces.trace import Adjustment, Entry, Trace
+from gscli.views.words.answers import behaviour
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
@@ -77,7 +75,7 @@ def number_line(comparing: Comparing) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if len(places) > MOST_PLACES:
         return None
-    behaviours = tuple(_behaviour(group, numbers, size) for group in comparing.groups)
+    behaviours = tuple(_behaviour(group, numbers) for group in comparing.groups)
     return NumberLine(size, places, behaviours)
 
 
@@ -90,15 +88,11 @@ def _axis_size(trace: Trace) -> int | None:
     return layout.axes[layout.column_axes[0]].size
 
 
-def _behaviour(group: Group, numbers: list[int], size: int) -> Behaviour:
+def _behaviour(group: Group, numbers: list[int]) -> Behaviour:
     trace, refused = group.first.trace, group.first.entry
+    name = behaviour(group) or group.first.label
     if trace is not None:
-        landings = tuple(map(_landing, trace.entries(MOST_ENTRIES)))
-        return Behaviour(_named(trace.layout), group, landings)
-    name = "refuse the call"
-    if refused is not None and refused < len(numbers):
-        below = -size <= numbers[refused] < 0
-        name = "refuse below zero too" if below else "refuse what is outside"
+        return Behaviour(name, group, tuple(map(_landing, trace.entries(MOST_ENTRIES))))
     return Behaviour(name, group, tuple(
         Landing(number, written, "refused" if number == refused else "unreached")
         for number, written in enumerate(numbers)
@@ -118,21 +112,3 @@ def _note(moved: Adjustment) -> str:
     if moved.written + moved.size == moved.coordinate:
         return f"+{moved.size}"
     return f"{moved.written} mod {moved.size} = {moved.coordinate}"
-
-
-def _named(layout: Layout) -> str:
-    """A behaviour in a few words, from the policy."""
-    policy = layout.policy
-    counts = policy.negative is Negative.FROM_END
-    if policy.negative is Negative.SKIP:
-        return "pass over what is below zero"
-    if policy.beyond is Beyond.RAISE:
-        return "refuse what is outside" if counts else "refuse below zero too"
-    if policy.beyond is Beyond.WRAP:
-        return "wrap around"
-    if policy.beyond is Beyond.CLIP:
-        return "from the end, then clip" if counts else "clip to the nearest end"
-    if layout.kind == "scatter":
-        return "from the end, else dropped" if counts else "drop anything outside"
-    fill = safe(str(layout.fill))
-    return f"from the end, else {fill}" if counts else f"{fill} for anything outside"

@@ -12,6 +12,7 @@ from gscli.cli.options import Settings
 from gscli.cli.work.comparing import compare_concept
 from gscli.cli.work.operators import explain_operator
 from gscli.cli.work.pages import write_page
+from gscli.cli.work.runtimes import Asked
 from gscli.frameworks.onnx import gather
 
 WORDS = ["[10,20,30]", "[0,-1]"]
@@ -20,7 +21,7 @@ HEADING = "<h1>compare gather</h1>"
 
 
 def compared(settings: Settings) -> int:
-    return compare_concept("gather", WORDS, ARGUMENTS, ["onnx", "numpy"], settings)
+    return compare_concept("gather", WORDS, ARGUMENTS, ["onnx", "numpy"], Asked(), settings)
 
 
 def test_a_comparison_is_saved_beside_its_table(
@@ -29,7 +30,7 @@ def test_a_comparison_is_saved_beside_its_table(
     file = tmp_path / "page.html"
     assert compared(Settings(html=str(file))) == 1
     assert HEADING in file.read_text(encoding="utf-8")
-    assert "what happens" in capsys.readouterr().out
+    assert "2 different results" in capsys.readouterr().out
 
 
 def test_a_page_on_stdout_is_alone(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,8 +57,8 @@ def test_a_scatter_drops() -> None:
     line = number_line(compare("scatter-nd", inputs, only=["tf", "jax"]))
     assert line is not None
     fates = {one.name: [landing.fate for landing in one.landings] for one in line.behaviours}
-    assert fates["drop anything outside"] == ["used", "skipped", "skipped"]
-    assert fates["from the end, else dropped"] == ["used", "wrapped", "skipped"]
+    assert fates["drop what is outside"] == ["used", "skipped", "skipped"]
+    assert fates["from the end, else drop"] == ["used", "wrapped", "skipped"]
 
 
 @pytest.mark.parametrize(

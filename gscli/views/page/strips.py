@@ -45,10 +45,10 @@ def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
 def _result(behaviour: Behaviour, answers: Answers) -> str:
     """The values that come out, one by one, or the refusal."""
     output = behaviour.group.first.output
-    if output is None:
+    if output is None and behaviour.group.first.error is not None:
         reason = escape(answers.refusal(behaviour.group))
         return f'<b class="refused">✗ error</b> <small>{reason}</small>'
-    if not answers.columns:
+    if output is None or not answers.columns:
         return ""
     texts = answers.numbers.texts(output.reshape(-1), answers.signs)
     return "".join(
