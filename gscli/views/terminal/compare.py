@@ -194,6 +194,9 @@ class ComparisonView(Drawn):
             written = list(self.comparing.inputs.values())[1].reshape(-1).tolist()
             if stopped is None:
                 return self._wrapped("  " + told, width, self.palette.dim)
+            drawn = line.stop(stopped, written[stopped], told.partition(": ")[2])
+            if line_width(drawn) <= width:
+                return [drawn]
             drawn = line.stop(stopped, written[stopped], "refused")
             return [drawn, *self._wrapped("  " + told, width, self.palette.dim)]
         fill = self.answers.numbers.short(np.asarray(row.trace.layout.fill), self.signs)

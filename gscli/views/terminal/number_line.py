@@ -20,8 +20,8 @@ from gscli.views.style import PLAIN, Line
 MOST_ENTRIES = 8
 _GAP = 2
 _HEAD = "index "
-_BARS = 2
-"""The two ends of the axis, a cell each."""
+_BAR = 2
+"""Cells that an end of the axis takes."""
 
 REASON = 22
 """Room for the words behind an arrow."""
@@ -49,7 +49,7 @@ class NumberLine:
     @property
     def width(self) -> int:
         """Cells that a line takes, with the words behind it."""
-        line = (self.last - self.first + 1) * self.cell + _BARS
+        line = (self.last - self.first + 1) * self.cell + 2 * _BAR
         return len(_HEAD) + line + _GAP + REASON
 
     def ruler(self) -> list[Line]:
@@ -95,17 +95,17 @@ class NumberLine:
         """Where the last digit of a coordinate stands."""
         offset = place - self.first
         bars = (place >= 0) + (place >= self.size)
-        return (offset + 1) * self.cell + bars - 1
+        return (offset + 1) * self.cell + _BAR * bars - 1
 
     def _row(self, texts: Sequence[str]) -> str:
         """One text per coordinate, with the two ends of the axis."""
         parts: list[str] = []
         for at, text in zip(range(self.first, self.last + 1), texts, strict=True):
             if at in (0, self.size):
-                parts.append(self.signs.bar)
+                parts.append(f" {self.signs.bar}")
             parts.append(" " * (self.cell - cells(text)) + text)
         if self.last < self.size:
-            parts.append(self.signs.bar)
+            parts.append(f" {self.signs.bar}")
         return "".join(parts)
 
 
