@@ -20,9 +20,10 @@ from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
 from gscli.files.access import keep_access
 from gscli.files.interrupts import Interrupts
+from gscli.files.regular import check_system
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from _typeshed import ReadableBuffer, WriteableBuffer
 
@@ -106,12 +107,15 @@ class AtomicFile(io.RawIOBase):
 
 
 @contextmanager
-def open_atomic(path: str, *, size: int | None = None) -> Iterator[AtomicFile]:
+def open_atomic(
+    path: str, *, size: int | None = None, check: Callable[[], None] | None = None
+) -> Iterator[AtomicFile]:
     """Open `path` for writing; the new content appears when the block ends without an exception.
 
     A link is followed and what it points to is replaced; the mode of an old file is kept. A
     device, a FIFO and the names of open descriptors (/dev/stdout) are written into. `size`, where
-    known, is compared with the free space first. Raises CannotWrite; leaves BrokenPipeError be.
+    known, is compared with the free space first. `check` may still refuse when all is written,
+    right before the new content takes its place. Raises CannotWrite; leaves BrokenPipeError be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -121,6 +125,7 @@ def open_atomic(path: str, *, size: int | None = None) -> Iterator[AtomicFile]:
     ['out.bin']
     """
     name = safe(path)
+    check_system()
     with _refusing(name):
         target = _followed(path)
         descriptor = _own_descriptor(target)
@@ -133,7 +138,7 @@ def open_atomic(path: str, *, size: int | None = None) -> Iterator[AtomicFile]:
             yield file
     else:
         _check_space(target, size, name)
-        with _replacing(target, old, name) as file:
+        with _replacing(target, old, name, check) as file:
             yield file
 
 
@@ -150,7 +155,9 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 
 
 @contextmanager
-def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[AtomicFile]:
+def _replacing(
+    target: str, old: os.stat_result | None, name: str, check: Callable[[], None] | None
+) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
     with Interrupts() as interrupts:
@@ -163,6 +170,8 @@ def _replacing(target: str, old: os.stat_result | None, name: str) -> Iterator[A
                         keep_access(target, file.fileno(), old)
                 yield file
                 file.sync()
+            if check is not None:
+                check()
             with _refusing(name):
                 os.replace(temporary, target)
             kept = True

@@ -19,7 +19,7 @@ import numpy as np
 from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.text import safe
 from gscli.files import mapped
-from gscli.files.regular import RegularFile, reading
+from gscli.files.regular import RegularFile, check_system, reading
 from gscli.files.undo import warn_of_unfinished
 
 if TYPE_CHECKING:
@@ -179,6 +179,7 @@ def open_content(
     written: a patch that was cut short is only told of.
     """
     name = safe(path)
+    check_system()
     warn_of_unfinished(path)
     with reading(name):
         # A FIFO opened without blocking would look empty before its writer comes.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -139,6 +140,16 @@ class RegularFile:
 
     def __del__(self) -> None:
         self.close()
+
+
+def check_system() -> None:
+    """CannotRead where Python lacks the calls that files are read and written with: on Windows."""
+    if not hasattr(os, "pread"):
+        raise CannotRead(
+            "gscli reads and writes files on Linux and macOS alone",
+            where=sys.platform,
+            hint="on Windows, run it in WSL",
+        )
 
 
 def opened(path: str, flags: int, mode: int = 0o600) -> RegularFile:

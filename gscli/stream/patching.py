@@ -91,24 +91,21 @@ class _Job:
         """Replace the file by a result in memory."""
         with self._refusing("cannot write"), self.file.locked():
             refuse_unfinished(self.file)
-            with open_atomic(self.file.path, size=output.nbytes) as out:
+            path, size = self.file.path, output.nbytes
+            with open_atomic(path, size=size, check=self._check_last) as out:
                 npy.write(out.write, {"output": output}, ".npy")
-                out.sync()
-                self._check_last()
 
     def replaced(self, patch: RowPatch) -> int:
         """Replace the file by a copy with new rows; how many."""
         done = 0
         with self._refusing("cannot write"), self.file.locked():
             refuse_unfinished(self.file)
-            with open_atomic(self.file.path) as out:
+            with open_atomic(self.file.path, check=self._check_last) as out:
                 clone(self.file, out)
                 for part in patch.parts():
                     new = patch.changed(part, patch.held(part.rows))
                     write_rows(out.fileno(), patch.offset, part.rows, new)
                     done += self._told(done, part, patch)
-                out.sync()
-                self._check_last()
         return done
 
     def _check_last(self) -> None:

@@ -82,7 +82,7 @@ class _Stream:
             self._free.put(mmap.mmap(-1, STRIDE))
         self._filling = self._free.get()
         self._filled = self._position = 0
-        self._error: OSError | CannotWrite | None = None
+        self._error: Exception | None = None
         self._threads: list[_thread.LockType] = []
         with suppress(RuntimeError):  # no more threads
             for _ in range(BUFFERS - 1):
@@ -163,7 +163,7 @@ class _Stream:
         try:
             with memoryview(buffer) as view:
                 self._put(view, position)
-        except (OSError, CannotWrite) as error:
+        except Exception as error:  # noqa: BLE001  a block that is not written must be told of
             self._error = error
         finally:
             self._free.put(buffer)

@@ -50,8 +50,8 @@ class Subject:
         """The plan of the call from its files."""
         return planned(find(self.operator), self.loaded(folder), self.attrs).judged()
 
-    def streamed(self, folder: Path) -> None:
-        target = str(folder / "out.npy")
+    def streamed(self, folder: Path, target_name: str = "out.npy") -> None:
+        target = str(folder / target_name)
         streaming.run_to_file(self.judged(folder), target)
 
     def patched(self, folder: Path, *, direct: bool) -> None:

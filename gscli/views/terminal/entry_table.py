@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from gscli.base.arrays import Array
 from gscli.layout.boxes import Box, box_size
@@ -23,27 +24,29 @@ MOST_VALUES = 8
 _PREFIXES = {"add": "+", "sub": "-"}
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True)
+class Column:
     """A column of texts, one per entry. `chips`: they bear the colour of their entry."""
 
     head: str
     texts: tuple[str, ...]
     chips: bool = True
 
-    @property
+    @cached_property
     def width(self) -> int:
         """The widest text or the head."""
         return max(map(cells, (self.head, *self.texts)))
 
 
-class Group(NamedTuple):
+@dataclass(frozen=True)
+class Group:
     """Neighbouring columns under one title; the widest of two groups may be left out first."""
 
     title: str
     facts: str
     columns: tuple[Column, ...]
 
-    @property
+    @cached_property
     def width(self) -> int:
         """Columns with a blank on either side, or the title."""
         own = sum(column.width + GAP for column in self.columns)

@@ -1,0 +1,163 @@
+"""At every call of the system: death, or somebody else who reads, moves, replaces or links.
+
+For results written with `-o` and for files changed in place, whole and directly. Whatever happens
+at whichever call, a name stands for a whole file, and nobody else's file loses a byte.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from faults.faulty import Faults
+from faults.large import DATA, STREAMED, cramp
+
+from gscli.base.errors import GscliError
+from gscli.files.undo import undo, undo_file_of
+
+SUBJECT = STREAMED["sums"]
+NEW = SUBJECT.expected()
+OLD = DATA.tobytes()
+OTHER = (DATA + 1).tobytes()
+
+WAYS: dict[str, Callable[[Path], None]] = {
+    "output": lambda folder: SUBJECT.streamed(folder, "data.npy"),
+    "in place": lambda folder: SUBJECT.patched(folder, direct=False),
+    "direct": lambda folder: SUBJECT.patched(folder, direct=True),
+}
+
+
+class Moment(Faults):
+    """Something happens once, right before call number `at`."""
+
+    def __init__(self, at: int, act: Callable[[], None]) -> None:
+        super().__init__(at, 0)
+        self._act = act
+
+    def counted(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            self.calls.append(name)
+            if len(self.calls) - 1 == self.fail_at:
+                self._act()
+            return None if name.endswith("sync") else real(*arguments, **options)
+
+        return call
+
+
+@pytest.fixture(autouse=True)
+def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
+    cramp(monkeypatch)
+
+
+def content(path: Path) -> bytes | None:
+    """The values of a .npy file of the test's shape."""
+    return path.read_bytes()[-len(OLD) :] if path.exists() else None
+
+
+def prepared(folder: Path) -> Path:
+    for path in folder.iterdir():
+        path.unlink()
+    SUBJECT.saved(folder)
+    np.save(folder / "other.npy", DATA + 1)
+    return folder / "data.npy"
+
+
+def at_each_call(
+    way: str, folder: Path, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[str, GscliError | None]]:
+    """Run once for every call: the call's name, and the refusal if there was one."""
+    step = 0
+    while True:
+        prepared(folder)
+        moment, refused = Moment(step, act), None
+        with monkeypatch.context() as patch:
+            moment.install(patch)
+            try:
+                WAYS[way](folder)
+            except GscliError as error:
+                refused = error
+        if not moment.failed:
+            assert refused is None
+            assert step > 60
+            return
+        yield moment.calls[step], refused
+        step += 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_killed(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    step, mixed = 0, 0
+    while True:
+        data = prepared(tmp_path)
+        names = {path.name for path in tmp_path.iterdir()}
+        child = os.fork()
+        if not child:
+            Moment(step, lambda: os.kill(os.getpid(), signal.SIGKILL)).install(monkeypatch)
+            WAYS[way](tmp_path)
+            os._exit(0)
+        killed = os.waitpid(child, 0)[1]
+        if not killed:
+            break
+        if way == "direct" and Path(undo_file_of(str(data))).exists():
+            mixed += content(data) not in {OLD, NEW}
+            undo(str(data))
+            assert content(data) == OLD
+        assert content(data) in {OLD, NEW}
+        left = {path.name for path in tmp_path.iterdir()} - names
+        assert all(name.startswith(".gscli-") for name in left)
+        step += 1
+    assert step > 60
+    assert content(data) == NEW
+    assert mixed or way != "direct"
+
+
+@pytest.mark.parametrize("way", ["output", "in place"])
+def test_read_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes | None] = []
+    data = tmp_path / "data.npy"
+    for _, refused in at_each_call(way, tmp_path, lambda: seen.append(content(data)), monkeypatch):
+        assert refused is None
+    assert set(seen) == {OLD, NEW}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_moved_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, moved = tmp_path / "data.npy", tmp_path / "moved.npy"
+    kept = 0
+    for _, refused in at_each_call(way, tmp_path, lambda: data.rename(moved), monkeypatch):
+        assert content(moved) in {OLD, NEW}
+        assert content(data) in {None, NEW}
+        if refused is not None:
+            kept += 1
+            assert content(moved) == OLD
+            assert content(data) is None
+    assert kept or way == "output"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_replaced_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only between the last look at the name and its change can another's file be lost."""
+    data, other = tmp_path / "data.npy", tmp_path / "other.npy"
+    lost = []
+    for call, refused in at_each_call(way, tmp_path, lambda: other.rename(data), monkeypatch):
+        if content(data) != OTHER:
+            assert refused is None
+            lost.append(call)
+    if way != "output":  # whatever has the name is replaced there, as of any tool
+        first, *rest = lost
+        assert first == "open"  # before anything was read: the other file was patched
+        assert rest in ([], ["replace"])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_linked_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data, second = tmp_path / "data.npy", tmp_path / "second.npy"
+    for _, refused in at_each_call(way, tmp_path, lambda: second.hardlink_to(data), monkeypatch):
+        assert refused is None
+        assert content(data) == NEW
+        assert content(second) in {OLD, NEW}
