@@ -21,7 +21,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.cached import cached_property
-from gscli.base.errors import Finding
+from gscli.base.errors import CannotRead, Finding
 from gscli.files import mapped
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
@@ -188,7 +188,8 @@ class LatePlan(JudgedPlan):
             if largest_unsigned(resolved) < axis.size:
                 return resolved, None
         self.judge()
-        return super().coordinates(column, numbers)
+        source = self.layout.addressing.columns[column].source
+        raise CannotRead(f"{source} changed while it was read", where=source)
 
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """One look at all numbers of the entries, where they stand side by side, is enough.

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from conftest import Array
 
-from gscli.base.errors import IndexRefused
+from gscli.base.errors import CannotRead, IndexRefused
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, vectors
 from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.subscripts import Style, subscripted
-from gscli.plan.plan import Plan
+from gscli.plan.plan import JudgedPlan, LatePlan, Plan
 from gscli.plan.policy import apply_policy, highest_tame, legal_range, outside
 
 SIZES = (0, 1, 3, 127, 300)
@@ -145,3 +145,61 @@ def test_legal_ranges_leave_room_for_the_window() -> None:
     axis = Axis(5, column=0, window=0, span=3)
     assert legal_range(axis, Policy()) == (-5, 2)
     assert legal_range(axis, Policy(Negative.OUTSIDE)) == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "uint16", "int64", "uint64"])
+@pytest.mark.parametrize("negative", [Negative.FROM_END, Negative.OUTSIDE])
+@pytest.mark.parametrize("numbers", [[[1, 2], [0, 1]], [[1, -1], [0, 2]], [[0, 3], [1, 0]], [[]]])
+def test_judging_late_changes_neither_addresses_nor_refusals(
+    dtype: str, negative: Negative, numbers: list[list[int]]
+) -> None:
+    array = np.array(numbers).astype(dtype)  # unsigned, -1 is far out of range
+    data = Tensor("data", (2, 3), "float32")
+    addressing = vectors(data, Tensor("i", array.shape, dtype))
+    layout = gather_layout(data, addressing, Policy(negative))
+    plan, steps = Plan(layout, {"i": array}), (3, 1)[: array.shape[1]]
+    late = plan.judged(late=True)
+    assert type(late) is LatePlan
+    if plan.findings()[1]:
+        with pytest.raises(IndexRefused) as before:
+            plan.judged()
+        with pytest.raises(IndexRefused) as on_the_way:
+            late.rows(0, len(array), steps)
+        assert str(on_the_way.value) == str(before.value)
+        return
+    judged = plan.judged()
+    assert type(judged) is JudgedPlan
+    for few in range(len(array) + 1):
+        rows, live = late.rows(0, few, steps)
+        assert rows.tolist() == judged.rows(0, few, steps)[0].tolist()
+        assert live is None
+    assert [part.tolist() for part in late.block(0, len(array)).coordinates] == [
+        part.tolist() for part in judged.block(0, len(array)).coordinates
+    ]
+
+
+@pytest.mark.parametrize("beyond", [Beyond.WRAP, Beyond.CLIP, Beyond.SKIP])
+def test_what_skips_wraps_or_moves_nothing_is_judged_before(beyond: Beyond) -> None:
+    array = np.array([1, 2])
+    plan = Plan(layout_of_rows(3, array, Policy(beyond=beyond)), {"indices": array})
+    assert type(plan.judged(late=True)) is JudgedPlan
+    nothing = np.empty(0, np.int64)
+    plan = Plan(layout_of_rows(3, nothing, Policy()), {"indices": nothing})
+    assert type(plan.judged(late=True)) is JudgedPlan
+
+
+def test_indices_that_change_while_they_are_read_are_told_of_and_never_followed() -> None:
+    array = np.array([1, 2])
+    plan = Plan(layout_of_rows(3, array, Policy()), {"indices": array}).judged(late=True)
+    with pytest.raises(CannotRead, match="indices changed while it was read"):
+        plan.coordinates(0, np.array([1, 7]))
+
+
+def test_entries_of_several_columns_are_live_where_all_their_numbers_are() -> None:
+    array = np.array([[0, 0], [5, 1], [1, 9]])
+    data = Tensor("data", (2, 3), "float32")
+    addressing = vectors(data, Tensor("i", array.shape, "int64"))
+    layout = gather_layout(data, addressing, Policy(Negative.OUTSIDE, Beyond.SKIP))
+    block = Plan(layout, {"i": array}).judged().block(0, 3)
+    assert block.live is not None
+    assert block.live.tolist() == [True, False, False]
