@@ -164,9 +164,14 @@ def opened(path: str, flags: int, mode: int = 0o600) -> RegularFile:
 
 
 def open_regular(path: str) -> RegularFile | None:
-    """A regular file opened to be read; None for anything else, and for what cannot be opened."""
+    """A regular file opened to be read; None for anything else, and for what cannot be opened.
+
+    A pipe is not even opened: its writer would take us for the reader, and leave with us.
+    """
     try:
-        waits = os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer does not hold us up
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        waits = os.O_NONBLOCK | os.O_NOCTTY  # it may have become a pipe by now
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | waits)
     except (OSError, ValueError):
         return None
