@@ -243,6 +243,15 @@ def test_a_large_tensor_is_a_window_that_says_what_is_left_out() -> None:
     assert re.search(r'<th scope="col" class="gap" aria-label="[\d,]+ columns not shown">', text)
 
 
+def test_a_map_shows_where_in_a_large_matrix_the_windows_lie() -> None:
+    text = page([large()])
+    (drawn,) = re.findall('<figure class="map">(.*?)</figure>', text)
+    assert "rows 0 … 9,999 down, columns 0 … 9,999 across" in drawn
+    places = re.findall(r'<text class="c\d" x="(\d+)" y="(\d+)">(\w)</text>', drawn)
+    assert places == [("9", "14", "a"), ("9", "95", "b"), ("291", "216", "c")]
+    assert '<figure class="map">' not in page([added()])
+
+
 def test_touched_cells_that_find_no_room_are_counted() -> None:
     data = np.zeros((100, 100), np.int8)
     found = trace("onnx.gather", {"data": data, "indices": list(range(0, 100, 2))})

@@ -16,6 +16,7 @@ from gscli.base.text import counted
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import label_of
 from gscli.views.page.cells import Cells
+from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import Cell, Sheet
 from gscli.views.page.words import shape_words
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
@@ -37,6 +38,7 @@ def sheet_html(sheet: Sheet, cells: Cells, *, title: str = "", heads: Sequence[s
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in left_out(sheet))
+        + overview_svg(sheet)
         + "</div>"
     )
 
