@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gscli.base.errors import ExitCode
 from gscli.cli.building import shared_help
 from gscli.cli.options import SHARED
+from gscli.cli.runtime_topics import RUNTIMES, findings
 from gscli.frameworks import ALIASES, NAMES, framework
 
 EXIT_CODES: dict[ExitCode, str] = {
@@ -191,6 +192,8 @@ def texts() -> dict[str, tuple[str, Callable[[], str]]]:
         "json": ("documents in and out, errors as data", lambda: JSON),
         "porting": ("a wrong answer: where, and whose rule would give it", lambda: PORTING),
         "differences": ("what surprises who comes from another framework", lambda: DIFFERENCES),
+        "runtimes": ("asking installed runtimes, and how to write an adapter", lambda: RUNTIMES),
+        "findings": ("what released runtimes answered, and how to see it", findings),
         "environment": ("variables that set defaults", environment),
         "completion": ("words and files completed by the shell", lambda: COMPLETION),
     }

@@ -21,7 +21,10 @@ SCHEMA = "gscli-compare/1"
 
 @dataclass(frozen=True)
 class Row:
-    """What one rule set answers: a trace, or a refusal; or what a runtime itself `answered`."""
+    """What one rule set answers: a trace, or a refusal; or what a runtime itself `answered`.
+
+    `from_runtime`: it is the runtime that answers or refuses, and not its rules.
+    """
 
     label: str
     operator: Operator
@@ -31,6 +34,7 @@ class Row:
     trace: Trace | None = None
     error: GscliError | None = None
     answered: Array | None = None
+    from_runtime: bool = False
 
     @property
     def output(self) -> Array | None:

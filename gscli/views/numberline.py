@@ -93,6 +93,8 @@ def _behaviour(group: Group, numbers: list[int]) -> Behaviour:
     name = behaviour(group) or group.first.label
     if trace is not None:
         return Behaviour(name, group, tuple(map(_landing, trace.entries(MOST_ENTRIES))))
+    if group.first.output is not None:
+        return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
         Landing(number, written, "refused" if number == refused else "unreached")
         for number, written in enumerate(numbers)

@@ -48,7 +48,9 @@ def _rows(rules: list[Row], runtime: Runtime) -> Iterator[Row]:
     for row in rules:
         answer = runtime.ask(row.operator, row.inputs, row.attrs)
         label = f"{runtime.hello.title}: {row.label}"
-        own = replace(row, label=label, trace=None, error=None, answered=answer.output)
+        own = replace(
+            row, label=label, trace=None, error=None, answered=answer.output, from_runtime=True
+        )
         if answer.output is None:
             own = replace(own, error=_refusal(row, answer))
         yield own

@@ -79,13 +79,18 @@ def _block(found: Difference, number: int, report: Report, *, strict: bool) -> I
 
 
 def values(array: Array) -> str:
-    """Nested values on one line."""
-    return json.dumps(_listed(array), ensure_ascii=False)
+    """Nested values on one line.
+
+    >>> values(np.array([[1 + 2j]])), values(np.zeros((2, 0)))
+    ('[[[1.0, 2.0]]]', '[[], []]')
+    """
+    return json.dumps(_nested(array), ensure_ascii=False)
 
 
-def _listed(array: Array) -> Any:  # noqa: ANN401  nested lists
-    flat = dump_json(array)["data"]
-    return np.array(flat, object).reshape(array.shape).tolist() if array.ndim else flat[0]
+def _nested(array: Array) -> Any:  # noqa: ANN401  nested lists
+    return (
+        [_nested(np.asarray(part)) for part in array] if array.ndim else dump_json(array)["data"][0]
+    )
 
 
 def pointed(wanted: Array, given: Array) -> str:

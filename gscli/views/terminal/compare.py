@@ -188,6 +188,8 @@ class ComparisonView(Drawn):
 
     def _ways(self, group: Group, line: NumberLine, width: int) -> list[Line]:
         row = group.first
+        if row.output is not None and row.trace is None:
+            return []
         if row.trace is None:
             told = self.signs.text(lettered(group))
             stopped = row.entry

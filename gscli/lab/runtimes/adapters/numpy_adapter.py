@@ -23,6 +23,8 @@ def start(variant: str) -> Runtime:
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
         if op.endswith(".at"):
+            if inputs["a"].dtype.kind == "U":
+                raise Unsupported("NumPy cuts text to the width that a happens to have")
             array = inputs["a"].copy()
             getattr(np, op[: -len(".at")]).at(array, index_tuple(inputs), inputs["b"])
             return array

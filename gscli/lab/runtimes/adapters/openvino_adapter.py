@@ -42,7 +42,7 @@ def start(variant: str) -> Runtime:
         compiled = core.compile_model(model, device, settings if device == "CPU" else {})
         return np.array(compiled([tensors[name] for name in free])[0])
 
-    return Runtime(ov.__version__, OPS, call)
+    return Runtime(ov.__version__.split("-")[0], OPS, call)
 
 
 def snake(op: str) -> str:

@@ -22,7 +22,15 @@ def start(variant: str) -> Runtime:
     ) -> Any:
         if any(array.dtype.kind in "OUS" for array in inputs.values()):
             raise Unsupported("Paddle has no strings")
-        data, indices, *updates = [paddle.to_tensor(array) for array in inputs.values()]
+        try:
+            return answered(op, [paddle.to_tensor(array) for array in inputs.values()], attrs)
+        except (RuntimeError, ValueError) as error:
+            if "is not registered" in str(error) or "incompatible array data type" in str(error):
+                raise Unsupported(str(error)) from None
+            raise
+
+    def answered(op: str, tensors: list[Any], attrs: dict[str, Any]) -> Any:
+        data, indices, *updates = tensors
         axis, reduction = attrs.get("axis", 0), attrs.get("reduction", "none")
         if op == "Gather":
             if indices.ndim > 1:

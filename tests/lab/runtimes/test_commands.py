@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from shell import BARE, COMMAND
+
+from gscli.cli.guard import guarded
+from gscli.cli.runtime_topics import FINDINGS, Finding
+from gscli.lab.runtimes.catalogue import NAMES
+from gscli.lab.runtimes.naming import operators_named
 
 WRONG = f"{sys.executable} {Path(__file__).parent / 'wrong.py'}"
 needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
 
 
 def gscli(*words: str) -> tuple[int, str, str]:
-    done = subprocess.run(
-        [*COMMAND, *words], capture_output=True, text=True, env=BARE, stdin=subprocess.DEVNULL,
-        timeout=120, check=False,
-    )  # fmt: skip
-    return done.returncode, done.stdout, done.stderr
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = guarded(list(words))
+    return code, out.getvalue(), err.getvalue()
 
 
 def fuzzed(fault: str, *more: str, operator: str = "onnx.gather") -> tuple[int, str, str]:
@@ -233,3 +240,32 @@ def test_a_runtime_without_the_operation_is_told() -> None:
     code, _, err = gscli("compare", "scatter-update", "[1,2]", "[0]", "[9]", "--on", WRONG)
     assert code == 2
     assert "no operator" in err or "no rule set" in err
+
+
+@pytest.mark.parametrize("finding", FINDINGS, ids=lambda one: one.command[:60])
+def test_a_finding_is_a_command_whose_rules_are_as_told(
+    finding: Finding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, tool, *words = shlex.split(finding.command)
+    at = words.index("--on")
+    assert program == "gscli"
+    assert words[at + 1].partition(":")[0] in NAMES
+    monkeypatch.chdir(tmp_path)
+    if tool == "fuzz":
+        assert operators_named(words[0])
+        return
+    code, out, err = gscli(tool, *words[:at], "--json")
+    assert (code in (0, 1), err) == (True, "")
+    row = json.loads(out)["rows"][0]
+    if "error" in row:
+        assert finding.rules == row["error"]["problem"]
+    else:
+        told = json.loads(re.sub(r"[a-z]+", r'"\g<0>"', finding.rules))
+        assert _flat(told) == row["output"]["data"]
+
+
+def test_the_topics_tell_what_the_commands_are() -> None:
+    code, out, _ = gscli("help", "runtimes")
+    assert code == 0
+    assert "gscli fuzz" in out
+    assert all(one.runtime in gscli("help", "findings")[1] for one in FINDINGS[:3])

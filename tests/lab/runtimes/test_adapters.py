@@ -28,7 +28,7 @@ from gscli.lab.runtimes.naming import answered
 from gscli.lab.runtimes.process import Runtime
 from gscli.lab.runtimes.selftest import self_test
 
-VECTORS = Path(__file__).parents[1] / "vectors"
+VECTORS = Path(__file__).parents[2] / "vectors"
 ALL = [*NAMES, BACKEND.name]
 
 
