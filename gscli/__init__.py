@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 from gscli.base.errors import GscliError
 
 if TYPE_CHECKING:
+    from gscli.base.errors import GscliWarning as GscliWarning
+    from gscli.files.python import load as load
+    from gscli.files.python import save as save
     from gscli.frameworks import operators as operators
     from gscli.frameworks import run as run
     from gscli.frameworks.numpy import take as take
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
     from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
     from gscli.frameworks.operator import Framework
+    from gscli.lab.check import check as check
+    from gscli.lab.compare import compare as compare
     from gscli.views.faces import trace as trace
     from gscli.views.notebook import show as show
 
@@ -43,10 +48,18 @@ if TYPE_CHECKING:
     torch: Framework
 
 __version__ = "1.0.0"
-__all__ = ["GscliError", "__version__", "operators", "run", "show", "trace"]
+__all__ = [
+    "GscliError", "GscliWarning", "__version__", "check", "compare", "load", "operators", "run",
+    "save", "show", "trace",
+]  # fmt: skip
 
 _LAZY = {
+    "check": ("gscli.lab.check", "check"),
+    "compare": ("gscli.lab.compare", "compare"),
+    "load": ("gscli.files.python", "load"),
     "run": ("gscli.frameworks", "run"),
+    "save": ("gscli.files.python", "save"),
+    "GscliWarning": ("gscli.base.errors", "GscliWarning"),
     "trace": ("gscli.views.faces", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),

@@ -63,8 +63,14 @@ def as_array(value: object, name: str) -> Array:
     """
     if type(value) is np.ndarray and value.dtype in _PLAIN:
         return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ContentRefused(
+            f"{name} is a masked array with values left out",
+            where=f"{name}: {value.size - int(value.count())} of {value.size} are masked",
+            hint=f"{name}.filled(VALUE) says what stands there",
+        )
     if isinstance(value, np.ndarray):
-        array: Array = value
+        array: Array = np.asarray(value)
     else:
         array = _from_sequence(value, name)
     if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
@@ -80,9 +86,21 @@ def as_array(value: object, name: str) -> Array:
     return array
 
 
+def _from_tensor(tensor: Any) -> Array:  # noqa: ANN401  a tensor of a library that is not imported
+    """A PyTorch tensor of any kind by its own protocol: on a device, with a gradient, bfloat16.
+
+    What NumPy does not have goes by float32, which holds every value of these types.
+    """
+    plain_tensor = tensor.detach().cpu()
+    name = str(plain_tensor.dtype).removeprefix("torch.")
+    if name == "bfloat16" or name in dtypes.SMALL_FLOATS:
+        return np.asarray(plain_tensor.float().numpy().astype(dtype_named(name)))
+    return np.asarray(plain_tensor.resolve_conj().resolve_neg().numpy())
+
+
 def _from_sequence(value: object, name: str) -> Array:
     try:
-        array = np.asarray(value)
+        array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises

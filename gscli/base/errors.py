@@ -111,6 +111,10 @@ class GscliError(Exception):
         self.valid = valid
         self.hint = hint
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with all facts; what made them is not run again."""
+        return _restored, (type(self), self.args), self.__dict__
+
     def __str__(self) -> str:
         parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
         return "; ".join(part for part in parts if part)
@@ -135,6 +139,11 @@ class GscliError(Exception):
             "valid": self.valid,
             "hint": self.hint,
         }
+
+
+def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
+    """An error whose facts are about to be put back."""
+    return kind.__new__(kind, *args)
 
 
 class Notice(GscliError):

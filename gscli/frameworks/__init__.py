@@ -52,18 +52,29 @@ def find(name: str) -> Operator:
 
     >>> find("scatter_nd").full_name, find("take").full_name
     ('onnx.scatter_nd', 'numpy.take')
+
+    However it is spelt: as in Python, as in a shell, as in the framework.
+
+    >>> find("scatter-nd").full_name, find("numpy add-at").full_name, find("numpy.add_at").name
+    ('onnx.scatter_nd', 'numpy.add.at', 'add.at')
     """
-    first, _, rest = name.partition(".")
+    first, _, rest = name.replace(" ", ".", 1).partition(".")
     if rest and (first in NAMES or first in ALIASES):
         table = framework(first).operators
-        if rest in table:
-            return table[rest]
+        for known, operator in table.items():
+            if _spelt(known) == _spelt(rest):
+                return operator
         raise _unknown(name, [f"{framework(first).name}.{known}" for known in table])
     for operator in bare_operators():
-        if operator.name == name:
+        if _spelt(operator.name) == _spelt(name):
             return operator
     bare = [operator.name for operator in bare_operators()]
     raise _unknown(name, [*bare, *(operator.full_name for operator in operators())])
+
+
+def _spelt(name: str) -> str:
+    """A name without what its spellings differ in: dashes, dots and a last underscore."""
+    return name.replace("-", "_").replace(".", "_").rstrip("_")
 
 
 def bare_operators() -> Iterator[Operator]:

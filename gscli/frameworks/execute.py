@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from gscli.base.arrays import Array
-from gscli.base.errors import LimitRefused, UsageError
+from gscli.base.arrays import Array, as_array
+from gscli.base.errors import (
+    GscliError,
+    IndexTypeRefused,
+    LimitRefused,
+    UpdatesTypeRefused,
+    UsageError,
+)
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.frameworks.notices import warn
 from gscli.plan.inputs import planned
 from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.typing import Inputs, settle_types
 
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
@@ -29,9 +36,31 @@ def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, obje
     parts = group if isinstance(group, tuple) else (group,)
     present = {key: value for key, value in named.items() if value is not None}
     present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
-    plan, output = execute(operator, present, attrs)
+    try:
+        plan, output = execute(operator, present, attrs)
+    except (IndexTypeRefused, UpdatesTypeRefused) as refusal:
+        plan, output = execute(operator, _settled(operator, present, attrs, refusal), attrs)
     warn(operator, plan, stacklevel=4)
     return output
+
+
+def _settled(
+    operator: Signature,
+    given: Mapping[str, object],
+    attrs: Mapping[str, object],
+    refusal: GscliError,
+) -> Mapping[str, object]:
+    """The inputs with lists in the types that the operator wants, as a shell gives them.
+
+    Raises the refusal where an array has another type: what has a type keeps it.
+    """
+    typed = {name: hasattr(value, "dtype") for name, value in given.items()}
+    if all(typed.values()) or set(given) != set(operator.input_names[: len(given)]):
+        raise refusal
+    arrays = {name: as_array(value, name) for name, value in given.items()}
+    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
+    settle_types(operator, inputs, attrs, strict=True)
+    return inputs.arrays
 
 
 def execute(

@@ -11,6 +11,7 @@ help, README table, compare, rules and tests read `Operator`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,22 @@ class Operator(Signature):
         )
         self.framework, self.example, self.refused = framework, example, refused
         self.bare, self.compares = bare, tuple(compares)
+        self.__name__, self.__doc__ = name, function.__doc__
+
+    def __getattr__(self, name: str) -> inspect.Signature:
+        """The signature of the call, made when somebody asks for it."""
+        if name == "__signature__":
+            return self._call_signature()
+        raise AttributeError(name)
+
+    def _call_signature(self) -> inspect.Signature:
+        """Inputs by position or name, attributes by name, as Python's own tools show them."""
+        found = []
+        for parameter in inspect.signature(self.function, eval_str=True).parameters.values():
+            keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+            kind = getattr(parameter.annotation, "__origin__", parameter.annotation)
+            found.append(parameter.replace(annotation=kind if keyword else "ArrayLike"))
+        return inspect.Signature(found, return_annotation="numpy.ndarray")
 
     def __reduce__(self) -> tuple[Callable[[str, str], Operator], tuple[str, str]]:
         """Pickled by name: the declaration itself stays where it is written."""

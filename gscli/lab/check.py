@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, as_array
 from gscli.base.errors import (
     ExactShapeRefused,
     Finding,
@@ -19,6 +19,7 @@ from gscli.base.errors import (
 )
 from gscli.base.text import label_of, show_shape
 from gscli.files.element_types import dtype_named
+from gscli.frameworks import named
 from gscli.frameworks.duplicates import duplicate_writers, windows_overlap
 from gscli.frameworks.notices import became, changed_types, open_texts
 from gscli.frameworks.operator import Operator
@@ -73,6 +74,26 @@ class Remark:
             "hint": self.hint,
             "count": self.count,
         }
+
+
+def check(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    listed: int = LISTED,
+) -> list[Remark]:
+    """Everything there is to say against a call, as `gscli check` tells it; nothing is run.
+
+    Of each kind `listed` are told one by one. Raises UsageError for names that nobody knows.
+
+    >>> [one.text() for one in check("mxnet.take", {"a": [1, 2, 3], "indices": [7]})]
+    ['indices[0] = 7: is clipped to 2']
+    """
+    operator = named(name, inputs, attrs)
+    arrays = {key: as_array(value, key) for key, value in inputs.items()}
+    untyped = [key for key, value in inputs.items() if not hasattr(value, "dtype")]
+    return list(remarks(operator, arrays, attrs or {}, listed, untyped))
 
 
 def remarks(

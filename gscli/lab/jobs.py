@@ -3,9 +3,10 @@
     {"id": 1, "op": "scatter_nd", "inputs": {"data": [1, 2], "indices": [[0]], "updates": [9]},
      "attrs": {"reduction": "add"}}
 
-Inputs are nested lists or `{"dtype", "shape", "data"}`; untyped updates take data's type. A result
-is `{"id", "output": {…}}`, with `"warnings": […]` where there are any, a refusal
-`{"id", "error": {…}}`; a bad line does not stop the rest.
+Inputs are nested lists, `{"dtype", "shape", "data"}`, or a string as a shell takes it: a file, a
+member of one, arange:3x4. Untyped updates take data's type. Operators and attributes go by the
+names of Python or of the shell. A result is `{"id", "output": {…}}`, with `"warnings": […]` where
+there are any, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused
 from gscli.base.text import safe
+from gscli.files.files import load
 from gscli.files.jsonarray import DOCUMENT_VALUES, array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
@@ -42,24 +44,29 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
     >>> answer(b'{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}', 1)["output"]
     {'dtype': 'int64', 'shape': [1], 'data': [20]}
     """
-    name: object = number
+    name: object = None
     try:
-        job = _job(line, number)
-        name = job.get("id", number)
+        read = parse_json(line, f"line {number}").value
+        name = read.get("id", number) if isinstance(read, dict) else None
+        job = _job(read, number)
         trace = _trace(job)
         found: dict[str, Any] = {"id": name, "output": dump_json(trace.output)}
         if trace.warnings:
             found["warnings"] = [notice.to_dict() for notice in trace.warnings]
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
-        return {"id": name, "error": refused.to_dict()}
+        return {**_called(name, number), "error": refused.to_dict()}
     except GscliError as error:
-        return {"id": name, "error": error.to_dict()}
+        return {**_called(name, number), "error": error.to_dict()}
     return found
 
 
-def _job(line: bytes, number: int) -> Mapping[str, Any]:
-    job = parse_json(line, f"line {number}").value
+def _called(name: object, number: int) -> dict[str, object]:
+    """How a refused line is named: a line that cannot be read has no id, which may be another's."""
+    return {"id": None, "line": number} if name is None else {"id": name}
+
+
+def _job(job: object, number: int) -> Mapping[str, Any]:
     if not isinstance(job, dict) or not isinstance(job.get("inputs"), dict) or "op" not in job:
         raise ContentRefused("not a job", where=f"line {number}", valid=_FORM)
     if not isinstance(job.get("attrs", {}), dict):
@@ -73,10 +80,15 @@ def _job(line: bytes, number: int) -> Mapping[str, Any]:
 
 def _trace(job: Mapping[str, Any]) -> Trace:
     operator = find(str(job["op"]))
-    attrs = job.get("attrs", {})
+    attrs = {str(key).replace("-", "_"): value for key, value in job.get("attrs", {}).items()}
     arrays, typed = {}, {}
-    for name, value in job["inputs"].items():
-        shown = safe(str(name), 60)
+    for spelt, value in job["inputs"].items():
+        name = str(spelt).replace("-", "_")
+        shown = safe(name, 60)
+        if isinstance(value, str):
+            loaded = load(value, name=shown, empty_dtype="int64", max_bytes=INPUT_LIMIT)
+            arrays[name], typed[name] = loaded.array, loaded.typed
+            continue
         read = array_of_json(Parsed(value, "", shown, shown), _WISH, INPUT_LIMIT)
         arrays[name], typed[name] = read.array, read.typed
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)

@@ -52,7 +52,7 @@ def show(
     slice: str | None = None,  # noqa: A002  the word of the command line
     width: int = WIDTH,
 ) -> Shown:
-    """Draw an array, or anything NumPy makes one of, as `gscli show` does.
+    """Draw an array, or anything NumPy makes one of, as `gscli show` does; or a trace's picture.
 
     `slice` shows a part ("0,:,::2"). Raises ContentRefused for ragged lists, UsageError for a slice
     of another rank.
@@ -63,6 +63,8 @@ def show(
     0.5  nan
     """
     options = ViewOptions(width=width, slice=slice)
+    if isinstance(array, Trace):
+        return Shown(picture(array, options), options)
     return Shown(tensor_picture(name, as_array(array, name), options), options)
 
 

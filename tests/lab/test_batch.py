@@ -82,8 +82,8 @@ BAD = [
 @pytest.mark.parametrize(("line", "kind", "problem"), BAD)
 def test_a_bad_line_is_answered_by_its_error(line: bytes, kind: str, problem: str) -> None:
     found = answer(line, 7)
-    assert found["id"] == 7
-    assert set(found) == {"id", "error"}
+    assert found.get("line", found["id"]) == 7
+    assert set(found) - {"line"} == {"id", "error"}
     assert found["error"]["kind"] == kind
     assert problem in found["error"]["problem"]
 
@@ -97,7 +97,8 @@ def test_a_bad_line_does_not_stop_the_rest(
     assert [("error" in one) for one in found] == [True, False] * len(BAD)
     assert guarded(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
     refused = capsys.readouterr().out.splitlines()
-    assert [json.loads(line)["id"] for line in refused] == list(range(1, 2 * len(BAD), 2))
+    named = [json.loads(line) for line in refused]
+    assert [one.get("line", one["id"]) for one in named] == list(range(1, 2 * len(BAD), 2))
 
 
 def test_jobs_through_a_pipe_in_one_process() -> None:

@@ -20,17 +20,21 @@ def batch(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE.jsonl", help="jobs; - is standard input", autocompletion=complete_file
+            metavar="[FILE.jsonl]",
+            help="jobs; standard input when none is named",
+            autocompletion=complete_file,
         ),
-    ],
+    ] = "-",
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the refused lines")] = False,
 ) -> int:
     """Run one job per line in one process and write one result per line.
 
-    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}; inputs are nested lists or
-    {"dtype", "shape", "data"}, an operator of a framework is called "torch.scatter_add". A result
-    has the id (or the number of the line) and either output or error, and warnings where there are
-    any. A refused line does not stop the rest; exit status 1 when there was one.
+    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}. Inputs are nested lists,
+    {"dtype", "shape", "data"}, or a string: a file or whatever a command takes. An operator of a
+    framework is called "torch.scatter_add" or "torch scatter-add"; where it takes an index per
+    axis, they are called indices_0, indices_1, … A result has the id (or the number of the line)
+    and either output or error, and warnings where there are any. A refused line does not stop the
+    rest; exit status 1 when there was one.
 
     \b
     Example:

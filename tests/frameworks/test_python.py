@@ -1,0 +1,111 @@
+"""Callers from Python get what a shell gets: signatures, types, files, warnings, pickles."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gscli
+from gscli.base.errors import GscliError, IndexRefused
+from gscli.frameworks import find, operators
+from gscli.lab.jobs import answer
+
+
+class Tensor:
+    """What gscli asks of a PyTorch tensor, which it does not import."""
+
+    def __init__(self, values: object, dtype: str = "float32") -> None:
+        self.values, self.dtype = np.asarray(values), f"torch.{dtype}"
+        self.asked: list[str] = []
+
+    def detach(self) -> Tensor:
+        self.asked.append("detach")
+        return self
+
+    cpu = float = resolve_conj = resolve_neg = lambda self: self
+
+    def numpy(self) -> Any:
+        if "detach" not in self.asked:
+            raise RuntimeError("requires grad")
+        return self.values.astype(np.float32)
+
+    def __array__(self, *_: object) -> Any:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+
+@pytest.mark.parametrize("operator", operators(), ids=str)
+def test_every_operator_has_a_signature_a_name_and_a_text(operator: Any) -> None:
+    found = inspect.signature(operator)
+    named = [item.name for item in (*operator.inputs, *operator.attributes)]
+    assert list(found.parameters) == named
+    for attribute in operator.attributes:
+        if not attribute.required:
+            assert found.parameters[attribute.name].default == attribute.default
+    assert operator.__name__ == operator.name
+    assert operator.__doc__
+    assert pickle.loads(pickle.dumps(operator)) is operator
+
+
+def test_tensors_go_by_their_own_protocol() -> None:
+    np.testing.assert_array_equal(gscli.gather(Tensor([1, 2]), [1]), [2])
+    half = gscli.gather(Tensor([1.5, 2], "bfloat16"), [0])
+    assert half.dtype.name == "bfloat16"
+    assert float(half[0]) == 1.5
+
+
+def test_lists_take_the_type_that_arrays_have() -> None:
+    found = gscli.scatter_nd(np.zeros(2, np.float32), [[0]], [9])
+    assert found.dtype == np.float32
+    with pytest.raises(GscliError, match="element type"):
+        gscli.scatter_nd(np.zeros(2, np.float32), [[0]], np.array([9]))
+
+
+def test_masked_values_are_refused_and_bare_masks_are_not() -> None:
+    with pytest.raises(GscliError, match="masked"):
+        gscli.gather(np.ma.array([1, 2], mask=[False, True]), [0])
+    np.testing.assert_array_equal(gscli.gather(np.ma.array([1, 2]), [1]), [2])
+
+
+def test_files_compare_check_and_show(tmp_path: Path) -> None:
+    gscli.save(tmp_path / "a.npy", [1, 2])
+    np.testing.assert_array_equal(gscli.load(tmp_path / "a.npy"), [1, 2])
+    inputs = {"data": [1, 2], "indices": [5]}
+    assert not gscli.compare("gather", inputs, only=["onnx", "jax"]).agree
+    assert [one.where for one in gscli.check("gather", inputs)] == ["indices[0] = 5"]
+    assert "gather" in str(gscli.show(gscli.trace("gather", {"data": [1], "indices": [0]})))
+
+
+@pytest.mark.parametrize("indices", [[9], [0.5], [[0], [1, 2]]])
+def test_errors_pickle_with_their_facts(indices: object) -> None:
+    with pytest.raises(GscliError) as refused:
+        gscli.gather([1, 2], indices)
+    error = refused.value
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert again.to_dict() == error.to_dict()
+    if isinstance(error, IndexRefused):
+        assert again.findings == error.findings
+
+
+@pytest.mark.parametrize("operator", operators(), ids=str)
+def test_an_operator_is_found_however_it_is_spelt(operator: Any) -> None:
+    owner = operator.framework.name
+    for name in (operator.name, operator.command, operator.command.replace("-", "_")):
+        assert find(f"{owner}.{name}") is operator
+        assert find(f"{owner} {name}") is operator
+
+
+def test_batch_takes_the_words_of_a_shell(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([[1, 2], [3, 4]]))
+    job = {"op": "tf gather-nd", "inputs": {"params": str(tmp_path / "a.npy"), "indices": [[1]]}}
+    line = json.dumps({**job, "attrs": {"batch-dims": 0}}).encode()
+    assert answer(line, 7)["output"]["data"] == [3, 4]
+    assert answer(line, 7)["id"] == 7
+    broken = answer(b"{", 3)
+    assert (broken["id"], broken["line"]) == (None, 3)
