@@ -2,7 +2,8 @@
 
 Neighbouring runs of one style become one, which draws ten thousand cells a hundred times faster
 than a table of cells; nothing is ever wrapped or read as markup. rich is imported only by those who
-print a drawing on a console of rich's.
+print a drawing in colour: its console writes the escape sequences. In a pipe the same text needs
+no rich.
 """
 
 from __future__ import annotations
@@ -10,16 +11,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from io import StringIO
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gscli.views.options import NARROWEST, ViewOptions
 from gscli.views.signs import cells, signs_of
-from gscli.views.style import PLAIN, Line, Run, painted
+from gscli.views.style import PLAIN, Line, Run
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
+
+
+_DEPTHS: dict[str, Literal["truecolor", "256", "standard"]] = {
+    "truecolor": "truecolor",
+    "256": "256",
+    "16": "standard",
+}
+"""Colours as rich calls what a terminal can show."""
 
 
 def line_width(line: Line) -> int:
@@ -119,8 +129,25 @@ def _cut(runs: list[Run], width: int, cut: str) -> Line:
 
 
 def render(drawn: Drawn, options: ViewOptions) -> str:
-    """The text that goes to a terminal or a pipe, escape sequences as `options.color` says."""
+    """The text that goes to a terminal or a pipe; in colour it is rich's console that writes it."""
     lines = drawn.lines()
     if options.color == "none":
         return "".join("".join(text for text, _ in line) + "\n" for line in lines)
-    return "".join("".join(painted(*run) for run in line) + "\n" for line in lines)
+    from rich.console import Console
+    from rich.segment import Segments
+
+    from gscli.views.segments import segments
+
+    console = Console(
+        file=StringIO(),
+        width=max(options.width, NARROWEST),
+        color_system=_DEPTHS[options.color],
+        force_terminal=True,
+        no_color=False,
+        legacy_windows=False,
+        highlight=False,
+        _environ={},
+    )
+    with console.capture() as caught:
+        console.print(Segments(segments(lines)), end="")
+    return caught.get()

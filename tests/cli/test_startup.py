@@ -95,12 +95,21 @@ def test_completion_loads_nothing_heavy(words: str) -> None:
     assert not set(modules.split()) & HEAVY
 
 
-@pytest.mark.parametrize("name", RUNS)
+PIPED = [name for name, words in RUNS.items() if "--color" not in words]
+COLORED = [name for name, words in RUNS.items() if "--color" in words]
+
+
+@pytest.mark.parametrize("name", PIPED)
 def test_a_run_loads_numpy_alone_of_the_heavy(name: str) -> None:
     assert loaded_by(*RUNS[name]) & HEAVY == {"numpy"}
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", COLORED)
+def test_colour_is_written_by_rich(name: str) -> None:
+    assert loaded_by(*RUNS[name]) & HEAVY == {"numpy", "rich"}
+
+
+@pytest.mark.parametrize("name", PIPED)
 def test_a_run_loads_nothing_slow_of_the_standard_library(name: str) -> None:
     assert not (loaded_by(*RUNS[name]) - unavoidable()) & SLOW
 
