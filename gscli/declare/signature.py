@@ -32,6 +32,9 @@ Largest: TypeAlias = Annotated[Tensor, "largest"]
 Ascending: TypeAlias = Annotated[Tensor, "ascending"]
 """A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
 
+Mask: TypeAlias = Annotated[Tensor, "mask"]
+"""A mask of bool: `tensor.values` is how many of its cells are True."""
+
 Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
 """A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
 
@@ -45,7 +48,7 @@ Subscript: TypeAlias = Annotated[
 """How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
 
 
-InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "many"]
+InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "mask", "many"]
 
 
 class Input(NamedTuple):

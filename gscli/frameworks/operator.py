@@ -26,6 +26,7 @@ from gscli.declare.signature import (
     Input,
     Largest,
     Many,
+    Mask,
     Signature,
     Subscript,
     Values,
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
-    "Ascending", "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Operator",
-    "Option", "Subscript", "Values", "numbered",
+    "Ascending", "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Mask",
+    "Operator",    "Option", "Subscript", "Values", "numbered",
 ]  # fmt: skip
 
 

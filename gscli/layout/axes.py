@@ -107,11 +107,19 @@ class Column(NamedTuple):
     vector_dim: int | None = None
 
 
+class Trues(NamedTuple):
+    """The positions of a mask's True cells along one axis of the `shape` it is stretched to."""
+
+    mask: str
+    shape: Shape
+    axis: int
+
+
 class Positions(NamedTuple):
-    """Index numbers that a layout makes itself, those of a slice, as an input of this shape."""
+    """Index numbers that no input holds, those of a slice or a mask, as an input of this shape."""
 
     name: str
-    numbers: range
+    numbers: range | Trues
     shape: Shape
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.cached import cached_property
-from gscli.layout.axes import Column, Shape
+from gscli.layout.axes import Column, Shape, Trues
 from gscli.layout.layout import Layout
 
 BLOCK = 1 << 16
@@ -27,7 +27,7 @@ class WrittenIndices:
 
     def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
         made = {
-            name: np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
+            name: _made(numbers, inputs).reshape(shape)
             for name, numbers, shape in layout.addressing.ranges
         }
         self.layout, self.inputs = layout, {**inputs, **made} if made else inputs
@@ -110,6 +110,14 @@ class WrittenIndices:
         if declared.vector_dim is not None and declared.slot is not None:
             position.insert(declared.vector_dim, declared.slot)
         return tuple(position)
+
+
+def _made(numbers: range | Trues, inputs: Mapping[str, Array]) -> Indices:
+    """The index numbers of a slice, or of a mask's True cells in row-major order."""
+    if isinstance(numbers, range):
+        return np.arange(numbers.start, numbers.stop, numbers.step)
+    mask = np.broadcast_to(inputs[numbers.mask], numbers.shape)
+    return np.nonzero(mask)[numbers.axis]
 
 
 def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:

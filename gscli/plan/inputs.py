@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
+import numpy as np
+
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import show_shape
@@ -148,6 +150,8 @@ def without_numbers(
 
 
 def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
+    if kind == "mask":
+        return (int(np.count_nonzero(array)),) if array.dtype.kind == "b" else None
     if array.dtype.kind not in "iu":
         return None
     if kind == "largest" and array.size:

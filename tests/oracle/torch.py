@@ -338,3 +338,31 @@ def take_along_dim(
     data, positions = families.stretch_off_axis(input, indices, axis)
     place: Place = modulo
     return families.gather_elements(data, positions, axis, place)
+
+
+def _stretched_mask(input: Array, mask: Array) -> Array:  # noqa: A002
+    require_type(mask, ("bool",), "mask")
+    return families.stretch(mask, families.broadcast([input.shape, mask.shape]))
+
+
+@operator("torch.masked_select")
+def masked_select(input: Array, mask: Array) -> Array:  # noqa: A002
+    """The cells under True, one after the other."""
+    chosen = _stretched_mask(input, mask)
+    data = families.stretch(input, chosen.shape)
+    cells = [data[p] for p in np.ndindex(chosen.shape) if chosen[p]]
+    return np.array(cells, input.dtype)
+
+
+@operator("torch.masked_scatter")
+def masked_scatter(input: Array, mask: Array, source: Array) -> Array:  # noqa: A002
+    """The values of source into the cells under True; the mask alone stretches."""
+    chosen = _stretched_mask(input, mask)
+    require(input.dtype == source.dtype, "dtype", "source has another dtype")
+    require(chosen.shape == input.shape, "shape", "mask is larger than input")
+    output, values = input.copy(), list(source.reshape(-1))
+    for p in np.ndindex(chosen.shape):
+        if chosen[p]:
+            require(bool(values), "shape", "source is too short")
+            output[p] = values.pop(0)
+    return output

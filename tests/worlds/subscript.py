@@ -168,3 +168,29 @@ register("torch.index", brackets, _indexer("torch.index", "input", ""),
          types=(*NO_STRINGS, "uint16"), cap=1200)  # fmt: skip
 register("torch.index_put_", brackets, _indexer("torch.index_put_", "self", "values"),
          variants=[{}, {"accumulate": True}], types=EXACT, cap=800)  # fmt: skip
+
+
+def _masks() -> list[tuple[Shape, Array]]:
+    """Data's shape and a mask that mostly stretches to it."""
+    rng = random.Random("masks")
+    found = []
+    for _ in range(600):
+        data = tuple(rng.choice((0, 1, 2, 3)) for _ in range(rng.randint(0, 3)))
+        thin = tuple(size if rng.random() < 0.6 else 1 for size in data)
+        shape = rng.choice((data, data, thin, data[1:], (2, *data), (*data, 2)))
+        cells = [rng.random() < 0.5 for _ in range(int(np.prod(shape, dtype=int)))]
+        found.append((data, np.array(cells, np.bool_).reshape(shape)))
+    return found
+
+
+def _masked(core: tuple[Shape, Array], dtype: str, _: str, attrs: dict[str, Any]) -> World:
+    data, mask = core
+    inputs = {"input": numbered(data, dtype), "mask": mask}
+    if "source" in attrs:
+        size = int(mask.sum()) * 2 if mask.size % 5 else 1
+        return World("torch.masked_scatter", inputs | {"source": mixed((size,), dtype)}, {})
+    return World("torch.masked_select", inputs, {})
+
+
+register("torch.masked_select", _masks, _masked, types=NO_STRINGS)
+register("torch.masked_scatter", _masks, _masked, variants=[{"source": True}], types=NO_STRINGS)

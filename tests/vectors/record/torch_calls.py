@@ -84,6 +84,7 @@ def added_rank(data: Any, key: tuple[Any, ...]) -> int:
 def _masked(rng: random.Random, *, source: bool) -> Call:
     sizes, dtype = shape(rng), rng.choice(TYPES)
     chosen = stretching(rng, sizes)
+    chosen = chosen if not source or len(chosen) <= len(sizes) else sizes  # input stays as it is
     mask = np.array([rng.random() < 0.6 for _ in range(int(np.prod(chosen, dtype=int)))])
     mask = mask.astype("bool").reshape(chosen)
     inputs = {"input": values(rng, sizes, dtype), "mask": mask}

@@ -1,0 +1,81 @@
+"""PyTorch: masked_select and masked_scatter, where a mask of bool says which cells take part."""
+
+from __future__ import annotations
+
+from math import prod
+
+from gscli.base.errors import ShapeRefused
+from gscli.base.text import counted, show_shape
+from gscli.frameworks.operator import Mask
+from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
+from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor, Trues
+from gscli.layout.families import broadcast_shapes, described
+from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.refusals import allow, same_type
+
+WHY = "PyTorch takes masks of bool only"
+
+
+@FRAMEWORK.operator(
+    example="'[[10,20,30],[40,50,60]]' '[[true,false,true],[false,false,true]]'",
+    refused="'[[10,20,30],[40,50,60]]' '[true,false]'",
+)
+def masked_select(input: Tensor, mask: Mask) -> Layout:
+    """Read the cells where mask is true, in row-major order, as one list.
+
+    input and mask stretch to a common shape; a cell that is stretched is read as often as it stands
+    under true.
+    """
+    allow(input, (*DATA, *FLOAT8))
+    allow(mask, ("bool",), WHY)
+    shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
+    return gather_layout(input, _chosen(input, mask, shape), FROM_END)
+
+
+@FRAMEWORK.operator(
+    example="'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30,40,50]'",
+    refused="'[[1,2,3],[4,5,6]]' '[true,false,true]' '[10,20,30]'",
+)
+def masked_scatter(input: Tensor, mask: Mask, source: Tensor) -> Layout:
+    """Write the values of source, one after the other, into the cells where mask is true.
+
+    mask stretches to the shape of input (PyTorch also stretches input; expand it first). source has
+    input's type, any shape, and a value at least for each true cell; what it has beyond is unused.
+    """
+    allow(input, DATA)
+    allow(mask, ("bool",), WHY)
+    same_type(input, source)
+    shape = broadcast_shapes([input.shape, mask.shape], [input.name, mask.name])
+    if shape != input.shape:
+        raise ShapeRefused(
+            "mask does not stretch to input",
+            where=described(mask),
+            details=(described(input),),
+            valid=f"sizes equal or 1, aligned at the last axis of {show_shape(input.shape)}",
+        )
+    addressing = _chosen(input, mask, shape)
+    (wanted,) = addressing.entries
+    if prod(source.shape) < wanted:
+        raise ShapeRefused(
+            "source has fewer values than mask has true cells",
+            where=f"{described(source)}: {counted(prod(source.shape), 'value')}",
+            valid=f"{wanted} or more",
+        )
+    return scatter_layout(input, Updates(source.name, Fit.CYCLE), addressing, FROM_END)
+
+
+def _chosen(data: Tensor, mask: Tensor, shape: Shape) -> Addressing:
+    """An entry for each true cell of the mask at `shape`; data has one cell on stretched axes."""
+    (true,) = mask.values or (0,)
+    entries = (true * prod(shape) // max(prod(mask.shape), 1),)
+    lead = len(shape) - data.rank
+    axes, ranges = list[Axis](), list[Positions]()
+    for dim, size in enumerate(data.shape):
+        if shape[lead + dim] != size:
+            axes.append(Axis(size))
+            continue
+        axes.append(Axis(size, column=len(ranges)))
+        trues = Trues(mask.name, shape, lead + dim)
+        ranges.append(Positions(f"{mask.name}_{dim}", trues, entries))
+    columns = tuple(Column(positions.name) for positions in ranges)
+    return Addressing(tuple(axes), entries, (), (0,), columns, tuple(ranges))
