@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.errors import CannotRead
 from gscli.kernel import loops
 from gscli.layout.axes import Negative
 from gscli.plan.plan import JudgedPlan
@@ -82,4 +83,6 @@ def _resolved(
     )  # fmt: skip
     if inside is False:
         plan.judge()
+        source = plan.layout.addressing.columns[column].source
+        raise CannotRead(f"{source} changed while it was read", where=source)
     return bool(inside)

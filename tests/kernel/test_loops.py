@@ -17,8 +17,13 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
+from gscli.base.errors import CannotRead
+from gscli.frameworks import find
 from gscli.kernel import loops, rows
+from gscli.kernel.reading import gather
 from gscli.kernel.walks import Step
+from gscli.plan.inputs import layout_of
+from gscli.plan.plan import Plan
 
 KERNEL = Path(loops.__file__).parent
 WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -187,6 +192,15 @@ def test_an_index_outside_is_refused_before_a_loop_follows_it() -> None:
             gscli.gather_nd(data, at)
         with pytest.raises(gscli.GscliError, match="out of range"):
             gscli.scatter_nd(data, at, np.ones((5000, 3), np.float32), reduction="add")
+
+
+@compiled
+def test_an_index_that_changed_after_it_was_judged_is_not_followed() -> None:
+    inputs = {"data": np.zeros((100, 3), np.float32), "indices": np.zeros((5000, 1), np.int64)}
+    plan = Plan(layout_of(find("onnx.gather_nd"), inputs, {}), inputs).judged()
+    inputs["indices"][17] = 1 << 40
+    with pytest.raises(CannotRead, match="changed while it was read"):
+        gather(plan, inputs["data"])
 
 
 # The library
