@@ -42,6 +42,8 @@ def summary(report: Report, *, strict: bool) -> Iterator[str]:
         parts = [counted(tally.cases, "case"), f"{tally.differ:,} differ"]
         if tally.unsupported:
             parts.append(f"{tally.unsupported:,} not supported")
+        if tally.spoiled:
+            parts.append(f"{tally.spoiled:,} only after other calls, not in a new process")
         if tally.spared:
             parts.append(f"{tally.spared:,} more left out: they would end the process again")
         yield f"  {name}: {', '.join(parts)}"

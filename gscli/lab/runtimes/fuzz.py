@@ -83,6 +83,7 @@ class Tally:
     differ: int = 0
     unsupported: int = 0
     spared: int = 0
+    spoiled: int = 0
     words: str = ""
 
 
@@ -170,19 +171,52 @@ def _put(runtime: Runtime, trial: Trial, repeat: int, report: Report) -> None:
         tally.words = answer.text
     if found is None:
         return
+    if not _is_told(report, trial, found):
+        answer, confirmed = _alone(runtime, trial, found, repeat)
+        if confirmed is None:
+            tally.spoiled += 1
+            return
+        if not _is_told(report, trial, confirmed):
+            _tell(runtime, trial, confirmed, answer, repeat, report)
     tally.differ += 1
+
+
+def _is_told(report: Report, trial: Trial, found: Verdict) -> bool:
+    """Whether a difference is of a kind that was met before; then it is counted there."""
     for known in report.differences:
         if known.covers(trial, found):
             known.count += 1
-            return
-    alike = [one for one in report.differences if one.trial.operator is trial.operator
-             and one.verdict.kind == found.kind]  # fmt: skip
-    if len(alike) >= MOST_KINDS:
-        alike[-1].count += 1
-        return
+            return True
+    alike = [
+        one
+        for one in report.differences
+        if one.trial.operator is trial.operator and one.verdict.kind == found.kind
+    ]
+    if len(alike) < MOST_KINDS:
+        return False
+    alike[-1].count += 1
+    return True
+
+
+def _alone(
+    runtime: Runtime, trial: Trial, found: Verdict, repeat: int
+) -> tuple[Answer, Verdict | None]:
+    """The answer in a new process: what earlier calls did to the old one is not this call's fault.
+
+    A runtime that writes outside its memory answers wrongly, or ends, at some later call.
+    """
+    if found.kind != "unsteady":
+        runtime.stop()
+    return asked(runtime, trial, repeat)
+
+
+def _tell(
+    runtime: Runtime, trial: Trial, found: Verdict, answer: Answer, repeat: int, report: Report
+) -> None:
+    """A new kind: the smallest call that shows it, also in a new process."""
     smallest, steps = shrunk(trial, found, lambda other: asked(runtime, other, repeat)[1])
-    last, again = asked(runtime, smallest, repeat)
-    if again != found:  # an answer that comes and goes: the call as it was met is the evidence
+    last, again = _alone(runtime, smallest, found, repeat)
+    if again != found:  # then the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
         if known.covers(smallest, found) and smallest.traits == known.trial.traits:

@@ -97,3 +97,11 @@ def test_the_same_seed_finds_the_same() -> None:
     assert [found.signature for found in one.differences] == [
         found.signature for found in other.differences
     ]
+
+
+def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
+    """Once it read out of range, this runtime ends at whatever it is asked next."""
+    report = found_with("spoiled_by_bad_indices", "onnx.gather", 60)
+    assert report.restarts > 0
+    assert [found.signature for found in report.differences if found.verdict.kind == "crash"] == []
+    assert sum(tally.spoiled for tally in report.tallies.values()) > 0

@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-from answerer import Runtime, serve
+from answerer import Runtime, Unsupported, serve
 
 OPS = [
     f"openvino.{name}"
@@ -27,7 +27,11 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        numbered = import_module(f"openvino.opset{opset}")
+        if any(array.dtype.kind in "OUS" for array in inputs.values()):
+            raise Unsupported("strings")
+        # ScatterNDUpdate-3 is in the Python module of opset 4.
+        modules = [import_module(f"openvino.opset{number}") for number in (opset, opset + 1)]
+        numbered = next(one for one in modules if hasattr(one, snake(op)))
         tensors = {key: np.ascontiguousarray(value).reshape(value.shape)
                    for key, value in inputs.items()}  # fmt: skip
         nodes = {
