@@ -171,17 +171,6 @@ def columns_of(indices: dict[str, Array], count: int) -> list[Array]:
     return [indices[name] for name in names]
 
 
-def stack_tuple(indices: list[Array], rank: int) -> Array:
-    """A NumPy-style tuple of index arrays as one array with the vector in the last axis."""
-    require(len(indices) <= rank, "shape", f"{len(indices)} index arrays for rank {rank}")
-    shape = broadcast([index.shape for index in indices])
-    stacked = np.empty((*shape, len(indices)), object)
-    for column, index in enumerate(indices):
-        for p in np.ndindex(shape):
-            stacked[(*p, column)] = int(stretch(index, shape)[p])
-    return stacked
-
-
 def stretch_off_axis(data: Array, indices: Array, axis: int) -> tuple[Array, Array]:
     """Two arrays of one rank, broadcast against each other on every axis but one."""
     one = [(*array.shape[:axis], 1, *array.shape[axis + 1 :]) for array in (data, indices)]
@@ -191,17 +180,3 @@ def stretch_off_axis(data: Array, indices: Array, axis: int) -> tuple[Array, Arr
         return stretch(array, (*shape[:axis], array.shape[axis], *shape[axis + 1 :]))
 
     return stretched(data), stretched(indices)
-
-
-def masks_as_positions(columns: list[Array], shape: Shape) -> list[Array]:
-    """Each bool mask replaced by the positions of its True cells, one array per masked axis."""
-    positions: list[Array] = []
-    for column in columns:
-        if column.dtype.kind != "b":
-            positions.append(column)
-            continue
-        covered = shape[len(positions) : len(positions) + column.ndim]
-        require(column.shape == covered, "shape", f"mask {column.shape} over {covered}")
-        cells = [p for p in np.ndindex(column.shape) if column[p]]
-        positions += [np.array([p[d] for p in cells], np.int64) for d in range(column.ndim)]
-    return positions
