@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from page.browser import Browser, browser, missing
+from page.browser import PATIENCE, Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
 from gscli import trace
@@ -446,6 +447,10 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     assert window.run(CURRENT) == "NumPy take (wrap)"
     window.run("document.querySelector('[href=\"#answer-3\"]').focus()")
     window.press("Enter")
+    waited = 0.0
+    while window.run(FOCUSED) != "TF gather GPU" and waited < PATIENCE:  # links are followed later
+        time.sleep(0.1)
+        waited += 0.1
     assert window.run(FOCUSED) == window.run(CURRENT) == "TF gather GPU"
     assert window.run(MARKED).startswith("TF gather GPU")
     top = "return document.querySelector('nav').getBoundingClientRect().top"
@@ -517,6 +522,22 @@ def test_dark_still_and_printed(show: Any) -> None:
     assert set(window.run(shown.format("'.desk, nav, .stage svg'"))) == {"none"}
     assert window.run(shown.format("'section'")) == ["block", "block"]
     window.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+def test_a_step_brings_its_cell_and_its_row_header_into_sight(show: Any) -> None:
+    window = show(crowded(), options=ViewOptions(full=True, limit=1000))
+    window.resize(900, 800)
+    go(window, 14)
+    seen = """
+        const inside = e => { const b = e.getBoundingClientRect();
+            return b.left >= 0 && b.right <= innerWidth && b.top >= 0 && b.bottom <= innerHeight };
+        return ['.output td.lit', '.output th.at[scope=row]', '.entries .now']
+            .map(each => inside(document.querySelector(each)));
+    """
+    assert window.run(seen)[:2] == [True, True]
+    frame = "const f = document.querySelector('.given.tall').getBoundingClientRect();"
+    frame += "const c = document.querySelector('.given .lit').getBoundingClientRect();"
+    assert window.run(frame + "return c.top >= f.top && c.bottom <= f.bottom")
 
 
 PAPERS = {

@@ -252,6 +252,31 @@ def test_a_map_shows_where_in_a_large_matrix_the_windows_lie() -> None:
     assert '<figure class="map">' not in page([added()])
 
 
+def test_many_rows_are_tables_of_some_each() -> None:
+    """Headers are never far; 10,000 cells and 1,000 entries stay below 1.5 MB."""
+    numbers = np.arange(1000)
+    found = trace(
+        "onnx.scatter_nd",
+        {
+            "data": np.zeros((100, 100), np.float32),
+            "indices": np.stack([numbers * 7 % 100, numbers * 13 % 97], axis=1),
+            "updates": numbers.astype(np.float32),
+        },
+    )
+    text = page([found], options=ViewOptions(full=True, limit=1000))
+    reader = Reader(text)
+    assert len(reader.cells) == 10_000 + 2_000 + 1_000
+    assert len(reader.all("table")) == 4 + 40 + 40
+    assert len(reader.all("caption")) == len(reader.all("table"))
+    assert "<caption><small>from 75</small></caption>" in text
+    assert len(text.encode()) < 1_500_000
+
+
+def test_a_document_that_is_no_run_names_its_file() -> None:
+    with pytest.raises(ContentRefused, match="not a run that gscli wrote"):
+        page([{"schema": "other/1"}])
+
+
 def test_touched_cells_that_find_no_room_are_counted() -> None:
     data = np.zeros((100, 100), np.int8)
     found = trace("onnx.gather", {"data": data, "indices": list(range(0, 100, 2))})
