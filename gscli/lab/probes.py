@@ -31,15 +31,24 @@ class Probe:
     attrs: Mapping[str, object]
     trace: Trace
 
+    @property
+    def written(self) -> list[tuple[int, str]]:
+        """The columns whose numbers stand in an input, and which it is.
+
+        A mask and a slice make numbers of their own, which nobody can replace by others.
+        """
+        columns = enumerate(self.trace.layout.addressing.columns)
+        return [(column, one.source) for column, one in columns if one.source in self.inputs]
+
     def at(self, entry: int, value: int) -> Trace | GscliError:
-        """The same call with one index number replaced: column 0 of `entry`."""
+        """The same call with one index number of `entry` replaced, the first that is written."""
         plan = self.trace.plan
-        source = plan.layout.addressing.columns[0].source
+        column, source = self.written[0]
         changed = np.array(self.inputs[source])
         number = np.asarray(value)
         if changed.dtype.kind == "u" and value < 0:
             changed = changed.astype(np.int64)
-        changed[plan.index_position(0, entry)] = number.astype(changed.dtype)
+        changed[plan.index_position(column, entry)] = number.astype(changed.dtype)
         return self._executed({**self.inputs, source: changed})
 
     def repeated(self) -> Trace | None:
@@ -47,11 +56,11 @@ class Probe:
         plan = self.trace.plan
         for entry in range(1, plan.layout.entry_count):
             inputs = dict(self.inputs)
-            for column, declared in enumerate(plan.layout.addressing.columns):
-                changed = np.array(inputs[declared.source])
+            for column, source in self.written:
+                changed = np.array(inputs[source])
                 one, other = plan.index_position(column, 0), plan.index_position(column, entry)
                 changed[other] = changed[one]
-                inputs[declared.source] = changed
+                inputs[source] = changed
             answer = self._executed(inputs)
             if isinstance(answer, Trace) and answer.duplicates(1).groups:
                 return answer
@@ -62,9 +71,9 @@ class Probe:
         plan = self.trace.plan
         inputs = {name: np.array(array) for name, array in self.inputs.items()}
         block = plan.block(0, plan.layout.entry_count)
-        for column, declared in enumerate(plan.layout.addressing.columns):
+        for column, source in self.written:
             for entry, coordinate in enumerate(block.coordinates[column].tolist()):
-                inputs[declared.source][plan.index_position(column, entry)] = coordinate
+                inputs[source][plan.index_position(column, entry)] = coordinate
         return inputs
 
     def on_cube(self, axis: int | None) -> Array | None:

@@ -116,9 +116,9 @@ def _word(value: object) -> str:
 
 
 def _too_large(probe: Probe) -> int:
-    """The smallest number above the range of the first index column."""
-    layout = probe.trace.layout
-    return legal_range(layout.axes[layout.column_axes[0]], layout.policy)[1] + 1
+    """The smallest number above the range of the first index column that is written."""
+    layout, (column, _) = probe.trace.layout, probe.written[0]
+    return legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
 
 
 def _negative(probe: Probe) -> str:
@@ -164,8 +164,7 @@ def _skipped(trace: Trace) -> str:
 
 
 def _has_entries(probe: Probe, count: int) -> bool:
-    layout = probe.trace.layout
-    return layout.entry_count >= count and bool(layout.addressing.columns)
+    return probe.trace.entry_count >= count and bool(probe.written)
 
 
 _REDUCED = {
