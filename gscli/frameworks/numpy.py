@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused
+from gscli.base.errors import DtypeRefused, ShapeRefused
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Many, Operator, Option, Subscript
 from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Shape, Tensor
@@ -178,10 +178,18 @@ def setitem(a: Tensor, indices: Many, values: Tensor, *, subscript: Subscript = 
     """Write the cells that a subscript names: a[i, 1:3, None, ...] = values.
 
     The subscript is that of getitem; values broadcast to the shape of a[…] and are cast without
-    asking (1.75 becomes 1). Strings take strings alone, whole.
+    asking (1.75 becomes 1). A mask of a's own shape takes values of at most one axis. Strings take
+    strings alone, whole.
     """
     addressing = _indexed(a, indices, subscript)
     _castable(a, values)
+    if values.rank > 1 and subscript == ", ".join(["m", *"+" * (a.rank - 1)]):
+        raise ShapeRefused(
+            "values for a mask of a's own shape have at most one axis",
+            where=described(values),
+            details=(described(a),),
+            valid="rank 0 or 1",
+        )
     updates = _stretched(values, addressing.result_shape, "the shape of a[…]")
     return scatter_layout(a, updates, addressing, POLICIES["raise"], open_order=OPEN_ORDER)
 

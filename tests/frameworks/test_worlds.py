@@ -102,12 +102,23 @@ def _numpy_itself(world: World) -> Array | None:
         return None
 
 
+def _is_numpys_own(world: World) -> bool:
+    """Assignments that NumPy judges by other rules than its text has.
+
+    A single cell takes numbers alone; text is cut to the width of a; where nothing is written no
+    shapes are compared.
+    """
+    a, *indices, values = world.inputs.values()
+    numbers = [index for index in indices if index.ndim == 0 and index.dtype.kind != "b"]
+    one_cell = len(numbers) == a.ndim and values.ndim > 0
+    return one_cell or a.dtype.kind == "U" or values.size == 0
+
+
 @pytest.mark.parametrize("name", [name for name in GOOD if name.startswith("numpy.")])
 def test_numpy_itself_agrees_with_the_oracle(name: str) -> None:
     for world in GOOD[name]():
-        a, *_, last = world.inputs.values()
-        if name == "numpy.setitem" and (a.ndim == 0 or a.dtype.kind == "U" or last.size == 0):
-            continue  # only numbers for what is no array; text cut to a's width; nothing compared
+        if name == "numpy.setitem" and _is_numpys_own(world):
+            continue
         answer = _numpy_itself(world)
         expected = _oracle_answers(world)
         if expected is None:

@@ -131,6 +131,10 @@ def setitem(
         require((both[0] == "str") == (both[1] == "str"), "dtype", f"{both[1]} into {both[0]}")
         lossy = both[1] in COMPLEX and both[0] not in (*COMPLEX, "bool")
         require(not lossy, "dtype", f"{both[1]} into {both[0]}")
+    arrays = list(indices.values())
+    alone = len(arrays) == 1 and subscript in (None, "i") and arrays[0].dtype.kind == "b"
+    own = alone and arrays[0].ndim == a.ndim > 0
+    require(not own or values.ndim <= 1, "shape", "values for a mask of a's own shape")
     updates = without_ones(values.astype(a.dtype), len(found.shape))
     return families.apply(a, found.writes(updates), replace)
 
