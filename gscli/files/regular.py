@@ -20,7 +20,7 @@ from gscli.base.text import safe
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks
+except ImportError:  # pragma: no cover  Windows has no such locks
     fcntl = None  # type: ignore[assignment]  # asked for before each use
 
 
