@@ -177,6 +177,10 @@ _REDUCED = {
 }
 
 
+_ASKED = {"reduce", "reduction"}
+"""Attributes that say how values meet; where one must be given, no rule set has an own answer."""
+
+
 def _duplicates(probe: Probe) -> str:
     if probe.trace.layout.kind == "gather":
         return "allowed"
@@ -184,7 +188,8 @@ def _duplicates(probe: Probe) -> str:
     if answer is None:
         return "–"
     if answer.layout.reduction != "none":
-        return _REDUCED[answer.layout.reduction]
+        asked = {one.name for one in probe.operator.attributes if one.required} & _ASKED
+        return f"as {asked.pop()} says" if asked else _REDUCED[answer.layout.reduction]
     writers = answer.duplicates(answer.entry_count).groups
     last = answer.entries(max(group[-1] for group in writers) + 1)[-1]
     if last.target is None or last.change is None:

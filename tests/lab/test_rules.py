@@ -85,3 +85,14 @@ def test_the_articles_tables() -> None:
     assert "1.9: from the end; 1.6: error (unchecked there)" in one
     assert "| Axis not given | 0 | 0 | 0 | flattened | 0 | flattened |" in two
     assert "cpu: error; gpu: reads 0; xla: clipped to 0" in two
+
+
+def test_a_reduction_that_must_be_given_is_not_answered_for() -> None:
+    (rule,) = rules([find("torch.scatter_reduce")])
+    assert "as reduce says" in rule.answers
+
+
+@pytest.mark.parametrize("name", ["torch.masked_select", "torch.masked_scatter"])
+def test_masks_have_no_index_to_write_otherwise(name: str) -> None:
+    (rule,) = rules([find(name)])
+    assert rule.answers[:2] == ("–", "–")
