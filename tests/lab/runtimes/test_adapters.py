@@ -108,7 +108,7 @@ def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at() -
 @needs("onnx")
 def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
     report = fuzzed("onnx", 300)
-    assert report.restarts == 0
+    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
     operators = {found.trial.operator.full_name for found in report.differences}
     assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
 
@@ -117,7 +117,7 @@ def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
 @needs("onnx")
 def test_onnxruntime_agrees_with_the_rules_but_for_strings() -> None:
     report = fuzzed("onnxruntime", 500)
-    assert report.restarts == 0
+    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
     failures = [found.signature for found in report.failures(strict=False)]
     assert all("data str" in signature for signature in failures), failures
 
