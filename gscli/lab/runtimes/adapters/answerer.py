@@ -133,7 +133,20 @@ def _value(value: Any) -> Any:
     return value if isinstance(value, (bool, int, float, str)) else float(value)
 
 
-def index_tuple(inputs: dict[str, Any], name: str = "indices") -> tuple[Any, ...]:
-    """The arrays NAME_0, NAME_1, … as one tuple."""
+def index_tuple(inputs: dict[str, Any], subscript: str = "", name: str = "indices") -> Any:
+    """The arrays NAME_0, NAME_1, … as one tuple, in the places i of a subscript such as ":, i"."""
     count = sum(key.startswith(name + "_") for key in inputs)
-    return tuple(inputs[f"{name}_{number}"] for number in range(count))
+    arrays = [inputs[f"{name}_{number}"] for number in range(count)]
+    if not subscript:
+        return tuple(arrays)
+    given = iter(arrays)
+    return tuple(
+        next(given) if part == "i" else _item(part) for part in map(str.strip, subscript.split(","))
+    )
+
+
+def _item(part: str) -> Any:
+    """What is no array in a subscript: ..., None, or a slice such as 1: or ::2."""
+    if part in ("...", "None"):
+        return Ellipsis if part == "..." else None
+    return slice(*[int(bound) if bound.strip() else None for bound in part.split(":")])

@@ -66,9 +66,10 @@ def bound(op: str, attrs: dict[str, Any]) -> Any:
 
 def at(method: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:
     """x.at[indices].method(values)."""
-    place = inputs["x"].at[index_tuple(inputs)]
+    rest = {name: value for name, value in attrs.items() if name != "subscript"}
+    place = inputs["x"].at[index_tuple(inputs, attrs.get("subscript", ""))]
     values = [inputs["values"]] if "values" in inputs else []
-    return getattr(place, method)(*values, **attrs)
+    return getattr(place, method)(*values, **rest)
 
 
 def lax(op: str, inputs: list[Any], attrs: dict[str, Any]) -> Any:

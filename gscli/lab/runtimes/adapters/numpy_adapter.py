@@ -26,7 +26,9 @@ def start(variant: str) -> Runtime:
             if inputs["a"].dtype.kind == "U":
                 raise Unsupported("NumPy cuts text to the width that a happens to have")
             array = inputs["a"].copy()
-            getattr(np, op[: -len(".at")]).at(array, index_tuple(inputs), inputs["b"])
+            getattr(np, op[: -len(".at")]).at(
+                array, index_tuple(inputs, attrs.get("subscript", "")), inputs["b"]
+            )
             return array
         function = getattr(np, op, None)
         if function is None:

@@ -22,14 +22,19 @@ def start(variant: str) -> Runtime:
 
     def function(op: str) -> Any:
         if op == "index_put_":
-            return lambda self, values, accumulate=False, **indices: self.clone().index_put_(
-                index_tuple(indices), values, accumulate
-            )
+            return index_put
         if op == "put_":
             return lambda self, index, source, accumulate=False: self.clone().put_(
                 index, source, accumulate
             )
         return getattr(torch, op)
+
+    def index_put(
+        self: Any, values: Any, accumulate: bool = False, subscript: str = "", **indices: Any
+    ) -> Any:
+        if set(subscript) - set("i, "):
+            raise Unsupported("index_put_ takes index arrays alone")
+        return self.clone().index_put_(index_tuple(indices), values, accumulate)
 
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
