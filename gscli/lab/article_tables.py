@@ -70,7 +70,8 @@ def _answers(name: str, column: str) -> str:
 
 def _shown(rule: Rule) -> list[str]:
     """Variants under the article's own distinctions: `gpu`, `clip`, `1.6`."""
-    words = [word for variant in rule.variants for word in variant.split()]
+    spoken = [word for variant in rule.variants for word in variant.split()]
+    words = [word for word in spoken if not word.endswith(("=none", "=set", "=false"))]
     kept = [word.partition("=")[2] for word in words if word.startswith(SHOWN_VARIANTS)]
     ignored = bool(words) and not kept
     return [] if ignored else kept or ["always"]

@@ -21,6 +21,13 @@ from gscli.plan.masks import with_subscript
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace, traced
 
+DECIDING = (
+    "mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices", "reduction",
+    "reduce", "accumulate", "update_computation", "include_self", "use_init_val",
+)  # fmt: skip
+"""Attributes that change the fate of an index or a cell: an example's own choice of one is left out
+where the default is asked for, and every choice of them is probed."""
+
 
 @dataclass(frozen=True)
 class Probe:
@@ -120,15 +127,16 @@ def example(
     needed = {item.name for item in operator.attributes if item.required}
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
-    for chosen in (attrs, fewer):
+    usual = {name: value for name, value in attrs.items() if name in needed or name not in DECIDING}
+    for chosen in (usual, attrs, fewer):
         with suppress(GscliError):
             settle_types(operator, inputs, chosen, strict=False)
             return _probe(operator, inputs.arrays, chosen)
-    usual = example(operator, {}) if variant or version is not None else None
-    if usual is not None:
-        for chosen in (attrs, fewer):
+    plain = example(operator, {}) if variant or version is not None else None
+    if plain is not None:
+        for chosen in (usual, attrs, fewer):
             with suppress(GscliError):
-                return _probe(operator, usual.in_range(), chosen)
+                return _probe(operator, plain.in_range(), chosen)
     return None
 
 

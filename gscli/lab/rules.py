@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
-from gscli.lab.probes import Probe, example
+from gscli.lab.probes import DECIDING, Probe, example
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Trace
-
-VARIED = ("mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices")
-"""Attributes that change the fate of an index; every choice of them is probed."""
 
 SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
 """Choices that are another spelling of a choice."""
@@ -96,10 +94,10 @@ def _of_operator(operator: Operator) -> Iterator[Rule]:
 
 def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
     """The defaults, then one attribute changed at a time, each with its name."""
-    varied = [item for item in operator.attributes if item.name in VARIED]
+    varied = [item for item in operator.attributes if item.name in DECIDING]
     defaults = {item.name: item.default for item in varied if item.default is not None}
     shown = " ".join(f"{n}={_word(v)}" for n, v in defaults.items() if v not in ("", True))
-    yield shown or ("default" if varied else ""), defaults
+    yield shown or ("default" if varied else ""), {}
     for item in varied:
         known: list[object] = (
             [False, True]
@@ -108,7 +106,7 @@ def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
         )
         for other in known:
             if other not in (item.default, None):
-                yield f"{item.name}={_word(other)}", {**defaults, item.name: other}
+                yield f"{item.name}={_word(other)}", {item.name: other}
 
 
 def _word(value: object) -> str:
@@ -159,8 +157,25 @@ def _fate(probe: Probe, value: int, further: int | None) -> str:
 def _skipped(trace: Trace) -> str:
     if trace.layout.kind == "scatter":
         return "dropped"
-    fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
-    return f"reads {fill}"
+    fill = _value(np.asarray(trace.layout.fill).astype(trace.output.dtype))
+    return f"reads {'NaN, or the smallest whole number' if fill in (SMALLEST, 'nan') else fill}"
+
+
+SMALLEST, LARGEST = "the smallest value of the type", "the largest value of the type"
+
+
+def _value(value: Array) -> str:
+    """A value in words that hold for every type.
+
+    >>> _value(np.array(0)), _value(np.array(np.iinfo(np.int64).min))
+    ('0', 'the smallest value of the type')
+    """
+    if value.dtype.kind in "iu":
+        ends = np.iinfo(value.dtype)
+        return {ends.min: SMALLEST, ends.max: LARGEST}.get(int(value), str(value))
+    if value.dtype.kind == "f" and np.isinf(value):
+        return SMALLEST if value < 0 else LARGEST
+    return str(value)
 
 
 def _has_entries(probe: Probe, count: int) -> bool:
@@ -206,7 +221,7 @@ def _untouched(probe: Probe) -> str:
         return "–"
     if layout.data is not None:
         return "data"
-    return str(np.asarray(layout.fill).astype(probe.trace.output.dtype))
+    return _value(np.asarray(layout.fill).astype(probe.trace.output.dtype))
 
 
 def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
