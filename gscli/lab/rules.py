@@ -95,9 +95,10 @@ def _of_operator(operator: Operator) -> Iterator[Rule]:
 def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
     """The defaults, then one attribute changed at a time, each with its name."""
     varied = [item for item in operator.attributes if item.name in DECIDING]
-    defaults = {item.name: item.default for item in varied if item.default is not None}
-    shown = " ".join(f"{n}={_word(v)}" for n, v in defaults.items() if v not in ("", True))
-    yield shown or ("default" if varied else ""), {}
+    defaults = {item.name: item.default for item in varied if not item.required}
+    shown = " ".join(f"{n}={_word(v)}" for n, v in defaults.items() if v not in (None, "", True))
+    if not any(item.required for item in varied):
+        yield shown or ("default" if varied else ""), {}
     for item in varied:
         known: list[object] = (
             [False, True]
@@ -192,10 +193,6 @@ _REDUCED = {
 }
 
 
-_ASKED = {"reduce", "reduction"}
-"""Attributes that say how values meet; where one must be given, no rule set has an own answer."""
-
-
 def _duplicates(probe: Probe) -> str:
     if probe.trace.layout.kind == "gather":
         return "allowed"
@@ -203,8 +200,7 @@ def _duplicates(probe: Probe) -> str:
     if answer is None:
         return "–"
     if answer.layout.reduction != "none":
-        asked = {one.name for one in probe.operator.attributes if one.required} & _ASKED
-        return f"as {asked.pop()} says" if asked else _REDUCED[answer.layout.reduction]
+        return _REDUCED[answer.layout.reduction]
     writers = answer.duplicates(answer.entry_count).groups
     last = answer.entries(max(group[-1] for group in writers) + 1)[-1]
     if last.target is None or last.change is None:

@@ -87,11 +87,6 @@ def test_the_articles_tables() -> None:
     assert "cpu: error; gpu: reads 0; xla: clipped to 0" in two
 
 
-def test_a_reduction_that_must_be_given_is_not_answered_for() -> None:
-    (rule,) = rules([find("torch.scatter_reduce")])
-    assert "as reduce says" in rule.answers
-
-
 @pytest.mark.parametrize("name", ["torch.masked_select", "torch.masked_scatter"])
 def test_masks_have_no_index_to_write_otherwise(name: str) -> None:
     (rule,) = rules([find(name)])
