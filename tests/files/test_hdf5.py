@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import h5py
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
+from gscli.files import hdf5
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 
@@ -196,3 +198,20 @@ def test_values_in_another_file_are_not_written(tmp_path: Path) -> None:
     with pytest.raises(ContentRefused, match="another file"):
         save(f"{path}::a", np.arange(4))
     assert raw.read_bytes() == bytes(32)
+
+
+def test_what_no_library_writes_is_measured_too() -> None:
+    """Contiguous data of another length, a chunk beyond the file, one without its filter."""
+    short = SimpleNamespace(chunks=None, nbytes=8, id=SimpleNamespace(get_storage_size=lambda: 4))
+    beyond = SimpleNamespace(
+        chunks=(4,),
+        dtype=np.dtype(np.int8),
+        id=SimpleNamespace(
+            chunk_iter=lambda told: told(SimpleNamespace(size=10**9)),
+            get_create_plist=lambda: SimpleNamespace(get_nfilters=lambda: 0),
+        ),
+    )
+    for dataset in (short, beyond):
+        with pytest.raises(ContentRefused, match="not as long as"):
+            hdf5._check_stored(dataset, 100, "x.h5")
+    assert hdf5._unfiltered(b"plain", [1], 1, 5) == 5

@@ -98,3 +98,14 @@ def test_a_system_without_the_signal_or_the_library(monkeypatch: pytest.MonkeyPa
     monkeypatch.delattr(signal, "SIGBUS")
     lost_pages.survive(list)
     assert not handlers
+
+
+def test_a_mapping_that_lost_no_whole_page(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(bytes(4096))
+    file = regular.opened(str(path), os.O_RDONLY)
+    assert not lost_pages._replaced(lost_pages.Pages(file, 0, 0, 4096), None)
+    assert not regular.LOST
+    os.truncate(path, 4090)
+    assert lost_pages._replaced(lost_pages.Pages(file, 0, 0, 4096), None)
+    assert [str(path)] == regular.LOST
