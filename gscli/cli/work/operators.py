@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
 from gscli.base.text import counted, show_shape
@@ -18,10 +19,12 @@ from gscli.cli.work.expecting import Expected, tell_expectation
 from gscli.files import files
 from gscli.frameworks.duplicates import judged_part
 from gscli.frameworks.operator import Operator
-from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
+
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
 
