@@ -152,7 +152,9 @@ def changed_types(plan: JudgedPlan) -> Iterator[Notice]:
     place = _first_change(array, wanted)
     if place is None:
         return
-    written, kept = array[place], array[place].astype(wanted)
+    written = array[place]
+    with np.errstate(all="ignore"):
+        kept = _real(array)[place].astype(wanted)
     label = f"{name}[{','.join(map(str, place))}]" if name else "value"
     yield Notice(
         f"{name or 'value'} is cast to {layout.dtype}, and values change",
@@ -164,9 +166,17 @@ def changed_types(plan: JudgedPlan) -> Iterator[Notice]:
 
 def _first_change(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...] | None:
     """Where the first value stands that a type cannot hold; rounding to a float is no change."""
-    if wanted.kind not in "iub":
+    real = _real(array)
+    same = np.asarray(real == array)  # False where an imaginary part is lost
+    if wanted.kind in "iub":
+        with np.errstate(all="ignore"):
+            same &= real.astype(wanted).astype(real.dtype) == real
+    elif real is array:
         return None
-    with np.errstate(all="ignore"):
-        same = array.astype(wanted).astype(array.dtype) == array
     changed = np.argwhere(~np.asarray(same))
     return tuple(int(at) for at in changed[0]) if len(changed) else None
+
+
+def _real(array: Array) -> Array:
+    """What a cast to a type without imaginary parts keeps of complex numbers."""
+    return array.real if array.dtype.kind == "c" else array

@@ -106,8 +106,8 @@ def grid_of(sizes: Sequence[int], strides: Sequence[int], *, planes: bool = Fals
 
     With `planes` the first axis stays alone.
 
-    >>> grid_of((2, 3, 4), (48, 16, 4))
-    Grid(sizes=(1, 2, 12), strides=(0, 48, 4))
+    >>> grid_of((2, 3, 4), (100, 16, 4))
+    Grid(sizes=(1, 2, 12), strides=(0, 100, 4))
     >>> grid_of((2, 3, 4), (48, 16, 4), planes=True)
     Grid(sizes=(2, 1, 12), strides=(48, 0, 4))
     """

@@ -24,6 +24,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.layout.axes import Tensor
+from gscli.plan.masks import without_masks
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
@@ -243,11 +244,13 @@ def _row(
 ) -> Row:
     roles, inputs = _converted(comparison, arrays, call)
     row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
-    known = {name: typed.get(role, True) for name, role in roles.items()}
-    settled = Inputs(dict(inputs), dict.fromkeys(inputs, "inline"), known)
     try:
-        settle_types(operator, settled, attrs, strict=False)
-        done = execute(operator, settled.arrays, attrs)
+        # As the operator's own command does: masks first, for PyTorch's may be of uint8.
+        bare, sources, taken = without_masks(operator, inputs, attrs)
+        known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
+        settled = Inputs(dict(bare), dict.fromkeys(bare, "inline"), known)
+        settle_types(operator, settled, taken, strict=False)
+        done = execute(operator, settled.arrays, taken)
     except GscliError as error:
         return replace(row, error=error)
     return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))

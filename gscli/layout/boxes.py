@@ -11,12 +11,13 @@ Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def axis_boxes(box: Box, shape: Shape) -> Box:
-    """Where a broadcast box lies in the smaller tensor: aligned right, size-1 axes at 0.
+    """Where a broadcast box lies in the tensor it comes from: aligned right, size-1 axes at 0.
 
     >>> axis_boxes(((2, 3), (0, 4)), (1, 4)), axis_boxes(((2, 3), (0, 4)), (4,))
     (((0, 1), (0, 4)), ((0, 4),))
     """
-    aligned = box[len(box) - len(shape) :]
+    surplus = max(len(shape) - len(box), 0)  # axes of size 1 in front, which NumPy drops
+    aligned = ((0, 1),) * surplus + box[max(len(box) - len(shape), 0) :]
     return tuple((0, 1) if size == 1 else ends for ends, size in zip(aligned, shape, strict=True))
 
 

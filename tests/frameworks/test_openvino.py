@@ -119,7 +119,7 @@ def test_gather_nd_5_flattens_its_batches() -> None:
 
 def test_gather_nd_says_what_the_plugin_would_have_read() -> None:
     assert run("gather_nd", TABLE, [[-1, -3]]).tolist() == [4]
-    with pytest.raises(IndexRefused, match="reads memory outside data"):
+    with pytest.raises(IndexRefused, match="out of range"):
         run("gather_nd", TABLE, [[2]])
     with pytest.raises(IndexRefused, match="negative index"):
         run("gather_nd", TABLE, [[-1]], opset=5)
