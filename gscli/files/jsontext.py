@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,11 +140,8 @@ class _RepeatedKeyError(Exception):
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise _RepeatedKeyError(safe(name, 60))
-            seen.add(name)
+        ((repeated, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise _RepeatedKeyError(safe(repeated, 60))
     return found
 
 

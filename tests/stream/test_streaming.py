@@ -119,6 +119,12 @@ CASES: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
     ),
     ("tensorflow.scatter_nd",
      {"indices": np.abs(ROWS), "updates": updates(90, 8), "shape": np.array([50, 8])}, {}),
+    *(
+        (f"tensorflow.tensor_scatter_nd_{way}",
+         {"tensor": DATA, "indices": np.abs(indices((90, 1), 60)), "updates": updates(90, 6, 32)},
+         {"device": "gpu"})
+        for way in ("update", "add")
+    ),
     ("torch.scatter_add",
      {"input": DATA.astype(ml_dtypes.bfloat16), "index": indices((40, 6, 32), 6) % 6,
       "src": updates(40, 6, 32).astype(ml_dtypes.bfloat16)}, {"dim": 1}),
