@@ -216,12 +216,8 @@ def _with(trace: Trace, name: str, change: Change) -> Compute:
     return lambda: execute(
         trace.operator,
         {**trace.inputs, name: np.ascontiguousarray(change(trace.inputs[name]))},
-        _given(trace),
+        trace.attributes,
     )[1]
-
-
-def _given(trace: Trace) -> dict[str, object]:
-    return dict(trace.attributes)
 
 
 def _other_attributes(trace: Trace) -> Iterator[tuple[str, Compute]]:
@@ -237,7 +233,7 @@ def _other_attributes(trace: Trace) -> Iterator[tuple[str, Compute]]:
 
 
 def _attributed(trace: Trace, changed: Mapping[str, object]) -> Compute:
-    return lambda: execute(trace.operator, trace.inputs, {**_given(trace), **changed})[1]
+    return lambda: execute(trace.operator, trace.inputs, {**trace.attributes, **changed})[1]
 
 
 def _in_single(trace: Trace) -> Compute:
@@ -248,7 +244,7 @@ def _in_single(trace: Trace) -> Compute:
             name: array.astype(np.float32) if array.dtype == np.float64 else array
             for name, array in trace.inputs.items()
         }
-        return execute(trace.operator, inputs, _given(trace))[1].astype(np.float64)
+        return execute(trace.operator, inputs, trace.attributes)[1].astype(np.float64)
 
     return compute
 

@@ -102,10 +102,11 @@ class Expectation:
     @property
     def looked(self) -> bool:
         """Whether causes are looked for at all."""
-        return self.expected.size <= EXPLAINED and not self._only_type
+        return self.expected.size <= EXPLAINED and not self.only_type
 
     @property
-    def _only_type(self) -> bool:
+    def only_type(self) -> bool:
+        """Whether the types differ and nothing else."""
         found = self.difference
         return found.same_shape and not found.different and not found.same_type
 
@@ -151,7 +152,7 @@ def sentences(one: Expectation) -> list[str]:
     lines = heading(found, one.name)
     if one.entries:
         lines.append(f"reached by {_entries(one.entries)}")
-    if one._only_type:  # noqa: SLF001  of this module
+    if one.only_type:
         return lines
     if not one.looked:
         return [*lines, f"causes are looked for in answers of up to {EXPLAINED:,} cells"]

@@ -125,6 +125,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     listed = [members_of(text, limit) for text in (first, second)]
     pairs = _pairs(first, second, listed)
+    tolerance = tolerance_of(settings)
     rows, equal = list[dict[str, object]](), True
     for name, one, other in pairs:
         if one is None or other is None:
@@ -135,7 +136,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
             continue
         left, right = (_loaded(text, "tensor", settings) for text in (one, other))
         actual = _typed_as(left, right.array) if right.typed else left.array
-        found = difference(actual, _typed_as(right, actual), tolerance_of(settings))
+        found = difference(actual, _typed_as(right, actual), tolerance)
         equal = equal and found.equal
         rows.append({"name": name, **found.to_dict()} if name else found.to_dict())
         told = [f"equal: all {found.total:,} cells"] if found.equal else heading(found, safe(other))
