@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, Flags
-from gscli.base.text import counted, name_of
+from gscli.base.errors import DtypeRefused
+from gscli.base.text import counted, name_of, safe
+from gscli.files.element_types import cast_exactly
+from gscli.files.files import Loaded
 from gscli.lab.causes import candidates
 from gscli.lab.difference import Difference, Tolerance, difference, different
 from gscli.layout.boxes import Box
@@ -29,6 +33,22 @@ class Fit(NamedTuple):
     cells: int
     entries: tuple[str, ...]
     exact: bool
+
+
+def held_against(trace: Trace, loaded: Loaded, tolerance: Tolerance) -> Expectation:
+    """A run held against what was loaded; untyped numbers take the type of the output."""
+    array = typed_as(loaded, trace.output)
+    name = {"inline": "the expected answer"}.get(loaded.origin, safe(loaded.origin))
+    return Expectation(trace, array, name, tolerance)
+
+
+def typed_as(loaded: Loaded, other: Array) -> Array:
+    """Numbers without an element type of their own in that of `other`, where they fit."""
+    if loaded.typed:
+        return loaded.array
+    with suppress(DtypeRefused):
+        return cast_exactly(loaded.array, other.dtype, loaded.origin)
+    return loaded.array
 
 
 class Expectation:

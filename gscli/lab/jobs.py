@@ -6,24 +6,29 @@
 Inputs are nested lists, `{"dtype", "shape", "data"}`, or a string as a shell takes it: a file, a
 member of one, arange:3x4. Untyped updates take data's type. Operators and attributes go by the
 names of Python or of the shell. A result is `{"id", "output": {…}}`, with `"warnings": […]` where
-there are any, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest.
+there are any, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest. `"expect"` is an
+answer to hold the output against, given as an input is, with `"rtol"` and `"atol"`; what was found
+stands in the result as `"expectation"`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from gscli.base.errors import ContentRefused, GscliError, LimitRefused
+from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.text import safe
-from gscli.files.files import load
+from gscli.files.files import Loaded, load
 from gscli.files.jsonarray import DOCUMENT_VALUES, array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
+from gscli.lab.difference import Tolerance
+from gscli.lab.expectation import held_against
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
@@ -32,7 +37,7 @@ INPUT_LIMIT = 1 << 30
 OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
 """Bytes of a result: as many of the widest values as a line can hold."""
 
-_KEYS = ("id", "op", "inputs", "attrs")
+_KEYS = ("id", "op", "inputs", "attrs", "expect", "rtol", "atol")
 _FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 _WISH = Wish(empty=np.dtype(np.int64))
 """`[]` are indices far more often than data."""
@@ -53,6 +58,8 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
         found: dict[str, Any] = {"id": name, "output": dump_json(trace.output)}
         if trace.warnings:
             found["warnings"] = [notice.to_dict() for notice in trace.warnings]
+        if "expect" in job:
+            found["expectation"] = _expectation(job, trace)
     except MemoryError:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_called(name, number), "error": refused.to_dict()}
@@ -71,6 +78,8 @@ def _job(job: object, number: int) -> Mapping[str, Any]:
         raise ContentRefused("not a job", where=f"line {number}", valid=_FORM)
     if not isinstance(job.get("attrs", {}), dict):
         raise ContentRefused("attrs is not an object", where=f"line {number}", valid=_FORM)
+    if "expect" not in job and job.keys() & {"rtol", "atol"}:
+        raise UsageError("rtol and atol go with expect", where=f"line {number}")
     for key in job.keys() - _KEYS:
         raise ContentRefused(
             f"a job has no {safe(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)
@@ -81,17 +90,42 @@ def _job(job: object, number: int) -> Mapping[str, Any]:
 def _trace(job: Mapping[str, Any]) -> Trace:
     operator = find(str(job["op"]))
     attrs = {str(key).replace("-", "_"): value for key, value in job.get("attrs", {}).items()}
-    arrays, typed = {}, {}
-    for spelt, value in job["inputs"].items():
-        name = str(spelt).replace("-", "_")
-        shown = safe(name, 60)
-        if isinstance(value, str):
-            loaded = load(value, name=shown, empty_dtype="int64", max_bytes=INPUT_LIMIT)
-            arrays[name], typed[name] = loaded.array, loaded.typed
-            continue
-        read = array_of_json(Parsed(value, "", shown, shown), _WISH, INPUT_LIMIT)
-        arrays[name], typed[name] = read.array, read.typed
-    inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
+    loaded = {
+        name: _loaded(value, safe(name, 60))
+        for name, value in ((str(key).replace("-", "_"), one) for key, one in job["inputs"].items())
+    }
+    inputs = Inputs(
+        {name: one.array for name, one in loaded.items()},
+        dict.fromkeys(loaded, "inline"),
+        {name: one.typed for name, one in loaded.items()},
+    )
     settle_types(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=OUTPUT_LIMIT)
     return Trace(operator, *done, inputs.origins, tuple(inputs.notices))
+
+
+def _loaded(value: object, shown: str) -> Loaded:
+    """An input or expected answer; `shown` names it in messages."""
+    if isinstance(value, str):
+        return load(value, name=shown, empty_dtype="int64", max_bytes=INPUT_LIMIT)
+    read = array_of_json(Parsed(value, "", shown, shown), _WISH, INPUT_LIMIT)
+    return Loaded(read.array, "inline", read.typed)
+
+
+def _expectation(job: Mapping[str, Any], trace: Trace) -> dict[str, object]:
+    """What `--expect` tells of the run, as in the document of `--json`."""
+    loaded = _loaded(job["expect"], "expect")
+    tolerance = Tolerance(_number(job, "rtol"), _number(job, "atol") or 0.0)
+    return held_against(trace, loaded, tolerance).to_dict()
+
+
+def _number(job: Mapping[str, Any], name: str) -> float | None:
+    """`rtol` or `atol`, a finite number from 0 up; None where it is not given."""
+    value = job.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < inf:
+        raise UsageError(
+            f"{name} takes a number", where=f"{name}: {safe(str(value), 60)}", valid="0, 1e-6, …"
+        )
+    return float(value)

@@ -75,6 +75,10 @@ BAD = [
     (lines({**GATHER, "inputs": {"data": [1], "indices": [4]}}), "IndexRefused", "out of range"),
     (lines({**GATHER, "inputs": {"data": [[1], 2], "indices": [0]}}), "ContentRefused", "data"),
     (lines({**GATHER, "inputs": {"data": [1], "indices": [0.5]}}), "IndexTypeRefused", "integers"),
+    (lines({**GATHER, "rtol": 1}), "UsageError", "rtol and atol go with expect"),
+    (lines({**GATHER, "expect": [20], "atol": -1}), "UsageError", "atol takes a number"),
+    (lines({**GATHER, "expect": [20], "rtol": True}), "UsageError", "rtol takes a number"),
+    (lines({**GATHER, "expect": "missing.npy"}), "CannotRead", "cannot read"),
     (b'{"op": "gather", "op": "take", "inputs": {}}', "ContentRefused", ""),
 ]
 
@@ -123,3 +127,30 @@ def test_warnings_stand_beside_the_output() -> None:
     widened = {"op": "gather", "inputs": {"data": [1], "indices": narrow}}
     (warning,) = answer(json.dumps(widened).encode(), 1)["warnings"]
     assert warning["problem"] == "indices is int8, widened to int64"
+
+
+def test_an_output_is_held_against_what_is_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = {"op": "gather", "inputs": {"data": [10, 20, 30], "indices": [0, -1]}}
+    np.save(tmp_path / "right.npy", np.array([10, 30]))
+    data = lines(
+        {**job, "expect": str(tmp_path / "right.npy")},
+        {**job, "expect": [10, 10], "id": "wrong"},
+        {**job, "expect": [10, 31], "atol": 1},
+        {**job, "expect": [10.5, 30], "rtol": 0.1},
+        {**job, "expect": [[10, 30]]},
+    )
+    status, found = answers(data, tmp_path, capsys)
+    assert status == 1
+    told = [one["expectation"] for one in found]
+    assert [one["equal"] for one in told] == [True, False, True, False, False]
+    assert told[0]["held_against"].endswith("right.npy")
+    assert told[1]["entries"] == ["b"]
+    assert "negative indices are read as 0" in [one["cause"] for one in told[1]["causes"]]
+    assert told[3]["dtype"] == ["int64", "float64"]
+    assert told[4]["shape"] == [[2], [1, 2]]
+    assert guarded(["batch", str(tmp_path / "jobs.jsonl"), "-q"]) == 1
+    assert json.loads(capsys.readouterr().out.splitlines()[0])["id"] == "wrong"
+    (tmp_path / "jobs.jsonl").write_bytes(lines({**job, "expect": [10, 30]}))
+    assert guarded(["batch", str(tmp_path / "jobs.jsonl")]) == 0

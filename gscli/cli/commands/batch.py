@@ -25,7 +25,9 @@ def batch(
             autocompletion=complete_file,
         ),
     ] = "-",
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the refused lines")] = False,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="only what was refused or differs")
+    ] = False,
 ) -> int:
     """Run one job per line in one process and write one result per line.
 
@@ -33,8 +35,10 @@ def batch(
     {"dtype", "shape", "data"}, or a string: a file or whatever a command takes. An operator of a
     framework is called "torch.scatter_add" or "torch scatter-add"; where it takes an index per
     axis, they are called indices_0, indices_1, … A result has the id (or the number of the line)
-    and either output or error, and warnings where there are any. A refused line does not stop the
-    rest; exit status 1 when there was one.
+    and either output or error, and warnings where there are any. "expect" is what the output should
+    be, given as an input is, with "rtol" and "atol"; expectation says what differs and what would
+    give it. A refused line does not stop the rest; exit status 1 when there was one, or when an
+    output is not as expected.
 
     \b
     Example:
@@ -50,9 +54,9 @@ def batch(
             if not line.strip():
                 continue
             result = answer(line, number)
-            refused = "error" in result
-            failed = failed or refused
-            if refused or not quiet:
+            wrong = "error" in result or not result.get("expectation", {"equal": True})["equal"]
+            failed = failed or wrong
+            if wrong or not quiet:
                 sys.stdout.write(json.dumps(result) + "\n")
             if file == "-":
                 sys.stdout.flush()  # whoever writes the jobs may wait for each answer

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gscli.base.arrays import Array
-from gscli.base.errors import DtypeRefused, UsageError
+from gscli.base.errors import UsageError
 from gscli.base.text import safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
 from gscli.files import files
-from gscli.files.element_types import cast_exactly
-from gscli.files.files import STANDARD_INPUT
 
 if TYPE_CHECKING:
     from gscli.lab.difference import Difference, Tolerance
@@ -47,30 +44,14 @@ class Expected(NamedTuple):
 
     def of(self, trace: Trace) -> Expectation:
         """The run held against it."""
-        from gscli.lab.expectation import Expectation
+        from gscli.lab.expectation import held_against
 
-        array = _typed_as(self.loaded, trace.output)
-        return Expectation(trace, array, _name(self.loaded.origin), self.tolerance)
+        return held_against(trace, self.loaded, self.tolerance)
 
 
 def _loaded(text: str, name: str, settings: Settings) -> files.Loaded:
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     return files.load(text, name=name, max_bytes=limit)
-
-
-def _name(origin: str) -> str:
-    return {"inline": "the expected answer", STANDARD_INPUT: "standard input"}.get(
-        origin, safe(origin)
-    )
-
-
-def _typed_as(loaded: files.Loaded, other: Array) -> Array:
-    """Numbers without an element type of their own in that of `other`, where they fit."""
-    if loaded.typed:
-        return loaded.array
-    with suppress(DtypeRefused):
-        return cast_exactly(loaded.array, other.dtype, loaded.origin)
-    return loaded.array
 
 
 def tolerance_of(settings: Settings) -> Tolerance:
@@ -120,7 +101,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
     from gscli.cli.work.showing import members_of
     from gscli.lab.difference import difference
-    from gscli.lab.expectation import heading
+    from gscli.lab.expectation import heading, typed_as
 
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     listed = [members_of(text, limit) for text in (first, second)]
@@ -135,8 +116,8 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
             _say(f"{missing}\n", settings)
             continue
         left, right = (_loaded(text, "tensor", settings) for text in (one, other))
-        actual = _typed_as(left, right.array) if right.typed else left.array
-        found = difference(actual, _typed_as(right, actual), tolerance)
+        actual = typed_as(left, right.array) if right.typed else left.array
+        found = difference(actual, typed_as(right, actual), tolerance)
         equal = equal and found.equal
         rows.append({"name": name, **found.to_dict()} if name else found.to_dict())
         told = [f"equal: all {found.total:,} cells"] if found.equal else heading(found, safe(other))
