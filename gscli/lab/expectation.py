@@ -73,10 +73,14 @@ class Expectation:
         """Whether the answer is the expected one."""
         return self.difference.equal
 
+    def differs(self, actual: Array, expected: Array) -> Flags:
+        """For parts of the output and of the expectation, of one shape, which cells differ."""
+        return different(actual, expected, self.tolerance)
+
     @cached_property
     def apart(self) -> Flags:
         """The differing cells, in the output's shape; shapes are equal."""
-        return different(self.trace.output, self.expected, self.tolerance)
+        return self.differs(self.trace.output, self.expected)
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
@@ -134,7 +138,7 @@ class Expectation:
         """How a candidate answer meets the expected one; None where it explains nothing."""
         if output.shape != self.expected.shape:
             return None
-        wrong = different(output, self.expected, self.tolerance)
+        wrong = self.differs(output, self.expected)
         if not self.difference.same_shape:
             return None if wrong.any() else Fit(cause, 0, (), exact=True)
         mended = self.apart & ~wrong
@@ -181,8 +185,8 @@ def sentences(one: Expectation) -> list[str]:
     exact = one.fits[0].exact
     lines.append(
         "the expected answer is what you get when" if exact
-        else f"nothing gives the expected answer; {one.fits[0].cells} of the differing cells are "
-        "what you get when"
+        else f"nothing gives the expected answer; {one.fits[0].cells} of the differing cells "
+        f"{'is' if one.fits[0].cells == 1 else 'are'} what you get when"
     )  # fmt: skip
     return [*lines, *(f"  {fit.cause}{_where(fit)}" for fit in one.fits)]
 

@@ -27,6 +27,7 @@ class Signs(NamedTuple):
     arrow: str
     cut: str
     open: str
+    differs: str
 
     def of(self, how: How) -> str:
         """The sign of a number that is not its own coordinate."""
@@ -51,8 +52,8 @@ class Signs(NamedTuple):
 # All characters below U+0300 and the signs themselves take one cell each.
 _NOT_PLAIN = re.compile("[^ -\u02ff│⋯⋮↺⊣✗×→…·–−≠]")
 
-_UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·")
-_ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".")
+_UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
+_ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
 
 
 def signs_of(options: ViewOptions) -> Signs:

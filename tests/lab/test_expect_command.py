@@ -25,8 +25,57 @@ def test_a_difference_is_told_with_its_cells_and_cause() -> None:
     done = gscli(*CALL, "--expect", "[1,2,8]")
     told = done.stdout.decode()
     assert "1 of 3 cells differ from the expected answer, by 4 at most, at [2]" in told
-    assert " a b  [2]  12         8" in told
+    assert "was → is ≠ expected" in told
+    assert "ab:3→12≠8" in told
     assert "of updates to the same cell only the last one counts (entries a, b, 1 cell)" in told
+
+
+def test_the_picture_marks_differing_cells_with_both_values() -> None:
+    call = ("scatter-nd", "[[1,2,3],[4,5,6]]", "[[0,1],[-1,2]]", "[10,20]")
+    told = gscli(*call, "--expect", "[[1,9,3],[7,5,20]]").stdout.decode()
+    assert "a:2→10≠9" in told
+    assert "4≠7" in told, "no entry reaches it, and it differs"
+    assert any(line.rstrip().endswith("6→20") for line in told.splitlines()), "equal: as ever"
+    assert "cell  is  expected" not in told, "what the picture shows is not listed again"
+    ascii_only = gscli(*call, "--expect", "[[1,9,3],[7,5,20]]", PYTHONIOENCODING="ascii")
+    assert b"a:2->10!=9" in ascii_only.stdout
+    colored = gscli(*call, "--expect", "[[1,9,3],[7,5,20]]", "--color", "always").stdout.decode()
+    assert "m≠9\x1b[0m" in colored, "it has a colour of its own"
+
+
+def test_text_with_the_sign_in_it_is_no_difference() -> None:
+    told = gscli("gather", '["a≠b","c"]', "[0,1]", "--expect", '["a≠b","d"]').stdout.decode()
+    assert 'a:"a≠b"' in told
+    assert 'b:"c"≠"d"' in told
+
+
+def test_values_that_look_alike_are_written_in_full() -> None:
+    told = gscli("gather", "[1.5]", "[0]", "--expect", "[1.5000000001]", "--rtol", "0").stdout
+    assert "a:1.5≠1.5000000001" in told.decode()
+
+
+def test_a_large_picture_shows_differing_cells_first_and_lists_the_others(tmp_path: Path) -> None:
+    data = np.arange(4000).reshape(400, 10)
+    want = data.copy()
+    want[200:260] = -1
+    np.save(tmp_path / "data.npy", data)
+    np.save(tmp_path / "want.npy", want)
+    words = ("data.npy", "[[0]]", "[[0,1,2,3,4,5,6,7,8,9]]", "--expect", "want.npy")
+    told = gscli("scatter-nd", *words, cwd=tmp_path).stdout.decode()
+    assert "2000≠-1" in told
+    assert "cell    is  expected" in told
+
+
+def test_an_svg_marks_them_too(tmp_path: Path) -> None:
+    gscli(*CALL, "--expect", "[1,2,8]", "--svg", "picture.svg", "-q", cwd=tmp_path)
+    drawn = (tmp_path / "picture.svg").read_text()
+    assert ">≠8</text>" in drawn
+    assert ">expected</text>" in drawn
+
+
+def test_plain_sentences_tell_each_cell() -> None:
+    told = gscli(*CALL, "--expect", "[1,2,8]", "--plain").stdout.decode()
+    assert "cell [2] is 12, expected 8; reached by entries a, b.\n" in told
 
 
 def test_the_document_carries_the_comparison() -> None:

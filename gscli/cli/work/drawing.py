@@ -13,6 +13,7 @@ from gscli.files import files
 from gscli.traces.trace import Trace
 
 if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
     from gscli.views.options import ViewOptions
 
 
@@ -32,12 +33,14 @@ def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
     )
 
 
-def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
+def drawn_files(
+    trace: Trace, settings: Settings, expectation: Expectation | None = None
+) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
     options = view_options(settings, colored=True)
     if settings.svg is not None:
-        texts |= _figures(trace, settings, options)
+        texts |= _figures(trace, settings, options, expectation)
     if settings.html is not None:
         from gscli.views.page.page import page
 
@@ -45,7 +48,9 @@ def drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
     return texts
 
 
-def _figures(trace: Trace, settings: Settings, options: ViewOptions) -> dict[str, str]:
+def _figures(
+    trace: Trace, settings: Settings, options: ViewOptions, expectation: Expectation | None
+) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
     from gscli.views.figure import to_svg
     from gscli.views.terminal.picture import picture
@@ -54,7 +59,8 @@ def _figures(trace: Trace, settings: Settings, options: ViewOptions) -> dict[str
 
     path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
     if settings.step is None:
-        return {path: to_svg(picture(trace, options), title, told, settings.theme)}
+        whole = picture(trace, options, expectation=expectation)
+        return {path: to_svg(whole, title, told, settings.theme)}
     steps = frames(trace, options)
     if settings.step != "all":
         number = _step_number(settings.step)
@@ -71,15 +77,21 @@ def _figures(trace: Trace, settings: Settings, options: ViewOptions) -> dict[str
     }
 
 
-def drawn(trace: Trace, settings: Settings) -> str:
-    """The picture as it goes to the screen, or plain sentences."""
+def drawn(
+    trace: Trace, settings: Settings, expectation: Expectation | None = None
+) -> tuple[str, int]:
+    """The picture as it goes to the screen, or plain sentences.
+
+    And how many of the cells that differ from an expectation it shows.
+    """
     if settings.plain:
-        return explained(trace, settings)
+        return explained(trace, settings), 0
     from gscli.views.lines import render
     from gscli.views.terminal.picture import picture
 
     options = view_options(settings)
-    return render(picture(trace, options), options)
+    found = picture(trace, options, expectation=expectation)
+    return render(found, options), found.wrong
 
 
 def explained(trace: Trace, settings: Settings) -> str:

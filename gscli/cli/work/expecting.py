@@ -75,24 +75,54 @@ def _tolerance(name: str, settings: Settings) -> float | None:
     )
 
 
-def tell_expectation(found: Expectation, settings: Settings, *, below: bool) -> int:
-    """Print it below the picture, unless nobody asked for words; 1 where the answers differ."""
+def tell_expectation(found: Expectation, settings: Settings, *, below: bool, seen: int = 0) -> int:
+    """Print it below the picture, unless nobody asked for words; 1 where the answers differ.
+
+    `seen`: differing cells that the picture shows; where these are all, no table lists them again.
+    """
     if settings.prints:
         told = found.sentences()
         letters = [found.letter(cell.at) for cell in found.difference.cells]
-        sys.stdout.write("\n" * below + _drawn(found.difference, told, settings, letters))
+        text = (
+            _worded(found.difference, told, settings, letters) if settings.plain
+            else _drawn(found.difference, told, settings, letters, seen=seen)
+        )  # fmt: skip
+        sys.stdout.write("\n" * below + text)
     return int(not found.equal)
 
 
+def _worded(
+    found: Difference,
+    told: Sequence[str],
+    settings: Settings,
+    letters: Sequence[str],
+) -> str:
+    """Sentences alone: each listed cell with both values and the entries that reach it."""
+    from gscli.cli.work.drawing import view_options
+    from gscli.views.lines import wrapped
+    from gscli.views.terminal.difference import cell_words
+
+    options = view_options(settings)
+    verdict, *others = told
+    lines = [verdict, *cell_words(found, options, letters), *others]
+    return "".join(f"{part}\n" for line in lines for part in wrapped(line, options.width))
+
+
 def _drawn(
-    found: Difference, told: Sequence[str], settings: Settings, letters: Sequence[str] = ()
+    found: Difference,
+    told: Sequence[str],
+    settings: Settings,
+    letters: Sequence[str] = (),
+    *,
+    seen: int = 0,
 ) -> str:
     from gscli.cli.work.drawing import view_options
     from gscli.views.lines import render
     from gscli.views.terminal.difference import DifferenceView
 
     options = view_options(settings)
-    return render(DifferenceView(found, told, options, letters), options)
+    listed = seen < found.different
+    return render(DifferenceView(found, told, options, letters, listed=listed), options)
 
 
 def diff_files(first: str, second: str, settings: Settings) -> int:

@@ -49,9 +49,9 @@ def run_operator(
     large = call.goes_to_file()
     trace = call.written() if large else call.traced()
     expectation = expected.of(trace) if expected else None
-    pictures = _drawn_files(trace, settings)
+    pictures = _drawn_files(trace, settings, expectation)
     on_screen = settings.draws and settings.step is None
-    shown = drawn(trace, settings) if on_screen else ""
+    shown, wrong = drawn(trace, settings, expectation) if on_screen else ("", 0)
     call.check_unchanged()
     if settings.saves and not large:
         files.save(settings.output or "-", trace.output, format=settings.format)
@@ -63,7 +63,9 @@ def run_operator(
     sys.stdout.write(shown)
     if settings.verbose:
         _tell_more(trace, time.perf_counter() - began)
-    return 0 if expectation is None else tell_expectation(expectation, settings, below=bool(shown))
+    if expectation is None:
+        return 0
+    return tell_expectation(expectation, settings, below=bool(shown), seen=wrong)
 
 
 def explain_operator(
@@ -74,7 +76,7 @@ def explain_operator(
     expected = Expected.asked(settings, words)
     trace = Call(operator, words, texts, settings).traced()
     expectation = expected.of(trace) if expected else None
-    pictures = _drawn_files(trace, settings)
+    pictures = _drawn_files(trace, settings, expectation)
     _print_document(trace, settings, expectation)
     for path, text in pictures.items():
         save_text(path, text)
@@ -83,8 +85,10 @@ def explain_operator(
     return 0 if expectation is None else tell_expectation(expectation, settings, below=True)
 
 
-def _drawn_files(trace: Trace, settings: Settings) -> dict[str, str]:
-    return drawn_files(trace, settings) if settings.svg or settings.html else {}
+def _drawn_files(
+    trace: Trace, settings: Settings, expectation: Expectation | None
+) -> dict[str, str]:
+    return drawn_files(trace, settings, expectation) if settings.svg or settings.html else {}
 
 
 def _print_document(

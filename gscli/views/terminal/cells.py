@@ -106,21 +106,25 @@ class Pen(NamedTuple):
         ruling: Ruling,
         marked: Mapping[int, Sequence[Mark]],
         how: Mapping[int, How],
+        wrong: Mapping[int, str],
     ) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
 
-        `marked` and `how` are by place in the row; stretches without marks are one run each.
+        `marked`, `how` and `wrong`, the ends of texts that tell what a cell should be, are by place
+        in the row; stretches without marks are one run each.
         """
         line: Line = []
         start, before = 0, None
-        for place in sorted(marked):
-            marks = marked[place]
+        for place in sorted({*marked, *wrong}):
+            marks = marked.get(place, ())
             line.append(self._stretch(texts, ruling, start, place))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.palette.bars and alone is not None and alone is before and start == place
             line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
             column = ruling.columns[place]
-            line += self._marked(texts[place], marks, how.get(place), column, joined=joined)
+            tail = wrong.get(place, "")
+            text = texts[place].removesuffix(tail)
+            line += self._marked(text, marks, how.get(place), column, joined=joined, tail=tail)
             start, before = place + 1, alone
         line += [self._stretch(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
         return line
@@ -152,6 +156,8 @@ class Pen(NamedTuple):
         >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
+        if not marks:
+            return ""
         if len(marks) == 1:
             return marks[0].label + ":"
         return "".join(text for text, _ in self._letters(marks)) + ":"
@@ -192,22 +198,38 @@ class Pen(NamedTuple):
         return found
 
     def _marked(
-        self, text: str, marks: Sequence[Mark], how: How | None, column: Column, *, joined: bool
+        self,
+        text: str,
+        marks: Sequence[Mark],
+        how: How | None,
+        column: Column,
+        *,
+        joined: bool,
+        tail: str,
     ) -> Line:
+        """One marked or differing cell; `tail` stands behind its text in the colour of alarm."""
         sign = left(self.signs.of(how) if how else "", column.sign)
         label = "" if joined else self.label(marks)
-        number = self._placed(text, column.width - cells(label))
+        room = column.width - cells(label) - cells(tail)
+        number = text if tail and self.lefthand else self._placed(text, room)
+        behind: Line = []
+        if tail:
+            pad = " " * (room - cells(number)) + sign
+            behind, sign = [(tail, self.palette.alarm), (pad, self._rest)], ""
+        if not marks:
+            return [(number, self._rest), *behind]
         if len(marks) == 1:
             before, arrow, after = number.rpartition(self.signs.arrow)
             return [
                 (label + before + arrow, self._chip(marks[0])),
                 (after + sign, self._value(marks[0])),
+                *behind,
             ]
         value = self._value(marks[-1]) if self.last_wins else self.palette.several
         line: Line = [
             (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
         ]
-        return [*line, (":" + number + sign, value)]
+        return [*line, (":" + number + sign, value), *behind]
 
     def _chip(self, mark: Mark) -> Style:
         return self.palette.alarm if mark.alarm else self.palette.chip(mark.number)

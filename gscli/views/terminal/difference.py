@@ -20,8 +20,31 @@ WIDEST = 40
 HEADS = ("cell", "is", "expected")
 
 
+def cell_words(found: Difference, options: ViewOptions, letters: Sequence[str] = ()) -> list[str]:
+    """A sentence for each differing cell that is listed.
+
+    >>> from gscli.lab.difference import difference
+    >>> import numpy as np
+    >>> cell_words(difference(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
+    ['cell [1] is 2, expected 3; reached by entry b.']
+    """
+    signs, lines = signs_of(options), list[str]()
+    shown = found.cells[: options.limit or SHOWN]
+    for cell, letter in zip(shown, [*letters, *[""] * len(shown)], strict=False):
+        at = ",".join(map(str, cell.at))
+        values = [signs.text(str(value), WIDEST) for value in (cell.actual, cell.expected)]
+        names = letter.split()
+        word = "entry" if len(names) == 1 else "entries"
+        reached = f"; reached by {word} {', '.join(names)}" if names else ""
+        lines.append(f"cell [{at}] is {values[0]}, expected {values[1]}{reached}.")
+    return lines
+
+
 class DifferenceView(Drawn):
-    """`told` are the sentences, the first of them the verdict; `letters` name entries by cell."""
+    """`told` are the sentences, the first of them the verdict; `letters` name entries by cell.
+
+    `listed`: the first differing cells stand in a table.
+    """
 
     def __init__(
         self,
@@ -29,9 +52,12 @@ class DifferenceView(Drawn):
         told: Sequence[str],
         options: ViewOptions,
         letters: Sequence[str] = (),
+        *,
+        listed: bool = True,
     ) -> None:
         super().__init__(options)
         self.found, self.told, self.letters = found, told, letters
+        self.listed = listed
         self.palette, self.signs = palette_of(options), signs_of(options)
 
     def draw(self, width: int) -> list[Line]:
@@ -39,7 +65,7 @@ class DifferenceView(Drawn):
         verdict, *others = self.told
         style = self.palette.bold if self.found.equal else self.palette.alarm
         lines: list[Line] = [[(line, style)] for line in wrapped(verdict, width)]
-        if self.found.cells:
+        if self.found.cells and self.listed:
             lines += [[], *self._table(), []]
         for text in others:
             lines += [[(line, PLAIN)] for line in wrapped(text, width, indent="    ")]

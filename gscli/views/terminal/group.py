@@ -27,13 +27,15 @@ _PAIR = 2
 class Group(NamedTuple):
     """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen.
 
-    `columns`: how many are shown, of all tensors together.
+    `columns`: how many are shown, of all tensors together. `wrong`: shown cells that differ from
+    what is expected.
     """
 
     blocks: tuple[Block, ...]
     numbers: NumberFormat
     columns: int
     hidden: tuple[tuple[str, int], ...]
+    wrong: int = 0
 
 
 def draw_group(
@@ -63,6 +65,7 @@ def draw_group(
             (painter.sheet.subject.name, painter.hidden(own))
             for painter, own in zip(painters, chunks, strict=True)
         ),
+        sum(painter.wrong_cells(own) for painter, own in zip(painters, chunks, strict=True)),
     )
 
 

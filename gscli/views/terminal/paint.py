@@ -7,6 +7,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import TypeVar
 
+import numpy as np
+
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.traces.trace import How
@@ -25,6 +27,8 @@ PLANE_GAP = 4
 _MATRIX = 2
 _GRID_RANK = 4
 _BAR = 3
+_WIDEST = 40
+"""Characters of a value that is written with all its digits."""
 
 Value = TypeVar("Value")
 
@@ -49,6 +53,7 @@ class Painter:
         self._numbers = numbers
         self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
         self._mark_changes()
+        self.wrong = self._mark_differences()
         self.heads = Heads(sheet, self.marked) if subject.letters else None
         self.pen = Pen(
             palette,
@@ -131,6 +136,28 @@ class Painter:
                 was = shortened(before)
                 self.texts[plane][number] = f"{was}{self.signs.arrow}{shortened(after)}"
 
+    def _mark_differences(self) -> dict[Place, str]:
+        """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
+        count, found = len(self.sheet.window.columns), dict[Place, str]()
+        for plane, (wanted, apart) in enumerate(
+            zip(self.sheet.expected, self.sheet.apart, strict=True)
+        ):
+            texts = self._numbers.texts(wanted, self.signs)
+            held = self.sheet.blocks[plane].reshape(-1)
+            for number in np.flatnonzero(apart).tolist():
+                text, expected = (shortened(one[number]) for one in (self.texts[plane], texts))
+                if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
+                    text, expected = (
+                        self._exactly(one) for one in (held[number], wanted.flat[number])
+                    )
+                tail = self.signs.differs + expected
+                self.texts[plane][number] = text + tail
+                found[plane, *divmod(number, count)] = tail
+        return found
+
+    def _exactly(self, value: object) -> str:
+        return self.signs.text(str(value), _WIDEST)
+
     def _measure_signs(self, found: Measures, how: Mapping[Place, How]) -> None:
         for (_, _, column), sign in how.items():
             found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
@@ -162,12 +189,19 @@ class Painter:
         marks = self.sheet.subject.marks
         return len({mark.number for mark in marks if self.sheet.asked_for(mark)} - visible)
 
+    def wrong_cells(self, chunks: Sequence[Chunk]) -> int:
+        """How many cells are shown that differ from what is expected."""
+        shown = {place for chunk in chunks for place, _ in chunk}
+        return sum(column in shown for _, _, column in self.wrong)
+
     @property
     def _title(self) -> Line:
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
-        if any(self.signs.arrow in text for texts in self.texts for text in texts):
-            facts += f"   was {self.signs.arrow} is" if self.sheet.before else ""
+        changed = any(self.signs.arrow in text for texts in self.texts for text in texts)
+        if (changed and self.sheet.before) or self.wrong:
+            facts += f"   was {self.signs.arrow} is" if changed and self.sheet.before else "   is"
+            facts += f" {self.signs.differs} expected" if self.wrong else ""
         return [(self.signs.text(name, 60), self.palette.bold), (facts, self.palette.dim)]
 
     def _left_out(self) -> list[Line]:
@@ -265,7 +299,10 @@ class Painter:
             if not every:
                 texts = [texts[place] for place, _ in chunk]
                 marked, how = _chosen(marked, chunk), _chosen(how, chunk)
-            line = self.pen.row(texts, ruling, marked, how)
+            wrong = self._wrong_rows.get((plane, row), {})
+            if not every:
+                wrong = _chosen(wrong, chunk)
+            line = self.pen.row(texts, ruling, marked, how, wrong)
             yield [*self._head(plane, row), *line]
             before = at
         if before != rows[-1]:
@@ -279,6 +316,10 @@ class Painter:
     @cached_property
     def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:
         return _by_row(self.marked)
+
+    @cached_property
+    def _wrong_rows(self) -> dict[tuple[int, int], dict[int, str]]:
+        return _by_row(self.wrong)
 
     @cached_property
     def _how_rows(self) -> dict[tuple[int, int], dict[int, How]]:

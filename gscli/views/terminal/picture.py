@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
 from gscli.base.text import LETTERED, counted
@@ -18,11 +20,14 @@ from gscli.views.terminal.flow import Block, flow
 from gscli.views.terminal.group import Group, check_requests, draw_group
 from gscli.views.terminal.legend import legend, remark_lines
 from gscli.views.terminal.progress import GRIDS, grids
-from gscli.views.terminal.subject import Subject, subjects
+from gscli.views.terminal.subject import Expected, Subject, subjects
 from gscli.views.words.counts import counted_words, counts
 from gscli.views.words.purpose import purpose
 from gscli.views.words.remarks import remarks
 from gscli.views.words.statements import Teller
+
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
 
 MARKED_ENTRIES = LETTERED
 """Entries whose cells are marked, unless the options ask for more."""
@@ -32,8 +37,16 @@ GAP = 4
 NARROWEST_GRID = 12
 
 
-def picture(trace: Trace, options: ViewOptions, *, title: bool = True) -> Picture:
+def picture(
+    trace: Trace,
+    options: ViewOptions,
+    *,
+    title: bool = True,
+    expectation: Expectation | None = None,
+) -> Picture:
     """The picture of one run, as a rich renderable; UsageError for a wrong `show` or `slice`.
+
+    Cells of the output that differ from an `expectation` are drawn with both values.
 
     >>> from gscli.traces.trace import trace
     >>> from gscli.views.lines import render
@@ -51,16 +64,26 @@ def picture(trace: Trace, options: ViewOptions, *, title: bool = True) -> Pictur
     1 of 3 cells read
     """
     check_requests(trace, options)
-    return Picture(trace, options, title=title)
+    return Picture(trace, options, title=title, expectation=expectation)
 
 
 class Picture(Drawn):
     """All tensors of a trace and a line per entry."""
 
-    def __init__(self, trace: Trace, options: ViewOptions, *, title: bool) -> None:
+    def __init__(
+        self,
+        trace: Trace,
+        options: ViewOptions,
+        *,
+        title: bool,
+        expectation: Expectation | None = None,
+    ) -> None:
         super().__init__(options)
         self.trace = trace
         self.title = title
+        self.expectation = expectation
+        self.wrong = 0
+        """Differing cells that the last drawing shows."""
 
     @cached_property
     def marked(self) -> list[Entry]:
@@ -84,8 +107,9 @@ class Picture(Drawn):
         lines = [*title_lines(self.trace, options, width)] if self.title else []
         if options.show is None:
             return lines + self._first(width)
-        found = subjects(self.trace, self.marked, options.show)
+        found = self._expected(subjects(self.trace, self.marked, options.show))
         group = draw_group(found, options, width, self._arithmetic())
+        self.wrong = group.wrong
         lines += [[], *flow(group.blocks, width, GAP)] if lines else flow(group.blocks, width, GAP)
         palette, signs = palette_of(options), signs_of(options)
         teller = Teller(self.trace, group.numbers, signs)
@@ -97,10 +121,11 @@ class Picture(Drawn):
         """What happens in a sentence, the entries as a table, and the grid that they touch."""
         options, trace = self.options, self.trace
         palette, signs = palette_of(options), signs_of(options)
-        found = grids(trace, subjects(trace, self.marked, GRIDS[trace.kind]))
+        found = self._expected(grids(trace, subjects(trace, self.marked, GRIDS[trace.kind])))
         group = draw_group(found, options, width, self._arithmetic())
         table = EntryTable(trace, self.told, group.numbers, palette, signs).draw(width)
         blocks, group = beside_table(table, found, options, width, group, self._arithmetic())
+        self.wrong = group.wrong
         teller = Teller(trace, group.numbers, signs)
         told = signs.text(purpose(trace), LONGEST_LINE)
         lines: list[Line] = [[(part, PLAIN)] for part in wrapped(told, width)]
@@ -109,6 +134,15 @@ class Picture(Drawn):
         told_of += self._counted(width)
         lines += [[], *told_of] if told_of else []
         return lines + _notes(self._not_shown(group), width, palette, signs)
+
+    def _expected(self, found: list[Subject]) -> list[Subject]:
+        """The subjects, the output with what it should hold."""
+        held = self.expectation
+        if held is None or not held.difference.same_shape or not held.difference.different:
+            return found
+        boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
+        expected = Expected(held.expected, held.differs, boxes)
+        return [replace(one, expected=expected) if one.role == "output" else one for one in found]
 
     def _counted(self, width: int) -> list[Line]:
         """How many cells were read or changed, where every entry is at hand."""

@@ -38,12 +38,15 @@ class Sheet:
         axes = allowed if allowed is not None else tuple(map(range, shape))
         self.empty = any(len(one) == 0 for one in axes)
         unlit = subject.unlit.marks if subject.unlit is not None else ()
-        boxes = [mark.box for mark in (*subject.marks, *unlit)]
+        wrong = subject.expected.boxes if subject.expected is not None else ()
+        boxes = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
         self.window: Window = window(axes, boxes, limits)
         self.blocks: list[Array] = []
         self.known: list[Flags] = []
         self.reserved: list[Array] = []
         self.before: list[Array] = []
+        self.expected: list[Array] = []
+        self.apart: list[Flags] = []
         if not self.empty:
             self._read()
 
@@ -51,7 +54,8 @@ class Sheet:
         """The values that will be shown, for the choice of a number format."""
         values = [block[known] for block, known in zip(self.blocks, self.known, strict=True)]
         between = [part for pair in self.subject.steps.values() for part in pair]
-        return [*values, *self.reserved, *self.before, *between]
+        wanted = [one[flags] for one, flags in zip(self.expected, self.apart, strict=True)]
+        return [*values, *self.reserved, *self.before, *between, *wanted]
 
     def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
         """The marks on each shown cell."""
@@ -93,6 +97,10 @@ class Sheet:
         if subject.before is not None:
             self.before = self._shown(subject.before.array)
             self.before = self._patched(self.before, subject.before.patches)
+        if subject.expected is not None:
+            self.expected = self._shown(subject.expected.array)
+            pairs = zip(self.blocks, self.expected, strict=True)
+            self.apart = [subject.expected.apart(one, other) for one, other in pairs]
 
     def _patched(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
         if patches and blocks and blocks[0].dtype.kind == "U":

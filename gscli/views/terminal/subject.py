@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +27,18 @@ class Patch(NamedTuple):
     values: Array
 
 
+class Expected(NamedTuple):
+    """What cells should hold: where they do not they are drawn as `is ≠ expected`.
+
+    `apart` says of values and expected values of one shape which differ; `boxes` are differing
+    cells that should be seen.
+    """
+
+    array: Array
+    apart: Callable[[Array, Array], Array]
+    boxes: tuple[Box, ...] = ()
+
+
 class Before(NamedTuple):
     """What the marked cells held before: marked cells are drawn as `was → is`."""
 
@@ -41,7 +53,8 @@ class Subject:
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
     last decides. `batch`: leading axes that own their entries. `dim_rest`: cells without a mark
     are known to be untouched. `letters`: letters of the entries stand at the heads of rows and
-    columns too. `before`: marked cells are drawn as `was → is`.
+    columns too. `before`: marked cells are drawn as `was → is`. `expected`: cells that hold
+    something else are drawn as `is ≠ expected`.
 
     In a step, `unlit` is the whole run, for which room is kept so that nothing moves from frame to
     frame, and for `steps`, what the cells of each entry were and are, by its number; `blank`:
@@ -61,6 +74,7 @@ class Subject:
     blank: bool = False
     steps: Mapping[int, tuple[Array, Array]] = field(default_factory=dict)
     before: Before | None = None
+    expected: Expected | None = None
     letters: bool = False
 
 
