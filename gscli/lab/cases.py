@@ -194,11 +194,14 @@ def _shell_words(inputs: Mapping[str, Array]) -> Iterator[str]:
         alike = number < 2 or array.dtype == arrays[0].dtype  # noqa: PLR2004  data and indices
         plain = listed and alike and bool(array.size)
         text = array.tolist() if plain else dump_json(array)
-        yield json.dumps(text, separators=(",", ":") if plain else None)
+        word = json.dumps(text, separators=(",", ":") if plain else None)
+        yield f" {word}" if word.startswith("-") else word  # -1 alone would be read as an option
 
 
 def _option(operator: Operator, name: str, value: object) -> list[str]:
     flag = safe(name.replace("_", "-"))
+    if name == "subscript" and isinstance(value, str):
+        return [f"--{flag}", f"[{safe(value)}]"]  # None alone would be no subscript
     if isinstance(value, bool):
         known = {attribute.name: attribute.kind for attribute in operator.attributes}
         if known.get(name) == "bool":

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.arrays import dtype_name
+from gscli.declare.signature import numbered
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.writers import several_writers
 from gscli.layout.layout import Layout
+from gscli.layout.subscripts import parsed
 from gscli.plan.plan import Plan
 
 Array = NDArray[Any]
@@ -46,6 +48,7 @@ def rules_met(
             *_of_shapes(layout, inputs),
             *_of_attributes(operator, attrs, layout),
             *_of_types(layout, inputs),
+            *_of_brackets(operator, attrs, inputs),
         )
     )
 
@@ -131,5 +134,20 @@ def _of_types(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
     if layout.dtype not in USUAL_TYPES:
         yield f"data {layout.dtype}"
     for name in layout.index_inputs:
-        if name in inputs and dtype_name(inputs[name].dtype) != "int64":
+        if name in inputs and dtype_name(inputs[name].dtype) not in ("int64", "bool"):
             yield f"indices {dtype_name(inputs[name].dtype)}"
+
+
+def _of_brackets(
+    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array]
+) -> Iterator[str]:
+    """Masks, and what stands between the brackets beside index arrays."""
+    many = () if operator.many is None else numbered(operator.many, inputs)
+    masks = [item.name for item in operator.inputs if item.kind == "mask"]
+    for name in (*many, *masks):
+        kind = inputs[name].dtype
+        if kind.kind == "b" or (operator.byte_masks and kind == np.uint8):
+            yield "mask" if inputs[name].ndim else "mask of rank 0"
+    for item in parsed(str(attrs.get("subscript") or "")):
+        if not item.takes_array:
+            yield f"{item.kind} in a subscript"

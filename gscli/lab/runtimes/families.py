@@ -1,111 +1,26 @@
 """Shapes and indices for a call of any declared operator, drawn at random but fitting.
 
 How an operator addresses data is read off the layout of its own example: along an axis, cell by
-cell, by vectors, by a tuple of arrays, flat, by segments or by windows. Each of these families is
+cell, by vectors, between brackets, flat, by segments or by windows. Each of these families is
 one function. What does not fit after all is refused by the operator's layout, and drawn again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from math import prod
-from random import Random
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gscli.frameworks.operator import Operator
+from gscli.lab.runtimes.brackets import brackets, trues
+from gscli.lab.runtimes.drafts import Dice, Draft, Family, Roles
 from gscli.layout.layout import Layout
-
-Array = NDArray[Any]
-Shape: TypeAlias = tuple[int, ...]
-
-FAR = (1 << 31) + 5
-"""An index whose low 32 bits are a small number."""
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which input is what, from the layout of the operator's example."""
-
-    operator: Operator
-    data: str | None
-    indices: tuple[str, ...]
-    updates: str | None
-    vector_first: bool
-    family: Family
-
-    def takes(self, name: str) -> bool:
-        """Whether the operator has an attribute or input of this name."""
-        return name in self.operator.input_names or any(
-            attribute.name == name for attribute in self.operator.attributes
-        )
-
-
-@dataclass
-class Draft:
-    """Shapes, indices and attributes of one call, before there are values."""
-
-    data: Shape
-    updates: Shape = ()
-    indices: dict[str, Array] = field(default_factory=dict)
-    attrs: dict[str, object] = field(default_factory=dict)
-    others: dict[str, Array] = field(default_factory=dict)
-
-
-class Dice:
-    """A source of chance with the project's habits; the same seed gives the same calls."""
-
-    def __init__(self, random: Random) -> None:
-        self.random = random
-        self.temper = "legal"
-
-    def chance(self, part: float) -> bool:
-        """True in this part of all cases."""
-        return self.random.random() < part
-
-    def one(self, choices: Any) -> Any:  # noqa: ANN401  whatever is in the sequence
-        """One of them."""
-        return self.random.choice(choices)
-
-    def size(self) -> int:
-        """Length of an axis: small, seldom 0."""
-        return int(self.random.choices((0, 1, 2, 3, 4, 5), (2, 20, 30, 26, 16, 6))[0])
-
-    def shape(self, least: int = 1, most: int = 4) -> Shape:
-        """A shape of some rank; large ranks are rarer and have short axes."""
-        ranks = range(least, most + 1)
-        rank = self.random.choices(ranks, [12 - 2 * n for n in range(len(ranks))])[0]
-        sizes = [self.size() for _ in range(rank)]
-        while prod(size or 1 for size in sizes) > 96:  # noqa: PLR2004  cells are enough
-            sizes[self.random.randrange(rank)] = 1
-        return tuple(sizes)
-
-    def number(self, size: int) -> int:
-        """An index for an axis of this size, as the temper of the call says."""
-        if self.temper == "outside" and self.chance(0.35):
-            return int(self.one((size, size + 1, -size - 1, 3 * size + 1, -3 * size - 1, FAR)))
-        if not size:
-            return 0
-        if self.temper == "borders":
-            return int(self.one((0, size - 1, -1, -size)))
-        if self.temper in ("negative", "outside") and self.chance(0.4):
-            return self.random.randrange(-size, 0)
-        return self.random.randrange(size)
-
-    def numbers(self, shape: Shape, size: int) -> Array:
-        """Indices into an axis; out of range only where the axis or the temper leaves no choice."""
-        count = prod(shape)
-        return np.array([self.number(size) for _ in range(count)], np.int64).reshape(shape)
-
-
-Family: TypeAlias = Callable[[Roles, Dice], Draft]
 
 
 def along(roles: Roles, dice: Dice) -> Draft:
     """One number per slice of an axis: Gather, take, index_select, ScatterUpdate."""
+    if dice.chance(0.03):
+        return _single_cell(roles, dice)
     draft = Draft(dice.shape())
     rank = len(draft.data)
     axis: int | None = dice.random.randrange(-rank, rank)
@@ -131,6 +46,8 @@ def along(roles: Roles, dice: Dice) -> Draft:
 
 def elements(roles: Roles, dice: Dice) -> Draft:
     """One number per cell, which replaces one coordinate: GatherElements, torch.scatter."""
+    if dice.chance(0.03):
+        return _single_cell(roles, dice)
     draft = Draft(dice.shape())
     rank = len(draft.data)
     axis = dice.random.randrange(-rank, rank)
@@ -147,6 +64,15 @@ def elements(roles: Roles, dice: Dice) -> Draft:
     draft.updates = tuple(own)
     draft.indices[roles.indices[0]] = dice.numbers(draft.updates, draft.data[place])
     _set_axis(roles, draft, axis)
+    return draft
+
+
+def _single_cell(roles: Roles, dice: Dice) -> Draft:
+    """Data of rank 0, which some frameworks read as an axis of one cell."""
+    shape = dice.one(((), (1,), (2,)))
+    draft = Draft((), shape)
+    draft.indices[roles.indices[0]] = dice.numbers(shape, 1)
+    _set_axis(roles, draft, dice.one((0, -1)))
     return draft
 
 
@@ -170,23 +96,6 @@ def vectors(roles: Roles, dice: Dice) -> Draft:
     return draft
 
 
-def arrays(roles: Roles, dice: Dice) -> Draft:
-    """A tuple of index arrays for the leading axes: NumPy's ufunc.at, jax .at, index_put_."""
-    draft = Draft(dice.shape())
-    grid = dice.shape(0, 2)
-    count = dice.random.randint(1, len(draft.data))
-    for at in range(count):
-        own = tuple(1 if count > 1 and dice.chance(0.15) else size for size in grid)
-        draft.indices[f"{roles.operator.many}_{at}"] = dice.numbers(own, draft.data[at])
-    shapes = [array.shape for array in draft.indices.values()]
-    result = (*np.broadcast_shapes(*shapes), *draft.data[count:])
-    if dice.chance(0.25):
-        result = result[dice.random.randint(0, len(result)) :]
-        result = tuple(1 if dice.chance(0.2) else size for size in result)
-    draft.updates = result
-    return draft
-
-
 def flat(roles: Roles, dice: Dice) -> Draft:
     """Numbers of cells in row-major order: put, torch.take."""
     draft = Draft(dice.shape(0))
@@ -202,6 +111,37 @@ def segments(roles: Roles, dice: Dice) -> Draft:
     count = dice.size()
     draft = Draft((), (*ids, *dice.shape(0, 2)), attrs={"num_segments": count})
     draft.indices[roles.indices[0]] = dice.numbers(ids, count)
+    return draft
+
+
+def sorted_segments(roles: Roles, dice: Dice) -> Draft:
+    """Ascending segment numbers, a row of data each; the last one tells how many there are."""
+    rows = dice.size()
+    ids = np.sort(np.abs(dice.numbers((rows,), 4)) % 7)
+    if dice.temper == "outside" and dice.chance(0.5):
+        ids = ids[::-1] - dice.one((0, 1))
+    draft = Draft((), (rows, *dice.shape(0, 2)))
+    draft.indices[roles.indices[0]] = ids
+    return draft
+
+
+def batched(roles: Roles, dice: Dice) -> Draft:
+    """Numbers for each batch of the leading axes: TensorFlow's batch_gather, MXNet's batch_take."""
+    draft = Draft(dice.shape())
+    place = dice.random.randrange(len(draft.data))
+    own = (*draft.data[:place], *(() if dice.chance(0.3) else (dice.size(),)))
+    draft.indices[roles.indices[0]] = dice.numbers(own, draft.data[place])
+    return draft
+
+
+def masked(roles: Roles, dice: Dice) -> Draft:
+    """A mask that says which cells take part, in row-major order."""
+    draft = Draft(dice.shape(0))
+    shape = tuple(1 if dice.chance(0.15) else size for size in draft.data)
+    mask = trues(shape[dice.one((0, 0, 0, 1)) :], dice)
+    name = next(item.name for item in roles.operator.inputs if item.kind == "mask")
+    draft.indices[name] = mask
+    draft.updates = (prod(draft.data) + dice.one((0, 0, 2)),)
     return draft
 
 
@@ -240,19 +180,24 @@ def windows(roles: Roles, dice: Dice) -> Draft:
 def family_of(operator: Operator, layout: Layout) -> Family:
     """How an operator addresses data, from a layout whose indices have two axes if they may."""
     names = {attribute.name for attribute in operator.attributes}
+    kinds = {item.kind for item in operator.inputs}
     addressing = layout.addressing
-    if operator.many is not None:
-        return arrays
-    if "num_segments" in names:
-        return segments
-    if names & {"slice_sizes", "update_window_dims"}:
-        return windows
-    if any(column.slot is not None for column in addressing.columns):
-        return vectors
-    if "axis" not in names | set(operator.input_names) and "dim" not in names:
-        is_flat = len(layout.axes) == 1 and len(layout.data_shape) != 1
-        return flat if is_flat else along
-    return elements if any(axis.entry is not None for axis in layout.axes) else along
+    counts_axes = bool({"axis", "dim"} & {*names, *operator.input_names})
+    by_cell = any(axis.entry is not None for axis in layout.axes)
+    is_flat = len(layout.axes) == 1 and len(layout.data_shape) != 1
+    choices: tuple[tuple[bool, Family], ...] = (
+        (operator.many is not None, brackets),
+        ("num_segments" in names, segments),
+        (bool(names & {"slice_sizes", "update_window_dims"}), windows),
+        ("mask" in kinds, masked),
+        ("ascending" in kinds, sorted_segments),
+        (any(column.slot is not None for column in addressing.columns), vectors),
+        (counts_axes and by_cell, elements),
+        (counts_axes, along),
+        (is_flat, flat),
+        (by_cell and layout.updates is None, batched),
+    )
+    return next((family for fits, family in choices if fits), along)
 
 
 def _default_is_none(roles: Roles) -> bool:
@@ -266,6 +211,3 @@ def _set_axis(roles: Roles, draft: Draft, axis: int) -> None:
         draft.attrs["dim"] = axis
     elif roles.takes("axis"):
         draft.attrs["axis"] = axis
-
-
-FixedAttributes: TypeAlias = Mapping[str, object]

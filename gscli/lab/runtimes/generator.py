@@ -15,7 +15,8 @@ from gscli.base.errors import GscliError, UsageError
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 from gscli.lab.probes import Probe, example
-from gscli.lab.runtimes.families import Dice, Draft, Roles, family_of
+from gscli.lab.runtimes.drafts import Dice, Draft, Roles
+from gscli.lab.runtimes.families import family_of
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.layout.layout import Layout
 from gscli.plan.inputs import planned
@@ -193,7 +194,9 @@ def values(shape: tuple[int, ...], kind: str, first: int = 1, *, product: bool =
 
 
 def _cast(array: Array, kind: str) -> Array:
-    """Indices in another type, where every number has a place in it."""
+    """Indices in another type, where every number has a place in it; masks stay masks."""
+    if array.dtype != np.int64:
+        return array
     limits = np.iinfo(kind)
     if array.size and (array.min() < limits.min or array.max() > limits.max):
         return array

@@ -1,29 +1,48 @@
 """A runtime for ONNX written from the text as plain loops, with one planted fault: wrong.py FAULT.
 
-It imports nothing of gscli and speaks the protocol by itself, as any program may.
+It imports nothing of gscli, and speaks the protocol by itself, as any program may. Without NumPy
+it starts in no time, which matters where a fault ends the process again and again.
 """
 
-# ruff: noqa: ANN001, ANN201, ARG005, PLW2901  a program of thirty lines that somebody else wrote
+# ruff: noqa: ANN001, ANN201, ARG005  a program that somebody else wrote
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import sys
 import time
-
-import numpy as np
+from itertools import product
+from typing import Any, NamedTuple
 
 FAULT = sys.argv[1] if len(sys.argv) > 1 else ""
+TYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
 COMBINE = {
     "none": lambda old, new: new, "add": lambda old, new: old + new,
     "mul": lambda old, new: old * new, "max": max, "min": min,
 }  # fmt: skip
-state = {"calls": 0}
+state: dict[str, Any] = {"calls": 0}
 
 
 class Refused(Exception):
     pass
+
+
+class Tensor(NamedTuple):
+    dtype: str
+    shape: list[int]
+    data: list[Any]
+
+
+def places(shape):
+    return product(*map(range, shape))
+
+
+def number_of(place, shape) -> int:
+    """The position in row-major order."""
+    number = 0
+    for at, size in zip(place, shape, strict=True):
+        number = number * size + at
+    return number
 
 
 def resolved(index: int, size: int) -> int:
@@ -49,116 +68,124 @@ def resolved(index: int, size: int) -> int:
     return index + size if index < 0 else index
 
 
-def entries(op: str, data, indices, attrs):
-    """(place in indices' grid, cell or slice of data) for every entry."""
-    if op.endswith("Elements"):
-        axis = attrs.get("axis", 0)
-        axis = 0 if FAULT == "negative_axis_is_first" and axis < 0 else axis % data.ndim
-        for place in np.ndindex(indices.shape):
-            cell = list(place)
-            cell[axis] = resolved(int(indices[place]), data.shape[axis])
-            yield place, tuple(cell)
-        return
-    batch = 0 if FAULT == "no_batches" else attrs.get("batch_dims", 0)
-    for place in np.ndindex(indices.shape[:-1]):
-        vector = indices[place].tolist()
+def along_axis(data, indices, axis: int):
+    """Gather: a place of the output, and the cell of data that is read for it."""
+    axis %= len(data.shape)
+    rows = [resolved(index, data.shape[axis]) for index in indices.data]
+    before, after = data.shape[:axis], data.shape[axis + 1 :]
+    shape = [*before, *indices.shape, *after]
+    links = [
+        ((*outer, *at, *inner), (*outer, row, *inner))
+        for outer in places(before)
+        for at, row in zip(places(indices.shape), rows, strict=True)
+        for inner in places(after)
+    ]
+    return shape, links
+
+
+def by_cell(data, indices, axis: int):
+    """GatherElements and ScatterElements."""
+    axis = 0 if FAULT == "negative_axis_is_first" and axis < 0 else axis % len(data.shape)
+    links = []
+    for place, index in zip(places(indices.shape), indices.data, strict=True):
+        row = resolved(index, data.shape[axis])
+        links.append((place, (*place[:axis], row, *place[axis + 1 :])))
+    return indices.shape, links
+
+
+def by_vector(data, indices, batch: int):
+    """GatherND and ScatterND."""
+    *grid, length = indices.shape
+    inner = data.shape[batch + length :]
+    links = []
+    for number, place in enumerate(places(grid)):
+        vector = indices.data[number * length : (number + 1) * length]
         if FAULT == "vectors_reversed":
             vector = vector[::-1]
-        own = data.shape[batch : batch + len(vector)]
-        yield place, (*place[:batch], *map(resolved, vector, own))
+        lead = (0,) * batch if FAULT == "no_batches" else place[:batch]
+        sizes = data.shape[batch : batch + length]
+        cell = (*lead, *map(resolved, vector, sizes))
+        links += [((*place, *rest), (*cell, *rest)) for rest in places(inner)]
+    return [*grid, *inner], links
 
 
-def gathered(op: str, data, indices, attrs):
+def linked(op: str, data, indices, attrs):
+    """The shape of output or updates; for each of its places the cell of data by number."""
+    if not data.shape:
+        raise Refused("data has no axis")
     if op == "Gather":
-        axis = attrs.get("axis", 0) % data.ndim
-        rows = [resolved(int(index), data.shape[axis]) for index in indices.reshape(-1)]
-        shape = data.shape[:axis] + indices.shape + data.shape[axis + 1 :]
-        return data.take(rows, axis).reshape(shape)
-    if op == "GatherElements":
-        flat = FAULT == "indices_read_flat"
-        output = np.zeros(indices.shape, data.dtype)
-        strides = np.array(indices.shape)
-        for place, cell in entries(op, data, indices, attrs):
-            if flat and all(c < s for c, s in zip(cell, strides, strict=True)):
-                number = np.ravel_multi_index(cell, indices.shape)
-                output[place] = data.reshape(-1)[min(number, data.size - 1)]
-            else:
-                output[place] = data[cell]
-        return output
-    k, batch = indices.shape[-1], attrs.get("batch_dims", 0)
-    output = np.zeros(indices.shape[:-1] + data.shape[batch + k :], data.dtype)
-    for place, cell in entries(op, data, indices, attrs):
-        if FAULT == "no_batches" and batch:
-            cell = cell[:k]
-            output[place] = data[(0,) * batch + cell]
+        shape, links = along_axis(data, indices, attrs.get("axis", 0))
+    elif op.endswith("Elements"):
+        shape, links = by_cell(data, indices, attrs.get("axis", 0))
+    else:
+        shape, links = by_vector(data, indices, attrs.get("batch_dims", 0))
+    found = []
+    for _, cell in links:
+        flat = FAULT == "indices_read_flat" and op == "GatherElements"
+        if flat and all(at < size for at, size in zip(cell, indices.shape, strict=True)):
+            found.append(min(number_of(cell, indices.shape), len(data.data) - 1))
         else:
-            output[place] = data[cell]
-    return output
+            found.append(number_of(cell, data.shape))
+    return shape, found
 
 
-def scattered(op: str, data, indices, updates, attrs):
-    reduction = attrs.get("reduction", "none")
+def scattered(data, cells, updates, reduction: str):
     if FAULT == "reduction_dropped":
         reduction = "none"
-    combine, output, seen = COMBINE[reduction], data.copy(), set()
-    for place, cell in list(entries(op, data, indices, attrs)):
+    output, seen = list(data.data), set()
+    for cell, update in zip(cells, updates.data, strict=True):
         if cell in seen and FAULT == "first_writer":
             continue
-        old = data if FAULT == "counted_once" else output
         seen.add(cell)
-        update = updates[place]
-        if np.ndim(update):
-            pairs = zip(old[cell].reshape(-1), update.reshape(-1), strict=True)
-            values = [combine(*pair) for pair in pairs]
-            output[cell] = np.array(values, data.dtype).reshape(update.shape)
-        else:
-            output[cell] = combine(old[cell], update)
-    return output
+        old = data.data if FAULT == "counted_once" else output
+        value = COMBINE[reduction](old[cell], update)
+        output[cell] = value & 255 if data.dtype == "uint8" else value
+    return [bool(value) for value in output] if data.dtype == "bool" else output
 
 
-def answer(request):
+def misbehave(data, indices) -> str:
+    """Faults of the process rather than of the numbers."""
     state["calls"] += 1
     if state.get("spoiled"):
         os._exit(3)
-    inputs = {name: load(tensor) for name, tensor in request["inputs"].items()}
-    data, indices = inputs["data"], inputs["indices"]
-    if FAULT == "hang" and np.any(indices < 0):
+    if FAULT == "hang" and any(index < 0 for index in indices.data):
         time.sleep(1000)
-    if FAULT == "memory" and data.ndim == 3:
-        sys.stderr.write(str(len(b"x" * (1 << 29))))
+    if FAULT == "memory" and len(data.shape) == 3:
+        hoard = b"x" * (1 << 27)
         time.sleep(5)
-    if FAULT == "garbage" and indices.dtype == np.int32:
-        return "<<loading plugins>>"
-    if FAULT == "empty_refused" and not indices.size:
+        sys.stderr.write(str(len(hoard)))
+    if FAULT == "empty_refused" and not indices.data:
         raise Refused("no indices")
-    names = ("updates",) if "updates" in inputs else ()
-    run = scattered if names else gathered
-    with np.errstate(all="ignore"):
-        output = run(request["op"], data, indices, *(inputs[n] for n in names), request["attrs"])
-    if FAULT == "flaky" and state["calls"] % 3 == 0 and output.size and output.dtype.kind in "if":
-        output = output + 1
-    if FAULT == "widened" and output.dtype == np.float32:
-        output = output.astype(np.float64)
-    if FAULT == "scalar_to_vector" and not output.ndim:
-        output = output.reshape(1)
-    return {"output": dump(output.astype(output.dtype))}
+    return "<<loading plugins>>" if FAULT == "garbage" and indices.dtype == "int32" else ""
 
 
-def load(tensor):
-    if tensor["dtype"] not in ("float32", "float64", "int32", "int64", "uint8", "bool"):
-        raise NotImplementedError(tensor["dtype"])
-    return np.array(tensor["data"], tensor["dtype"]).reshape(tensor["shape"])
-
-
-def dump(array):
-    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": array.ravel().tolist()}
+def answer(request):
+    inputs = {name: Tensor(**tensor) for name, tensor in request["inputs"].items()}
+    if any(tensor.dtype not in TYPES for tensor in inputs.values()):
+        raise NotImplementedError("type")
+    data, indices = inputs["data"], inputs["indices"]
+    said = misbehave(data, indices)
+    if said:
+        return said
+    shape, cells = linked(request["op"], data, indices, request["attrs"])
+    if "updates" in inputs:
+        reduction = request["attrs"].get("reduction", "none")
+        values, shape = scattered(data, cells, inputs["updates"], reduction), data.shape
+    else:
+        values = [data.data[cell] for cell in cells]
+    if FAULT == "flaky" and state["calls"] % 3 == 0 and data.dtype not in ("bool", "uint8"):
+        values = [value + 1 for value in values]
+    widened = FAULT == "widened" and data.dtype == "float32"
+    shape = [1] if FAULT == "scalar_to_vector" and not shape else shape
+    dtype = "float64" if widened else data.dtype
+    return {"output": {"dtype": dtype, "shape": list(shape), "data": values}}
 
 
 def main() -> None:
     ops = ["Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"]
     hello = {"name": "wrong", "version": FAULT, "ops": [f"onnx.{op}" for op in ops]}
     print(json.dumps(hello), flush=True)
-    for line in itertools.takewhile(bool, iter(sys.stdin.readline, "")):
+    for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
         try:
             found = answer(request)

@@ -9,6 +9,7 @@ from answerer import Runtime, Unsupported, index_tuple, serve
 OPS = [
     "numpy.take", "numpy.take_along_axis", "numpy.put", "numpy.put_along_axis", "numpy.add.at",
     "numpy.subtract.at", "numpy.multiply.at", "numpy.maximum.at", "numpy.minimum.at",
+    "numpy.getitem", "numpy.setitem",
 ]  # fmt: skip
 
 
@@ -22,14 +23,8 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        if op.endswith(".at"):
-            if inputs["a"].dtype.kind == "U":
-                raise Unsupported("NumPy cuts text to the width that a happens to have")
-            array = inputs["a"].copy()
-            getattr(np, op[: -len(".at")]).at(
-                array, index_tuple(inputs, attrs.get("subscript", "")), inputs["b"]
-            )
-            return array
+        if op.endswith((".at", "item")):
+            return subscripted(op, inputs, index_tuple(inputs, attrs.get("subscript", "")))
         function = getattr(np, op, None)
         if function is None:
             raise Unsupported(f"no numpy.{op}")
@@ -38,6 +33,18 @@ def start(variant: str) -> Runtime:
         array, *rest = inputs.values()
         array = array.copy()
         function(array, *rest, **attrs)
+        return array
+
+    def subscripted(op: str, inputs: dict[str, Any], key: Any) -> Any:
+        if op == "getitem":
+            return inputs["a"][key]
+        if inputs["a"].dtype.kind == "U":
+            raise Unsupported("NumPy cuts text to the width that a happens to have")
+        array = inputs["a"].copy()
+        if op == "setitem":
+            array[key] = inputs["values"]
+        else:
+            getattr(np, op[: -len(".at")]).at(array, key, inputs["b"])
         return array
 
     return Runtime(np.__version__, OPS, call)

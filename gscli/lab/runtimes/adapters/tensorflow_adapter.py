@@ -7,12 +7,17 @@ from typing import Any
 
 from answerer import Runtime, Unsupported, serve
 
-SEGMENTS = [f"unsorted_segment_{name}" for name in ("sum", "prod", "max", "min", "mean")]
+SEGMENTS = [
+    f"{family}_{name}"
+    for family in ("unsorted_segment", "segment")
+    for name in ("sum", "prod", "max", "min", "mean")
+]
+VARIABLES = [f"scatter_nd_{name}" for name in ("update", "add", "sub", "max", "min")]
 OPS = [
     f"tensorflow.{name}"
     for name in ("gather", "gather_nd", "scatter_nd",
                  *(f"tensor_scatter_nd_{kind}" for kind in ("update", "add", "sub", "max", "min")),
-                 *SEGMENTS)
+                 "batch_gather", *SEGMENTS, *VARIABLES)
 ]  # fmt: skip
 
 
@@ -25,12 +30,26 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "xla"):
         raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
 
+    def function_of(op: str, attrs: dict[str, Any]) -> Any:
+        if op in VARIABLES:
+            return lambda ref, **others: written(op, ref, others)
+        if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
+            return tf.raw_ops.TensorScatterUpdate  # the only way to say it
+        if op == "batch_gather":
+            return tf.compat.v1.batch_gather
+        return getattr(tf.math if op in SEGMENTS else tf, op)
+
+    def written(op: str, ref: Any, others: dict[str, Any]) -> Any:
+        """The variable after the call; made outside of what is compiled."""
+        variable = tf.Variable(ref)
+        name = f"ResourceScatterNd{op.removeprefix('scatter_nd_').title()}"
+        getattr(tf.raw_ops, name)(ref=variable.handle, **others)
+        return variable.read_value()
+
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
-        function = getattr(tf.math if op in SEGMENTS else tf, op)
-        if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
-            function = tf.raw_ops.TensorScatterUpdate  # the only way to say it
+        function = function_of(op, attrs)
         given = {name: value for name, value in attrs.items() if value is not None}
         # What decides a shape is a constant of the compiled function, as in a model.
         fixed = {name: value for name, value in inputs.items() if name == "shape"}

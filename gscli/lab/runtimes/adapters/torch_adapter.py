@@ -10,6 +10,7 @@ OPS = [
     "torch.gather", "torch.scatter", "torch.scatter_add", "torch.scatter_reduce", "torch.take",
     "torch.take_along_dim", "torch.put_", "torch.index_put_", "torch.index_select",
     "torch.index_add", "torch.index_copy", "torch.index_fill", "torch.index_reduce",
+    "torch.index", "torch.masked_select", "torch.masked_scatter",
 ]  # fmt: skip
 
 
@@ -21,6 +22,8 @@ def start(variant: str) -> Runtime:
     device = torch.device("cpu" if variant in ("", "compile") else variant)
 
     def function(op: str) -> Any:
+        if op == "index":
+            return subscripted
         if op == "index_put_":
             return index_put
         if op == "put_":
@@ -29,12 +32,22 @@ def start(variant: str) -> Runtime:
             )
         return getattr(torch, op)
 
+    def subscripted(subscript: str = "", **inputs: Any) -> Any:
+        return inputs["input"][index_tuple(inputs, subscript)]
+
     def index_put(
         self: Any, values: Any, accumulate: bool = False, subscript: str = "", **indices: Any
     ) -> Any:
-        if set(subscript) - set("i, "):
-            raise Unsupported("index_put_ takes index arrays alone")
-        return self.clone().index_put_(index_tuple(indices), values, accumulate)
+        key, copy = index_tuple(indices, subscript), self.clone()
+        masks = (torch.bool, torch.uint8)
+        # index_put_ has no slices, and takes a mask without axes for an index.
+        plain = [torch.is_tensor(item) and (item.dim() or item.dtype not in masks) for item in key]
+        if key and all(plain):
+            return copy.index_put_(key, values, accumulate)
+        if accumulate or self.dtype != values.dtype:
+            raise Unsupported("x[…] = values does not add, and converts values")
+        copy[key] = values
+        return copy
 
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]

@@ -1,0 +1,46 @@
+"""Random calls: the command that is told for one is that very call, and shapes of all kinds come."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+from contextlib import redirect_stderr, redirect_stdout
+from itertools import islice
+
+import pytest
+
+from gscli.base.errors import GscliError
+from gscli.cli.guard import guarded
+from gscli.files.jsonarray import load_json
+from gscli.frameworks import operators
+from gscli.frameworks.operator import Operator
+from gscli.lab.cases import difference
+from gscli.lab.runtimes.generator import trials
+
+OPERATORS = list(operators())
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.full_name)
+def test_the_command_of_a_call_gives_what_the_rules_gave(operator: Operator) -> None:
+    for trial in islice(trials(operator, 11), 6):
+        program, *words = shlex.split(trial.command)
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = guarded([*words, "--json=output"])
+        assert program == "gscli"
+        document = json.loads(out.getvalue() or err.getvalue())
+        if isinstance(trial.expected, GscliError):
+            assert code == int(trial.expected.code), trial.command
+            if trial.refused_for_an_index:
+                assert document["error"]["problem"] == trial.expected.problem, trial.command
+        else:
+            assert code == 0, (trial.command, document)
+            answer = load_json(document, "the output")
+            assert difference(answer, trial.expected.output) == "", trial.command
+
+
+@pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.full_name)
+def test_the_same_seed_draws_the_same_calls(operator: Operator) -> None:
+    one, other = ([trial.command for trial in islice(trials(operator, 5), 4)] for _ in range(2))
+    assert one == other
