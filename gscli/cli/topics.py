@@ -36,13 +36,14 @@ the heads of their row and column: a cell lies where its letters cross.
   9⊣          the number is clipped to the nearest end (9])
   5✗          out of range: the entry is dropped, or its cells are filled (5!)
   ⋯  ⋮        columns or rows are left out here (.. and :)
-  ·           a later step fills this cell (.)
+  ·           a later step fills this cell (.); on a map, an entry beyond the 26 with letters
   ≠           in comparisons: another value than the first rule set's (!=)
   dim         a cell that no entry touches
 
 A bar of one colour is a slice: cells that one entry moves together, called a line, a sheet or a
-cuboid. White letters on dark red: skipped. --show data,indices,updates,output draws every tensor
-with its letters and a line per entry; gscli explain tells the same in words.
+cuboid. White letters on dark red: skipped. A large tensor has a map, on which letters tell where
+it is touched, and a small table for each neighbourhood. --show data,indices,updates,output draws
+every tensor with its letters and a line per entry; gscli explain tells the same in words.
 """
 
 INPUTS = """\

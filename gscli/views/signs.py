@@ -26,7 +26,7 @@ class Signs(NamedTuple):
     times: str
     arrow: str
     cut: str
-    open: str
+    point: str
     differs: str
 
     def of(self, how: How) -> str:

@@ -232,13 +232,18 @@ def trace_again(found: Trace) -> Trace:
     return trace_of(json.loads(json.dumps(found.to_dict())))
 
 
-def test_a_large_tensor_is_a_window_that_says_what_is_left_out() -> None:
-    found = large()
-    text = page([found])
+def test_a_large_tensor_has_a_lens_per_neighbourhood() -> None:
+    text = page([large()])
     labels = Reader(text).labels
     assert len(labels) < 300
     assert "data 4120,100 is 0, entry b" in labels
     assert "data 9999,9999 is 0, entry c" in labels
+    assert "3 neighbourhoods, close up" in text
+    assert "rows 4119 … 4121, columns 99 … 101" in text
+
+
+def test_a_window_says_what_is_left_out() -> None:
+    text = page([large()], options=ViewOptions(rows=12))
     assert re.search(r"⋮ [\d,]+ rows", text)
     assert re.search(r'<th scope="col" class="gap" aria-label="[\d,]+ columns not shown">', text)
 
@@ -248,7 +253,7 @@ def test_a_map_shows_where_in_a_large_matrix_the_windows_lie() -> None:
     (drawn,) = re.findall('<figure class="map">(.*?)</figure>', text)
     assert "rows 0 … 9,999 down, columns 0 … 9,999 across" in drawn
     places = re.findall(r'<text class="c\d" x="(\d+)" y="(\d+)">(\w)</text>', drawn)
-    assert places == [("9", "14", "a"), ("9", "95", "b"), ("291", "216", "c")]
+    assert places == [("9", "14", "a"), ("9", "62", "b"), ("291", "136", "c")]
     assert '<figure class="map">' not in page([added()])
 
 

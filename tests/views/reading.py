@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 ACROSS, DOWN = "⋯", "⋮"
@@ -107,3 +108,9 @@ def missing(shown: Sequence[int | None], size: int) -> list[int]:
             wrong += left_out or [one]
         before, marked = one, False
     return wrong
+
+
+def gaps(shown: Sequence[int | None]) -> list[int]:
+    """Coordinates of a lens before which others are left out without a mark."""
+    pairs = pairwise(shown)
+    return [after for before, after in pairs if None not in (before, after) and after != before + 1]

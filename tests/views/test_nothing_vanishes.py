@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 import pytest
 from conftest import Array
-from views.reading import Cell, Table, missing, tables
+from views.reading import Cell, Table, gaps, missing, tables
 
 from gscli.base.text import LETTERED
 from gscli.traces.trace import Trace, label_of, trace
@@ -114,6 +114,7 @@ def drawn_below(found: Trace, options: ViewOptions) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paint, "PLANE_GAP", 10_000)
         patch.setattr("gscli.views.terminal.picture.GAP", 10_000)
+        patch.setattr("gscli.views.terminal.group.LENS_GAP", 10_000)
         return render(picture(found, options), options)
 
 
@@ -134,15 +135,19 @@ def sections(text: str) -> Iterator[tuple[str, list[str]]]:
 
 def all_cells(lines: list[str], array: Array, *, commas: bool) -> dict[Place, Cell]:
     """The cells that are drawn, after a look at what is marked as left out."""
+    lenses = bool(re.match(r"\d+ neighbourhoods?, close up", lines[0]))
     planes: dict[Place, list[Table]] = defaultdict(list)
-    for plane, table in tables(lines, commas=commas):
+    for plane, table in tables(lines[lenses:], commas=commas):
         planes[plane].append(table)
     found: dict[Place, Cell] = {}
     for plane, own in planes.items():
         columns = [column for table in own for column in table.columns]
-        assert not missing(columns, array.shape[-1]), columns
+        assert lenses or not missing(columns, array.shape[-1]), columns
         for table in own:
-            assert array.ndim == 1 or not missing(table.rows, array.shape[-2]), table.rows
+            if lenses:
+                assert not gaps(table.rows) + gaps(table.columns)
+            else:
+                assert array.ndim == 1 or not missing(table.rows, array.shape[-2]), table.rows
             for (row, column), cell in table.cells.items():
                 place = (*plane, row, column)[-array.ndim :]
                 written = float(cell.text.rpartition("→")[2].rstrip("↺⊣✗"))

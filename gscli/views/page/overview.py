@@ -1,54 +1,81 @@
-"""The whole of a large matrix as an outline with letters: where in it the shown windows lie."""
+"""The whole of a large tensor as outlines with letters: where in it the shown parts lie."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 
 from gscli.traces.trace import label_of
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import Sheet
+from gscli.views.terminal.lenses import plane_text, planes_apart
+from gscli.views.terminal.subject import Mark
 
-WIDTH, LOWEST, HIGHEST = 300, 70, 220
+WIDTH, LOWEST, HIGHEST = 300, 70, 140
 """Pixels of the outline; its height follows the shape of the matrix between two ends."""
 
-MOST = 60
-"""Entries that the outline marks."""
+MOST, MOST_PLANES = 60, 6
+"""Entries and planes that are drawn."""
 
 _CHIP = 18
 _MATRIX = 2
 
 
 def overview_svg(sheet: Sheet) -> str:
-    """An `<svg>` for a matrix of which parts are left out, otherwise nothing.
+    """A map of a matrix, or of the touched planes of a larger tensor, of which parts are left out.
 
-    Pure decoration: rows and columns are named by the headers of the windows.
+    Pure decoration: rows and columns are named by the headers of the tables.
     """
-    seen = sheet.window
-    whole = len(seen.rows) == len(seen.allowed[-2]) and len(seen.columns) == len(seen.allowed[-1])
-    if len(sheet.shape) != _MATRIX or whole or sheet.subject.role not in ("data", "output"):
+    shown = sheet.is_whole or sheet.subject.role not in ("data", "output")
+    if len(sheet.shape) < _MATRIX or shown or not sheet.subject.marks:
         return ""
-    rows, columns = sheet.shape
+    marks = sheet.subject.marks[:MOST]
+    *_, rows, columns = sheet.shape
+    planes = planes_apart([mark.box for mark in marks])
+    maps = "".join(
+        _map(rows, columns, [marks[one] for one in own], plane_text(lead) if lead else "")
+        for lead, own in list(planes.items())[:MOST_PLANES]
+    )
+    return (
+        f'<figure class="map"><figcaption>where: rows 0 … {rows - 1:,} down, '
+        f"columns 0 … {columns - 1:,} across</figcaption>{maps}</figure>"
+    )
+
+
+def _map(rows: int, columns: int, marks: Sequence[Mark], title: str) -> str:
     height = max(LOWEST, min(HIGHEST, WIDTH * rows // columns))
+    name = f'<text class="plane" x="0" y="-7">{title}</text>' if title else ""
+    head = 22 if title else 0
+    chips = "".join(_chips(rows, columns, height, marks))
+    return (
+        f'<svg viewBox="-2 {-2 - head} {WIDTH + 4} {height + 4 + head}" width="{WIDTH + 4}" '
+        f'height="{height + 4 + head}" aria-hidden="true">'
+        f'{name}<rect class="outline" width="{WIDTH}" height="{height}"/>{chips}</svg>'
+    )
+
+
+def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Iterator[str]:
+    """How far each entry reaches, and above all of them the letters."""
     taken: set[tuple[int, int]] = set()
-    chips = []
-    for mark in sheet.subject.marks[:MOST]:
-        (top, bottom), (left, right) = mark.box
+    letters: list[str] = []
+    for mark in marks:
+        (top, bottom), (left, right) = mark.box[-_MATRIX:]
+        colour, label = chip_class(mark.number, live=not mark.alarm), label_of(mark.number)
+        if (bottom - top, right - left) != (1, 1):
+            x, y = left * WIDTH // columns, top * height // rows
+            wide = max((right - left) * WIDTH // columns, 4)
+            high = max((bottom - top) * height // rows, 4)
+            yield f'<rect class="reach {colour}" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
         x = _spot(left + right, 2 * columns, WIDTH)
         y = _spot(top + bottom, 2 * rows, height)
         while any(abs(x - other) < _CHIP and abs(y - line) < _CHIP for other, line in taken):
             x += _CHIP
         taken.add((x, y))
-        colour, label = chip_class(mark.number, live=True), label_of(mark.number)
         half = _CHIP // 2
-        chips.append(
+        letters.append(
             f'<rect class="{colour}" x="{x - half}" y="{y - half}" width="{_CHIP}" '
             f'height="{_CHIP}" rx="3"/><text class="{colour}" x="{x}" y="{y + 5}">{label}</text>'
         )
-    return (
-        f'<figure class="map"><figcaption>where: rows 0 … {rows - 1:,} down, '
-        f"columns 0 … {columns - 1:,} across</figcaption>"
-        f'<svg viewBox="-2 -2 {WIDTH + 4} {height + 4}" width="{WIDTH + 4}" '
-        f'height="{height + 4}" aria-hidden="true">'
-        f'<rect class="outline" width="{WIDTH}" height="{height}"/>{"".join(chips)}</svg></figure>'
-    )
+    yield from letters
 
 
 def _spot(twice: int, size: int, pixels: int) -> int:

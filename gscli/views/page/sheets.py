@@ -17,6 +17,7 @@ from gscli.traces.trace import Entry, How, Trace
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
+from gscli.views.terminal.lenses import Lens, lenses
 from gscli.views.terminal.subject import Subject, subjects
 from gscli.views.terminal.window import Limits, Window, parse_slice, window
 
@@ -40,11 +41,13 @@ _MATRIX = 2
 class Sheet:
     """One tensor: what of it is shown, the text of each shown cell, the entries that touch it.
 
-    `texts` and `entries` know shown cells only.
+    `windows`: one on the whole, or for a large tensor a lens per neighbourhood (`lensed`). `texts`
+    and `entries` know shown cells only.
     """
 
     subject: Subject
-    window: Window
+    windows: tuple[Window, ...]
+    lensed: bool
     texts: dict[Cell, str]
     entries: dict[Cell, list[int]]
 
@@ -57,6 +60,19 @@ class Sheet:
     def cells(self) -> list[Cell]:
         """Shown cells, plane by plane, row by row."""
         return list(self.texts)
+
+    @property
+    def hidden_planes(self) -> int:
+        """How many planes are not shown, of those that may be seen."""
+        every = prod(self.shape[:-_MATRIX]) if self.lensed else self.windows[0].plane_count
+        return every - len({plane for seen in self.windows for plane in seen.planes})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row and every column may be read off."""
+        (*_, rows, columns), seen = self.windows[0].allowed, self.windows[0]
+        shown = (len(seen.rows), len(seen.columns)) == (len(rows), len(columns))
+        return shown and not self.lensed
 
     @property
     def upright(self) -> bool:
@@ -87,7 +103,7 @@ class Scene:
 
         A scatter starts from a copy of data, so that one grid is data first and output last.
         """
-        return [self._sheet(subject, seen) for subject, seen in self._seen]
+        return [self._sheet(subject, seen, lensed) for subject, seen, lensed in self._seen]
 
     @property
     def output(self) -> Sheet:
@@ -99,7 +115,7 @@ class Scene:
         """One format for data, updates, output and what the cells held in between."""
         samples = [
             values_at(subject.array, list(cells_of(seen, subject.array.ndim)))
-            for subject, seen in self._seen
+            for subject, seen, _ in self._seen
             if subject.role != "indices"
         ]
         changes = [entry.change for entry in self.entries if entry.change is not None]
@@ -107,18 +123,33 @@ class Scene:
         return number_format(samples, self.options.precision)
 
     @cached_property
-    def _seen(self) -> list[tuple[Subject, Window]]:
+    def _seen(self) -> list[tuple[Subject, tuple[Window, ...], bool]]:
         drawn: tuple[str, ...] = ("indices", "updates", "output")
         if self.options.show is not None:
             drawn = (*self.options.show, "output")
         elif self.trace.kind == "gather":
             drawn = ("data", "indices", "output")
         return [
-            (subject, self._window(subject))
+            (subject, *self._windows(subject))
             for subject in subjects(self.trace, self.entries, drawn)
         ]
 
-    def _window(self, subject: Subject) -> Window:
+    def _windows(self, subject: Subject) -> tuple[tuple[Window, ...], bool]:
+        """A window on the tensor; on a large one that is touched in places, a lens for each."""
+        whole, limits = self._window(subject)
+        boxes, shape = [mark.box for mark in subject.marks], tuple(subject.array.shape)
+        target = subject.role == ("data" if self.trace.kind == "gather" else "output")
+        asked = self.options.full or self.options.rows or self.options.slice
+        apart: list[Lens] = []
+        if target and not asked and not whole.complete:
+            # No cell may stand in two tables, so that lenses have no bounded reach.
+            apart = lenses(shape, boxes, self.options.edge, reach=max(shape, default=0))
+        if not apart:
+            return (whole,), False
+        limits = limits._replace(planes=1)
+        return tuple(window(lens, boxes, limits) for lens in apart), True
+
+    def _window(self, subject: Subject) -> tuple[Window, Limits]:
         options, shape = self.options, tuple(subject.array.shape)
         if options.full and prod(shape) > FULL_LIMIT:
             raise LimitRefused(
@@ -138,9 +169,9 @@ class Scene:
             full=options.full,
         )
         boxes = [mark.box for mark in subject.marks]
-        return window(allowed or tuple(map(range, shape)), boxes, limits)
+        return window(allowed or tuple(map(range, shape)), boxes, limits), limits
 
-    def _sheet(self, subject: Subject, seen: Window) -> Sheet:
+    def _sheet(self, subject: Subject, seen: tuple[Window, ...], lensed: bool) -> Sheet:
         cells = list(cells_of(seen, subject.array.ndim))
         values = values_at(subject.array, cells)
         own = subject.role == "indices"
@@ -156,20 +187,21 @@ class Scene:
         if subject.role == "updates":
             signs: dict[Cell, How] = dict.fromkeys(found.keys() - used, "skipped")
             subject = replace(subject, signs=signs)
-        return Sheet(subject, seen, texts, found)
+        return Sheet(subject, seen, lensed, texts, found)
 
 
-def cells_of(seen: Window, rank: int, box: Box | None = None) -> Iterator[Cell]:
+def cells_of(windows: Sequence[Window], rank: int, box: Box | None = None) -> Iterator[Cell]:
     """Coordinates of the shown cells, those in `box` only if one is given."""
-    padded = ((0, 1),) * (_MATRIX - rank) + box if box is not None else seen_all(seen)
-    *lead, rows, columns = padded
-    within = [column for column in seen.columns if columns[0] <= column < columns[1]]
-    for plane in seen.planes:
-        if all(start <= at < stop for at, (start, stop) in zip(plane, lead, strict=True)):
-            for row in seen.rows:
-                if rows[0] <= row < rows[1]:
-                    for column in within:
-                        yield (*plane, row, column)[-rank:] if rank else ()
+    for seen in windows:
+        padded = ((0, 1),) * (_MATRIX - rank) + box if box is not None else seen_all(seen)
+        *lead, rows, columns = padded
+        within = [column for column in seen.columns if columns[0] <= column < columns[1]]
+        for plane in seen.planes:
+            if all(start <= at < stop for at, (start, stop) in zip(plane, lead, strict=True)):
+                for row in seen.rows:
+                    if rows[0] <= row < rows[1]:
+                        for column in within:
+                            yield (*plane, row, column)[-rank:] if rank else ()
 
 
 def seen_all(seen: Window) -> Box:

@@ -19,6 +19,7 @@ from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import Cell, Sheet
 from gscli.views.page.words import shape_words
+from gscli.views.terminal.window import Window
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
 
 BLOCK = 25
@@ -38,7 +39,7 @@ def sheet_html(sheet: Sheet, cells: Cells, *, title: str = "", heads: Sequence[s
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in left_out(sheet))
-        + overview_svg(sheet)
+        + overview_svg(sheet) * (not sheet.lensed)
         + "</div>"
     )
 
@@ -46,13 +47,35 @@ def sheet_html(sheet: Sheet, cells: Cells, *, title: str = "", heads: Sequence[s
 def _tables(sheet: Sheet, name: str, cells: Cells, heads: Sequence[str]) -> str:
     if not sheet.texts:
         return f'<p class="name">{name}</p><p class="rest">no cells</p>'
-    if len(sheet.shape) <= _MATRIX:
-        return _table(sheet, (), name, cells, heads)
+    rank = len(sheet.shape)
+    if rank <= _MATRIX and not sheet.lensed:
+        return _table(sheet, sheet.windows[0], (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
-    for _, row in groupby(sheet.window.planes, lambda lead: lead[:-1]):
-        tables = (_table(sheet, lead, plane_name(sheet, lead), cells, heads) for lead in row)
+    if sheet.lensed:
+        told = counted(len(sheet.windows), "neighbourhood")
+        parts.append(f'{overview_svg(sheet)}<p class="close">{told}, close up</p>')
+        rows = [[(seen, lead) for seen in sheet.windows for lead in seen.planes]]
+    else:
+        seen = sheet.windows[0]
+        grouped = groupby(seen.planes, lambda lead: lead[:-1])
+        rows = [[(seen, lead) for lead in row] for _, row in grouped]
+    for row in rows:
+        tables = (
+            _table(sheet, seen, lead, _caption(sheet, seen, lead), cells, heads)
+            for seen, lead in row
+        )
         parts.append(f'<div class="planes">{"".join(tables)}</div>')
     return "".join(parts)
+
+
+def _caption(sheet: Sheet, seen: Window, lead: Cell) -> str:
+    """The plane, and of a lens which rows and columns it shows."""
+    plane = plane_name(sheet, lead) if lead else ""
+    if not sheet.lensed:
+        return plane
+    rows, columns = (f"{one[0]} … {one[-1]}" for one in seen.allowed[-_MATRIX:])
+    part = f"<small>rows {rows}, columns {columns}</small>"
+    return f"{plane} {part}".strip()
 
 
 def plane_name(sheet: Sheet, lead: Cell) -> str:
@@ -64,9 +87,8 @@ def plane_name(sheet: Sheet, lead: Cell) -> str:
 
 def left_out(sheet: Sheet) -> Iterator[str]:
     """What of the tensor is not drawn, in words."""
-    planes = sheet.window.plane_count - len(sheet.window.planes)
-    if planes > 0:
-        yield f"⋯ {counted(planes, 'plane')} not shown"
+    if sheet.hidden_planes > 0:
+        yield f"⋯ {counted(sheet.hidden_planes, 'plane')} not shown"
     boxes = [mark.box for mark in sheet.subject.marks]
     if sum(map(box_size, boxes)) > COUNTED_CELLS:
         yield "most of the touched cells are not shown"
@@ -76,9 +98,10 @@ def left_out(sheet: Sheet) -> Iterator[str]:
         yield f"{counted(int(touched) - len(sheet.entries), 'touched cell')} not shown"
 
 
-def _table(sheet: Sheet, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]) -> str:
+def _table(
+    sheet: Sheet, seen: Window, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]
+) -> str:
     """One plane as a table; of many rows, as tables of some each, so that headers are never far."""
-    seen = sheet.window
     rows, columns = (
         _with_gaps(shown, allowed)
         for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))

@@ -36,15 +36,21 @@ class Measures:
         return Measures([max(self.widths)] * count, [max(self.signs)] * count)
 
 
-def fitting(window: Window, measures: Measures, pen: Pen, room: int, lines: int) -> list[Chunk]:
-    """All columns where they fit `lines` of width `room`; else the least important go."""
+def fitting(
+    window: Window, measures: Measures, pen: Pen, room: int, lines: int, *, alike: bool = True
+) -> list[Chunk]:
+    """All columns where they fit `lines` of width `room`; else the least important go.
+
+    `alike`: columns may all be as wide as the widest.
+    """
     count = len(window.columns)
     if not count:
         return []
     place_of = {one: place for place, one in enumerate(window.columns)}
     order = [place_of[one] for one in window.by_importance]
-    alike = measures.alike()
-    even = alike if sum(alike.widths) <= MOST_PADDING * sum(measures.widths) else measures
+    wide = measures.alike()
+    alike = alike and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
+    even = wide if alike else measures
     chunks = _split(window, range(count), even, pen, room)
     if len(chunks) <= lines and window.all_columns:
         return chunks

@@ -165,11 +165,18 @@ class Painter:
     def chunks(self, width: int) -> list[Chunk]:
         """The columns that fit, in one table or several below each other."""
         room = width - self._margin
-        return fitting(self.sheet.window, self.measures, self.pen, room, self.sheet.lines)
+        return fitting(
+            self.sheet.window,
+            self.measures,
+            self.pen,
+            room,
+            self.sheet.lines,
+            alike=not self.sheet.lens,
+        )
 
-    def draw(self, width: int, chunks: Sequence[Chunk]) -> Block:
+    def draw(self, width: int, chunks: Sequence[Chunk], *, titled: bool = True) -> Block:
         """Title, planes, and how many planes are left out."""
-        lines = [self._title]
+        lines = [self.title] if titled else []
         if self.sheet.empty:
             return block([*lines, [("(empty)", self.palette.dim)]])
         for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
@@ -177,25 +184,32 @@ class Painter:
             lines += flow(planes, width, PLANE_GAP, between=0)
         return block([*lines, *self._left_out()])
 
-    def hidden(self, chunks: Sequence[Chunk]) -> int:
-        """How many entries no shown cell carries, of those that are to be seen at all."""
+    def wanted(self) -> set[int]:
+        """The entries of which some cell lies in the part of the tensor that is looked at."""
+        return {m.number for m in self.sheet.subject.marks if self.sheet.asked_for(m)}
+
+    def visible(self, chunks: Sequence[Chunk]) -> set[int]:
+        """The entries that some shown cell carries."""
         shown = {place for chunk in chunks for place, _ in chunk}
-        visible = {
+        return {
             mark.number
             for (_, _, column), marks in self.marked.items()
             if column in shown
             for mark in marks
         }
-        marks = self.sheet.subject.marks
-        return len({mark.number for mark in marks if self.sheet.asked_for(mark)} - visible)
 
-    def wrong_cells(self, chunks: Sequence[Chunk]) -> int:
-        """How many cells are shown that differ from what is expected."""
-        shown = {place for chunk in chunks for place, _ in chunk}
-        return sum(column in shown for _, _, column in self.wrong)
+    def wrong_cells(self, chunks: Sequence[Chunk]) -> set[tuple[int, ...]]:
+        """The cells that are shown and differ from what is expected."""
+        shown, seen = {place for chunk in chunks for place, _ in chunk}, self.sheet.window
+        return {
+            (*seen.planes[plane], seen.rows[row], seen.columns[column])
+            for plane, row, column in self.wrong
+            if column in shown
+        }
 
     @property
-    def _title(self) -> Line:
+    def title(self) -> Line:
+        """Name, dtype and shape."""
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
         changed = any(self.signs.arrow in text for texts in self.texts for text in texts)
@@ -219,7 +233,7 @@ class Painter:
         if not self.sheet.subject.blank:
             return texts
         known = self.sheet.known[number].reshape(-1).tolist()
-        return [text if sure else self.signs.open for text, sure in zip(texts, known, strict=True)]
+        return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]
 
     @cached_property
     def _heads(self) -> list[str]:

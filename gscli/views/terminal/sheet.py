@@ -26,13 +26,21 @@ _MATRIX = 2
 
 
 class Sheet:
-    """The shown part of a subject. Reads no more of the array than it shows."""
+    """The shown part of a subject. Reads no more of the array than it shows.
+
+    `allowed`: what may be shown of it; `lens`: that is one of its neighbourhoods.
+    """
 
     def __init__(
-        self, subject: Subject, limits: Limits, allowed: tuple[range, ...] | None = None
+        self,
+        subject: Subject,
+        limits: Limits,
+        allowed: tuple[range, ...] | None = None,
+        *,
+        lens: bool = False,
     ) -> None:
         shape = subject.array.shape
-        self.subject = subject
+        self.subject, self.lens = subject, lens
         self.rank = len(shape)
         self.lines = 1 << 30 if limits.full else limits.lines
         axes = allowed if allowed is not None else tuple(map(range, shape))

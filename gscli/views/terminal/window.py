@@ -53,6 +53,12 @@ class Window(NamedTuple):
         return len(self.columns) == len(self.allowed[-1])
 
     @property
+    def complete(self) -> bool:
+        """Whether every row and plane is shown, and every column if it fits."""
+        rows = len(self.rows) == len(self.allowed[-2])
+        return rows and len(self.planes) == self.plane_count and self.all_columns
+
+    @property
     def plane_count(self) -> int:
         """Planes there are, shown or not."""
         return prod(len(one) for one in self.allowed[:-2])

@@ -1,0 +1,119 @@
+"""The neighbourhoods of a large tensor: what lies around its touched cells, each seen by itself.
+
+One table around all touched cells shows every row of one with every column of another. Where they
+lie apart, a lens on each neighbourhood says more with fewer numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TypeAlias
+
+from gscli.layout.axes import Shape
+from gscli.layout.boxes import Box
+
+Lens: TypeAlias = tuple[range, ...]
+"""The coordinates to see on each axis."""
+
+LARGE = 400
+"""Cells of a tensor that one table may always show."""
+
+MOST = 12
+"""Lenses of one tensor; entries that lie elsewhere are counted."""
+
+REACH = 8
+"""Rows and columns up to which neighbours share a lens."""
+
+MOST_BOXES = 200
+_MATRIX = 2
+
+
+def lenses(
+    shape: Shape, boxes: Sequence[Box], context: int = 1, *, reach: int = REACH
+) -> list[Lens]:
+    """A lens per neighbourhood, in the order of their places; none where one table says as much.
+
+    Boxes on the same plane with at most two `context` rows and columns between them are neighbours,
+    up to `reach` rows and columns in all unless one of them is longer by itself. Of more than MOST
+    neighbourhoods those of the first boxes have a lens.
+
+    >>> lenses((1000, 1000), [((3, 4), (17, 18)), ((999, 1000), (999, 1000))])
+    [(range(2, 5), range(16, 19)), (range(998, 1000), range(998, 1000))]
+    >>> lenses((3, 4), [((1, 2), (1, 2))])
+    []
+    """
+    if len(shape) < _MATRIX or prod(shape) <= LARGE or not 0 < len(boxes) <= MOST_BOXES:
+        return []
+    found: list[tuple[int, Box]] = []
+    for number, box in enumerate(boxes):
+        first, seen = number, _grown(box, shape, context)
+        while other := next((one for one in found if _meet(one[1], seen, reach)), None):
+            found.remove(other)
+            first, seen = min(first, other[0]), _joined(other[1], seen)
+        found.append((first, seen))
+    every = [box for _, box in found]
+    planes = len({box[:-_MATRIX] for box in every})
+    area = sum(prod(stop - start for start, stop in box[-_MATRIX:]) for box in every)
+    if 2 * area > planes * prod(shape[-_MATRIX:]) or _aligned(every):
+        return []
+    chosen = [box for _, box in sorted(found)[:MOST]]
+    return [tuple(range(*ends) for ends in box) for box in sorted(chosen)]
+
+
+def _aligned(found: Sequence[Box]) -> bool:
+    """Whether places lie below each other, or side by side: one table holds them without waste."""
+    return len(found) > 1 and any(
+        len({box[:place] + box[place + 1 :] for box in found}) == 1
+        for place in range(len(found[0]) - _MATRIX, len(found[0]))
+    )
+
+
+def _grown(box: Box, shape: Shape, context: int) -> Box:
+    """With the rows and columns beside it."""
+    near = [
+        (max(start - context, 0), min(stop + context, size))
+        for (start, stop), size in zip(box[-_MATRIX:], shape[-_MATRIX:], strict=True)
+    ]
+    return (*box[:-_MATRIX], *near)
+
+
+def _meet(one: Box, other: Box, reach: int) -> bool:
+    """Whether two boxes of the same planes overlap or touch, and fit one lens."""
+    pairs = zip(one[-_MATRIX:], other[-_MATRIX:], strict=True)
+    return one[:-_MATRIX] == other[:-_MATRIX] and all(
+        start <= last
+        and first <= stop
+        and max(stop, last) - min(start, first) <= max(reach, stop - start, last - first)
+        for (start, stop), (first, last) in pairs
+    )
+
+
+def _joined(one: Box, other: Box) -> Box:
+    """The smallest box around two."""
+    return tuple(
+        (min(start, first), max(stop, last))
+        for (start, stop), (first, last) in zip(one, other, strict=True)
+    )
+
+
+def planes_apart(boxes: Sequence[Box]) -> dict[Box, list[int]]:
+    """The numbers of the boxes on each plane; planes that the same boxes cross count as one.
+
+    >>> planes_apart([((5, 6), (0, 1), (2, 3)), ((0, 9), (0, 1), (0, 1)), ((5, 6), (3, 4), (0, 1))])
+    {((0, 9),): [1], ((5, 6),): [0, 2]}
+    """
+    found: dict[Box, list[int]] = {}
+    for number, box in enumerate(boxes):
+        found.setdefault(box[:-_MATRIX], []).append(number)
+    return dict(sorted(found.items()))
+
+
+def plane_text(lead: Box) -> str:
+    """What a plane, or several, are called.
+
+    >>> plane_text(((5, 6), (0, 9)))
+    '[5,0:9,:,:]'
+    """
+    ends = [str(start) if stop == start + 1 else f"{start}:{stop}" for start, stop in lead]
+    return f"[{','.join([*ends, ':', ':'])}]"

@@ -1,0 +1,106 @@
+"""The map of a large tensor and the lenses on its neighbourhoods, read back from the picture."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from views.reading import tables
+
+from gscli.base.text import label_of
+from gscli.traces.trace import Trace, trace
+from gscli.views.lines import render
+from gscli.views.options import ViewOptions
+from gscli.views.terminal.lenses import lenses
+from gscli.views.terminal.outline import LETTERED, SHIFTS
+from gscli.views.terminal.picture import picture
+
+FRAME = re.compile(r"│(.*)│$")
+
+
+def scattered(cells: list[tuple[int, int]], shape: tuple[int, int]) -> Trace:
+    inputs = {"data": np.zeros(shape), "indices": cells, "updates": np.arange(1.0, len(cells) + 1)}
+    return trace("onnx.scatter_nd", inputs)
+
+
+def drawn(found: Trace, width: int = 60, **options: object) -> str:
+    shown = ViewOptions(width=width, color="none", **options)  # type: ignore[arg-type]
+    return render(picture(found, shown), shown)
+
+
+def frame(text: str) -> list[str]:
+    """What stands within the outline."""
+    return [one[1] for line in text.split("\n") if (one := FRAME.search(line))]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_letters_lie_where_their_cells_do(seed: int) -> None:
+    rng = random.Random(seed)
+    shape = (rng.choice([50, 300, 4000]), rng.choice([50, 300, 4000]))
+    count = rng.choice([1, 3, 20, 40])
+    cells = [(rng.randrange(shape[0]), rng.randrange(shape[1])) for _ in range(count)]
+    text = drawn(scattered(cells, shape))
+    lines = frame(text)
+    crowded = re.search(r"(\d+) letters lie too close", text)
+    missing = 0
+    for number, (row, column) in list(enumerate(cells))[:LETTERED]:
+        line = lines[row * len(lines) // shape[0]]
+        place = line.find(label_of(number))
+        missing += place < 0
+        assert place < 0 or abs(place - column * len(line) // shape[1]) <= SHIFTS
+    assert missing == (int(crowded[1]) if crowded else 0)
+    points = max(count - LETTERED, 0)
+    assert (f"{points} entries are drawn as" in text) == (points > 0)
+
+
+def test_a_slice_reaches_across_its_map() -> None:
+    found = trace("onnx.gather", {"data": np.zeros((500, 500)), "indices": [0, 499]})
+    lines = frame(drawn(found))
+    assert lines[0] == "a" + "─" * (len(lines[0]) - 1)
+    assert lines[-1] == "b" + "─" * (len(lines[0]) - 1)
+    found = trace("onnx.gather", {"data": np.zeros((500, 500)), "indices": [0]}, {"axis": 1})
+    assert [line[0] for line in frame(drawn(found))] == ["a", *"│││││││"]
+
+
+def test_planes_that_are_touched_have_a_map_each() -> None:
+    inputs = {"data": np.zeros((9, 90, 90)), "indices": [[1, 5, 5], [7, 80, 80]], "updates": [1, 2]}
+    inputs["updates"] = np.array([1.0, 2.0])
+    text = drawn(trace("onnx.scatter_nd", inputs), 120)
+    assert re.search(r"^ *.*\[1,:,:\] +\[7,:,:\]", text, re.MULTILINE)
+
+
+def test_each_neighbourhood_has_a_lens_with_was_and_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gscli.views.terminal.group.LENS_GAP", 1000)  # below each other
+    found = scattered([(3, 17), (412, 300), (413, 301), (999, -1)], (1000, 1000))
+    lines = drawn(found, 80).split("\n")
+    start = lines.index("3 neighbourhoods, close up")
+    end = next(n for n, line in enumerate(lines) if "counts from the end" in line)
+    shown = [table for _, table in tables(lines[start + 1 : end])]
+    cells = {place: cell.text for table in shown for place, cell in table.cells.items()}
+    assert {place: text for place, text in cells.items() if text != "0"} == {
+        (3, 17): "0→1", (412, 300): "0→2", (413, 301): "0→3", (999, 999): "0→4"
+    }  # fmt: skip
+    assert len(cells) == 9 + 16 + 4
+
+
+def test_what_one_table_holds_is_not_taken_apart() -> None:
+    rows = [((at, at + 1), (0, 500)) for at in (3, 300)]
+    assert lenses((500, 500), rows) == []
+    assert lenses((500, 500), [((0, 500), (0, 400))]) == []
+    assert len(lenses((500, 500), [((1, 2), (1, 2)), ((90, 91), (200, 201))])) == 2
+
+
+def test_rows_that_are_asked_for_are_one_table() -> None:
+    found = scattered([(3, 17), (412, 300)], (1000, 1000))
+    assert "close up" in drawn(found)
+    assert "close up" not in drawn(found, rows=5)
+    assert "where" not in drawn(found, slice="0:9,0:9")
+
+
+def test_every_neighbour_has_a_lens_of_bounded_reach() -> None:
+    diagonal = [((at, at + 1), (at, at + 1)) for at in range(0, 100, 2)]
+    found = lenses((1000, 1000), diagonal)
+    assert len(found) > 1
+    assert all(len(axis) <= 8 for lens in found for axis in lens)
