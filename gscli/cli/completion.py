@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from gscli.base.dtypes import EVERY
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
-            ".safetensors", ".h5", ".hdf5")  # fmt: skip
+            ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
 
 
 def one_of(names: Iterable[str]) -> Callable[[str], list[str]]:

@@ -203,11 +203,13 @@ def save(
     format: str | None = None,  # noqa: A002 -- the word of the command line
     stdout: BinaryIO | None = None,
     max_bytes: int = MAX_BYTES,
+    chunks: Sequence[int] | None = None,
 ) -> None:
     r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
 
     The suffix of `path` decides the format unless `format` does. `FILE::NAME` puts the array into
-    an .npz, .safetensors or .h5 file under that name and keeps the other members.
+    an .npz, .safetensors, .h5 file or .zarr group under that name and keeps the other members.
+    `chunks`: sizes of the chunks of a .zarr store.
 
     Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
 
@@ -226,7 +228,7 @@ def save(
                 stream = None if sys.stdout is None else sys.stdout.buffer
             writers.save_stream(stream, array, format)
         else:
-            writers.save_file(path, array, format, max_bytes)
+            writers.save_file(path, array, format, max_bytes, chunks)
 
 
 @contextmanager

@@ -47,11 +47,17 @@ MODULES = {
     ".safetensors": "safetensor",
     ".h5": "hdf5",
     ".hdf5": "hdf5",
+    ".zarr": "zarr_format",
+    ".zip": "zarr_format",
+    ".icechunk": "zarr_format",
 }
 """Suffix → module of gscli.files, imported when such a file comes."""
 
 TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
-MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5"}
+STORES = {".zarr", ".zip", ".icechunk"}
+"""Folders and archives of many files, which the library of their format reads."""
+
+MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}
 _PLAIN_NAME = re.compile(r"[\w./-]+", re.ASCII)
@@ -64,7 +70,11 @@ _TORCH_LINE = (
 
 def open_source(path: str, limit: int) -> tuple[Content, str]:
     """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
-    suffix = os.path.splitext(path)[1].lower()
+    suffix = suffix_of(path)
+    if suffix in STORES:
+        from gscli.files.zarr_format import content_of
+
+        return content_of(path), suffix
     if not suffix:
         content = open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path)))
         return content, sniffed(content)
@@ -75,6 +85,17 @@ def open_source(path: str, limit: int) -> tuple[Content, str]:
     if suffix != ".npy":
         return open_content(path, limit), suffix
     return open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path))), suffix
+
+
+def suffix_of(path: str) -> str:
+    """The ending that says what a file is; of a store without the version behind @.
+
+    >>> suffix_of("T.NPY"), suffix_of("t.icechunk@main"), suffix_of("t.zarr/")
+    ('.npy', '.icechunk', '.zarr')
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    bare = suffix.rstrip("/").partition("@")[0]
+    return bare if bare in STORES else suffix
 
 
 def _unknown(path: str, suffix: str) -> CannotRead:

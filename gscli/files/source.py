@@ -22,7 +22,10 @@ _WORDS = {
     "Infinity": "Infinity",
     "-Infinity": "-Infinity",
 }
-_FILE = r".+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5)"
+_FILE = (
+    r".+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5|zip"
+    r"|(?:zarr|icechunk)(?:@[\w.-]+)?)"
+)
 _MEMBER = re.compile(rf"({_FILE})::(.*)", re.IGNORECASE | re.DOTALL)
 _WHOLE_FILE = re.compile(_FILE, re.IGNORECASE | re.DOTALL)
 

@@ -10,7 +10,14 @@ from itertools import islice
 
 from gscli.base.errors import CannotRead, UsageError
 from gscli.base.text import safe
-from gscli.files.readers import MANY_MEMBERS, MODULES, format_for, open_source
+from gscli.files.readers import (
+    MANY_MEMBERS,
+    MODULES,
+    STORES,
+    format_for,
+    open_source,
+    suffix_of,
+)
 from gscli.files.regular import reading
 from gscli.files.request import Request, Wish, listed
 from gscli.files.source import Source
@@ -35,7 +42,8 @@ def sources(
     A member or file named exactly as the argument wins, then a synonym. In a folder
     `input_0.pb`, `input_1.pb` … stand for the arguments in order, as in ONNX tests.
     """
-    found = _folder(text) if os.path.isdir(text) else _container(text, limit)
+    plain = os.path.isdir(text) and suffix_of(text) not in STORES
+    found = _folder(text) if plain else _container(text, limit)
     matched = {name: _match(name, names, found, safe(text)) for name in names}
     missing = [name for name in names if matched[name] is None and name not in optional]
     if missing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -15,10 +16,17 @@ from gscli.files import mapped
 from gscli.files.atomic import open_atomic
 from gscli.files.content import open_content
 from gscli.files.element_types import checked_dtype, is_native, native
-from gscli.files.readers import MANY_MEMBERS, MODULES, TEXT_SUFFIXES, format_for
+from gscli.files.readers import (
+    MANY_MEMBERS,
+    MODULES,
+    STORES,
+    TEXT_SUFFIXES,
+    format_for,
+    suffix_of,
+)
 from gscli.files.source import Source
 
-WRITTEN = tuple(suffix for suffix in MODULES if suffix != ".onnx")
+WRITTEN = tuple(suffix for suffix in MODULES if suffix not in {".onnx", ".zip", ".icechunk"})
 """Suffixes of the formats with a writer; a model is more than its tensors."""
 
 DEFAULT_MEMBER = "output"
@@ -29,12 +37,25 @@ _MEMBER_NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]+")
 STANDARD_OUTPUT = "standard output"
 
 
-def save_file(path: str, array: NDArray[Any], form: str | None, limit: int) -> None:
+def save_file(
+    path: str,
+    array: NDArray[Any],
+    form: str | None,
+    limit: int,
+    chunks: Sequence[int] | None = None,
+) -> None:
     """Replace the file `path` (or one member of it) as a whole."""
     source = Source.parse(path)
     target = source.path or path
     suffix = _suffix(form, target)
     checked = _checked(array, safe(target))
+    if suffix in STORES:
+        from gscli.files import zarr_format
+
+        zarr_format.save(target, source.member, checked, chunks=chunks)
+        return
+    if chunks is not None:
+        raise UsageError("--chunks is for .zarr", where=safe(target))
     if source.member is None:
         with open_atomic(target, size=checked.nbytes) as out:
             format_for(suffix).write(out.write, {DEFAULT_MEMBER: checked}, suffix)
@@ -66,6 +87,8 @@ def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) 
     if stream is None:
         raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
     suffix = _suffix(form, "-")
+    if suffix in STORES:
+        raise UsageError("a Zarr store is a folder, not a stream", hint="-o out.zarr")
     if suffix not in TEXT_SUFFIXES and stream.isatty():
         raise UsageError(
             f"refusing to write binary {suffix} to the terminal",
@@ -112,7 +135,7 @@ class _Stream:
 def _suffix(form: str | None, path: str) -> str:
     if form is None and path == "-":
         raise UsageError("standard output needs a format", valid=_known(), hint="-f npy")
-    suffix = os.path.splitext(path)[1].lower() if form is None else f".{form.lower()}"
+    suffix = suffix_of(path) if form is None else f".{form.lower()}"
     if suffix in WRITTEN:
         return suffix
     what = f"no format for {safe(path)}" if form is None else f"unknown format {safe(form, 40)}"

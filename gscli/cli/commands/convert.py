@@ -28,6 +28,10 @@ def convert(
         str, typer.Argument(metavar="OUT", help="FILE[::NAME] or -", autocompletion=complete_file)
     ],
     cast: Annotated[bool, typer.Option("--cast", help="allow values to change")] = False,
+    chunks: Annotated[
+        str | None,
+        typer.Option("--chunks", metavar="SIZES", help="chunks of a .zarr, e.g. 4096x64"),
+    ] = None,
     *,
     settings: Settings,
 ) -> int:
@@ -40,8 +44,9 @@ def convert(
     Examples:
       gscli convert input_0.pb input_0.npy
       gscli convert table.csv weights.npz::table --dtype float32
+      gscli convert table.npy table.zarr --chunks 4096x64
       gscli convert data.npy - -f json
     """
     from gscli.cli.work.showing import convert_file
 
-    return convert_file(source, target, settings, cast=cast)
+    return convert_file(source, target, settings, cast=cast, chunks=chunks)

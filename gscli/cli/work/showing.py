@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,14 @@ from gscli.cli.options import Settings
 from gscli.cli.work.drawing import save_text, view_options
 from gscli.files import files
 from gscli.files.element_types import dtype_label, dtype_named
+from gscli.files.readers import STORES, suffix_of
 from gscli.lab.statistics import statistics
+
+if TYPE_CHECKING:
+    from gscli.files.icechunk_store import Commit
+
+COMMITS_SHOWN = 20
+"""Versions of an Icechunk repository that are listed, the newest first."""
 
 
 def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: bool) -> int:
@@ -44,20 +51,38 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
 def members_of(text: str, limit: int) -> list[files.Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     source = files.Source.parse(text)
-    if source.kind != "file" or source.member is not None or not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
+    if source.kind != "file" or source.member is not None:
+        return None
+    if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
         return None
     found = files.members(source.path, max_bytes=limit)
-    return None if len(found) == 1 else found
+    return None if len(found) == 1 and not commits_of(source.path) else found
+
+
+def commits_of(path: str) -> list[Commit]:
+    """The newest versions of an Icechunk repository; none for anything else."""
+    if suffix_of(path) not in STORES:
+        return []
+    from gscli.files.zarr_place import is_repository, place_of
+
+    if not is_repository(place_of(path).path):
+        return []
+    from gscli.files.icechunk_store import history
+
+    return history(path, COMMITS_SHOWN)
 
 
 def _list(text: str, members: Sequence[files.Member], settings: Settings) -> None:
-    """One line per member: name, element type, shape, bytes."""
+    """One line per member: name, element type, shape, bytes; then the versions there are."""
+    commits = commits_of(text)
     if settings.json is not None:
         rows = [
             {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
             for m in members
         ]
-        sys.stdout.write(json.dumps({"file": text, "members": rows}) + "\n")
+        history = [commit._asdict() for commit in commits]
+        document = {"file": text, "members": rows, **({"history": history} if history else {})}
+        sys.stdout.write(json.dumps(document) + "\n")
         return
     if settings.quiet:
         return
@@ -67,6 +92,8 @@ def _list(text: str, members: Sequence[files.Member], settings: Settings) -> Non
         sys.stdout.write(f"{name:<{widths[0]}}  {kind:<{widths[1]}}  {size:>{widths[2]}} bytes\n")
     if not members:
         sys.stdout.write("no tensors\n")
+    for commit in commits:
+        sys.stdout.write(f"@{commit.snapshot}  {commit.written}  {safe(commit.message)}\n")
 
 
 def _tell_members(
@@ -111,8 +138,11 @@ def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) ->
         sys.stdout.write(shown)
 
 
-def convert_file(source: str, target: str, settings: Settings, *, cast: bool) -> int:
+def convert_file(
+    source: str, target: str, settings: Settings, *, cast: bool, chunks: str | None = None
+) -> int:
     """Copy a tensor into another format; a conversion that changes a value needs `--cast`."""
+    sizes = None if chunks is None else parsed_chunks(chunks)
     if cast and settings.dtype is None:
         raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
     if target == "-" and settings.json is not None:
@@ -124,11 +154,29 @@ def convert_file(source: str, target: str, settings: Settings, *, cast: bool) ->
     array = loaded.array
     if cast and settings.dtype is not None:
         array = _cast(array, dtype_named(settings.dtype), loaded.origin)
-    files.save(target, array, format=settings.format, max_bytes=limit)
+    files.save(target, array, format=settings.format, max_bytes=limit, chunks=sizes)
     if settings.json is not None:
         written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
         sys.stdout.write(json.dumps({"file": target, **written}) + "\n")
     return 0
+
+
+def parsed_chunks(text: str) -> list[int]:
+    """`--chunks`: a size for each axis.
+
+    >>> parsed_chunks("4096x-1")
+    [4096, -1]
+    """
+    try:
+        sizes = [int(part) for part in text.replace(",", "x").split("x")]
+    except ValueError:
+        sizes = [0]
+    if any(size < 1 and size != -1 for size in sizes):
+        raise UsageError(
+            "chunks takes a size for each axis", where=f"--chunks {text}"[:100],
+            valid="e.g. 4096x64; -1 is the whole axis",
+        )  # fmt: skip
+    return sizes
 
 
 def _cast(array: Array, wanted: np.dtype[Any], origin: str) -> Array:

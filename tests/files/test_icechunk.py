@@ -1,0 +1,95 @@
+"""Icechunk repositories as inputs: branches, tags, snapshots, history."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import icechunk
+import numpy as np
+import pytest
+import zarr
+
+from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.cli.guard import guarded
+from gscli.files import icechunk_store
+from gscli.files.files import load, members
+
+
+def repository(path: Path) -> tuple[str, list[str]]:
+    """A repository with two versions of one array; its path and snapshots, the oldest first."""
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(path)))
+    snapshots = []
+    for number in range(2):
+        session = repo.writable_session("main")
+        array = (
+            zarr.create_array(session.store, name="emb", shape=(4, 2), dtype="f4", chunks=(2, 2))
+            if number == 0
+            else zarr.open_array(session.store, path="emb", mode="r+")
+        )
+        array[...] = number + 1
+        snapshots.append(session.commit(f"version {number}"))
+    repo.create_tag("first", snapshot_id=snapshots[0])
+    return str(path), snapshots
+
+
+@pytest.mark.parametrize("name", ["t.icechunk", "t.zarr"])
+def test_every_version_is_read(tmp_path: Path, name: str) -> None:
+    path, (first, second) = repository(tmp_path / name)
+    for version, value in (
+        ("", 2), ("@main", 2), ("@first", 1), (f"@{first}", 1), (f"@{second}", 2),
+    ):  # fmt: skip
+        assert np.array_equal(load(f"{path}{version}::emb").array, np.full((4, 2), value, "f4"))
+        assert np.array_equal(load(f"{path}{version}").array, np.full((4, 2), value, "f4"))
+    assert [member.name for member in members(path)] == ["emb"]
+    with pytest.raises(CannotRead, match="no version second") as caught:
+        load(f"{path}@second")
+    assert caught.value.valid == "main, first"
+
+
+def test_history_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, (first, second) = repository(tmp_path / "t.icechunk")
+    assert guarded(["show", path]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "emb  float32 [4,2]  32 bytes"
+    assert [line.split()[0] for line in lines[1:3]] == [f"@{second}", f"@{first}"]
+    assert lines[1].endswith("version 1")
+    assert guarded(["show", f"{path}@first", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["history"][0]["message"] == "version 0"
+    assert len(icechunk_store.history(path, 1)) == 1
+    assert guarded(["show", f"{path}::emb", "-q"]) == 0
+
+
+def test_what_is_no_repository_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "none.icechunk").mkdir()
+    with pytest.raises(CannotRead, match="no Icechunk repository"):
+        load(f"{tmp_path}/none.icechunk@main")
+    with pytest.raises(UsageError, match="unknown kind of store ftp"):
+        load("ftp://host/t.icechunk")
+    repository(tmp_path / "t.icechunk")
+    with pytest.raises(ContentRefused):
+        load(f"{tmp_path}/t.icechunk@{'0' * 20}")
+
+
+def test_buckets_are_named_by_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    class Library:
+        @staticmethod
+        def s3_storage(**options: object) -> str:
+            seen.append(options)
+            return "s3"
+
+        @staticmethod
+        def gcs_storage(**options: object) -> str:
+            seen.append(options)
+            return "gs"
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:9000")
+    assert icechunk_store._storage(Library, "s3://bucket/some/t.icechunk") == "s3"
+    assert icechunk_store._storage(Library, "gs://bucket/t.icechunk") == "gs"
+    assert seen[0]["bucket"] == "bucket"
+    assert seen[0]["prefix"] == "some/t.icechunk"
+    assert seen[0]["allow_http"]
+    assert seen[1] == {"bucket": "bucket", "prefix": "t.icechunk", "from_env": True}

@@ -1,0 +1,499 @@
+"""Zarr stores as files: read, written, listed; what is hostile in them is refused."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+
+from gscli.base.errors import (
+    CannotRead,
+    CannotWrite,
+    ContentRefused,
+    DtypeRefused,
+    GscliError,
+    LimitRefused,
+    UsageError,
+)
+from gscli.cli.guard import guarded
+from gscli.files import files, packed
+from gscli.files.files import load, members, save
+from gscli.files.zarr_format import created
+from gscli.files.zarr_place import Place
+from gscli.files.zarr_store import Store, open_store
+
+LIMIT = 1 << 30
+DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
+
+
+def made(path: Path, data: Any = DATA, **options: Any) -> str:
+    """A store of zarr's own making."""
+    options = {"chunks": (4, 3)[: data.ndim], **options}
+    array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
+    array[...] = data
+    return str(path)
+
+
+CODECS: dict[str, dict[str, Any]] = {
+    "plain": {"compressors": None},
+    "zstd": {},
+    "gzip": {"compressors": zarr.codecs.GzipCodec()},
+    "blosc": {"compressors": zarr.codecs.BloscCodec()},
+    "checksum": {"compressors": [zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()]},
+    "sharded": {"shards": (8, 6)},
+    "sharded_gzip": {"shards": (8, 6), "compressors": zarr.codecs.GzipCodec()},
+    "v2": {"zarr_format": 2},
+    "v2_plain": {"zarr_format": 2, "compressors": None},
+    "v2_slash": {"zarr_format": 2, "chunk_key_encoding": {"name": "v2", "separator": "/"}},
+    "v2_zlib": {"zarr_format": 2, "compressors": numcodecs.Zlib()},
+    "v2_bz2": {"zarr_format": 2, "compressors": numcodecs.BZ2()},
+    "v2_lzma": {"zarr_format": 2, "compressors": numcodecs.LZMA()},
+    "v2_lz4": {"zarr_format": 2, "compressors": numcodecs.LZ4()},
+    "v2_delta": {"zarr_format": 2, "filters": [numcodecs.Delta("f4")]},
+    "v2_fortran": {"zarr_format": 2, "order": "F"},
+}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_any_codec_is_read(tmp_path: Path, codec: str) -> None:
+    read = load(made(tmp_path / "s.zarr", **CODECS[codec]))
+    assert np.array_equal(read.array, DATA)
+    assert read.typed
+    assert not read.array.flags.writeable
+    store = open_store(Place(str(tmp_path / "s.zarr")), LIMIT)
+    chunk = store.read((1, 0))
+    assert np.array_equal(chunk, DATA[store.box((1, 0))])
+    assert chunk.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint64", "float16", "float64", "complex64", ">f4", "U3", "S4"]
+)
+@pytest.mark.parametrize("version", [2, 3])
+def test_types_are_read(tmp_path: Path, dtype: str, version: int) -> None:
+    data = (np.arange(10) % 2).astype(dtype)
+    with pytest.warns() if version == 3 and dtype in ("U3", "S4") else _nothing():
+        path = made(tmp_path / "s.zarr", data, zarr_format=version)
+    array = load(path).array
+    assert array.dtype == data.dtype.newbyteorder("=")
+    assert np.array_equal(array, data)
+
+
+def _nothing() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int4", "str", "bool", "complex128"])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 0, 2), (7, 3)])
+def test_what_is_written_is_read_again(tmp_path: Path, dtype: str, shape: tuple[int, ...]) -> None:
+    path = str(tmp_path / "s.zarr")
+    numbers = (np.arange(np.prod(shape, dtype=int)) % 2).reshape(shape)
+    kind = "int64" if dtype in ("str", "bool") else dtype
+    array = load(json.dumps(numbers.tolist()), dtype=kind).array.reshape(shape)
+    array = array.astype(dtype) if dtype in ("str", "bool") else array
+    save(path, array)
+    again = load(path, dtype=dtype if dtype in ("bfloat16", "int4") else None).array
+    assert again.shape == shape
+    assert np.array_equal(again, array)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.zarr"]
+
+
+def test_opaque_elements_need_their_name(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    save(path, load("[1,2]", dtype="bfloat16").array)
+    with pytest.raises(DtypeRefused, match="opaque"):
+        load(path)
+    store = open_store(Place(path), LIMIT, load("[1]", dtype="bfloat16").array.dtype, True)
+    store.write((0,), load("[3,4]", dtype="bfloat16").array)
+    assert load(path, dtype="bfloat16").array.tolist() == [3, 4]
+
+
+def test_groups_are_listed_and_their_arrays_named(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    group = zarr.open_group(path, mode="w")
+    group.create_array("a/b", shape=(3,), dtype="i4")[:] = [1, 2, 3]
+    group.create_array("c", shape=(2,), dtype="f8")
+    Path(path, "link").symlink_to(tmp_path / "s.zarr" / "c")
+    assert [(m.name, m.dtype, m.shape, m.bytes) for m in members(path)] == [
+        ("c", "float64", (2,), 16),
+        ("a/b", "int32", (3,), 12),
+    ]
+    assert load(f"{path}::a/b").array.tolist() == [1, 2, 3]
+    with pytest.raises(UsageError, match="say which one"):
+        load(path)
+    with pytest.raises(CannotRead, match="is a group"):
+        load(f"{path}::a")
+    with pytest.raises(CannotRead, match="no Zarr array"):
+        load(f"{path}::a/c")
+
+
+def test_the_only_array_of_a_group_needs_no_name(tmp_path: Path) -> None:
+    save(f"{tmp_path}/s.zarr::deep/er", DATA)
+    assert np.array_equal(load(f"{tmp_path}/s.zarr").array, DATA)
+
+
+def test_an_archive_is_read_and_never_written(tmp_path: Path) -> None:
+    made(tmp_path / "s.zarr")
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for path in (tmp_path / "s.zarr").rglob("*"):
+            archive.write(path, path.relative_to(tmp_path / "s.zarr"))
+    path = str(tmp_path / "s.zip")
+    assert np.array_equal(load(path).array, DATA)
+    store = open_store(Place(path), LIMIT)
+    assert len(list(store.keys())) == 6
+    assert store.folder is None
+    assert store.encoded("c/9/9") is None
+    with zipfile.ZipFile(tmp_path / "e.zip", "w") as archive:
+        archive.write(tmp_path / "s.zarr" / "zarr.json", "zarr.json")
+    assert not open_store(Place(f"{tmp_path}/e.zip"), LIMIT).read((0, 0)).any()
+    with pytest.raises(UsageError, match="no format"):
+        save(path, DATA)
+    Path(path).write_bytes(b"hello")
+    with pytest.raises(ContentRefused, match="not a Zarr store"):
+        load(path)
+    Path(path).write_bytes(b"PKhello")
+    with pytest.raises(ContentRefused, match="not a sound"):
+        load(path)
+
+
+def test_an_array_is_added_to_a_group_and_replaced_in_it(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    save(f"{path}::a", DATA)
+    save(f"{path}::g/a", DATA)
+    save(f"{path}::g/b", DATA + 1)
+    save(f"{path}::a", DATA[:2])
+    assert load(f"{path}::a").array.shape == (2, 6)
+    assert np.array_equal(load(f"{path}::g/b").array, DATA + 1)
+    assert not [name for _, names, _ in os.walk(path) for name in names if "gscli" in name]
+    save(f"{tmp_path}/one.zarr", DATA)
+    with pytest.raises(CannotWrite, match="an array, not a group"):
+        save(f"{tmp_path}/one.zarr::a", DATA)
+
+
+def test_consolidated_metadata_would_hide_a_new_array(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    save(f"{path}::a", DATA)
+    group = zarr.open_group(path, mode="r+", zarr_format=3)
+    document = json.loads(Path(path, "zarr.json").read_text())
+    member = json.loads(Path(path, "a", "zarr.json").read_text())
+    document["consolidated_metadata"] = {
+        "kind": "inline", "must_understand": False, "metadata": {"a": member},
+    }  # fmt: skip
+    Path(path, "zarr.json").write_text(json.dumps(document))
+    del group
+    with pytest.raises(CannotWrite, match="consolidated"):
+        save(f"{path}::b", DATA)
+
+
+def test_a_store_replaces_an_older_one_whole(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    save(path, DATA)
+    save(path, DATA[:3])
+    assert load(path).array.shape == (3, 6)
+    assert [path.name for path in tmp_path.iterdir()] == ["s.zarr"]
+
+
+def test_chunks_are_those_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "s.zarr")
+    assert guarded(["convert", "arange:10x6", path, "--chunks", "3x-1"]) == 0
+    assert zarr.open_array(path, mode="r").chunks == (3, 6)
+    for words, says in (
+        (["--chunks", "3"], "1 sizes, the array has 2 axes"),
+        (["--chunks", "3xb"], "a size for each axis"),
+        (["--chunks", "0x1"], "a size for each axis"),
+    ):
+        assert guarded(["convert", "arange:10x6", path, *words]) == 2
+        assert says in capsys.readouterr().err
+    assert guarded(["convert", "arange:4", f"{tmp_path}/x.npy", "--chunks", "2"]) == 2
+    assert guarded(["convert", "arange:4", "-", "-f", "zarr"]) == 2
+
+
+def test_a_store_is_shown_and_gathered_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = made(tmp_path / "s.zarr")
+    assert guarded(["show", path, "--stat"]) == 0
+    assert "float32 [10,6]" in capsys.readouterr().out
+    assert guarded(["gather", path, "[3]", "--json=output"]) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == DATA[3].tolist()
+    zarr.open_group(f"{tmp_path}/g.zarr", mode="w").create_array("x", shape=(1,), dtype="i4")
+    zarr.open_group(f"{tmp_path}/g.zarr", mode="a").create_array("y", shape=(1,), dtype="i4")
+    assert guarded(["show", f"{tmp_path}/g.zarr"]) == 0
+    assert capsys.readouterr().out.startswith("x  int32 [1]")
+
+
+@pytest.mark.parametrize("member", ["../s.zarr", "a/../b", "a//b", "a/./b", "a\\b"])
+def test_paths_stay_in_the_store(tmp_path: Path, member: str) -> None:
+    with pytest.raises(CannotRead, match="no path of an array"):
+        load(f"{made(tmp_path / 's.zarr')}::{member}")
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    path = made(tmp_path / "s.zarr", compressors=None)
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(48))
+    chunk = Path(path, "c/0/0")
+    chunk.unlink()
+    chunk.symlink_to(secret)
+    with pytest.raises(ContentRefused, match="link"):
+        load(path)
+    chunk.unlink()
+    os.mkfifo(chunk)
+    with pytest.raises(ContentRefused, match="link or no file"):
+        load(path)
+    chunk.unlink()
+    Path(path, "c").rename(tmp_path / "elsewhere")
+    Path(path, "c").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ContentRefused, match="link"):
+        open_store(Place(path), LIMIT).read((1, 0))
+    other = zarr.open_group(f"{tmp_path}/g.zarr", mode="w")
+    other.create_array("a", shape=(1,), dtype="i4")
+    Path(tmp_path, "g.zarr", "b").symlink_to(tmp_path / "g.zarr" / "a")
+    with pytest.raises(ContentRefused, match="is a link"):
+        load(f"{tmp_path}/g.zarr::b")
+    Path(path, "zarr.json").rename(tmp_path / "z")
+    Path(path, "zarr.json").symlink_to(tmp_path / "z")
+    with pytest.raises(ContentRefused, match=r"zarr\.json is a link"):
+        load(path)
+
+
+def changed(path: str, **fields: Any) -> str:
+    """The same store with other metadata."""
+    file = Path(path, "zarr.json")
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+    return path
+
+
+def grid(*sizes: int) -> dict[str, Any]:
+    return {"name": "regular", "configuration": {"chunk_shape": list(sizes)}}
+
+
+HOSTILE: dict[str, tuple[dict[str, Any], type[GscliError], str]] = {
+    "huge": ({"shape": [2**40, 6]}, LimitRefused, "larger than the limit"),
+    "beyond": ({"shape": [2**62, 6]}, ContentRefused, "no array can"),
+    "zero_and_huge": ({"shape": [0, 2**62]}, ContentRefused, "no array can"),
+    "minus": ({"shape": [-1, 6]}, ContentRefused, "not a sound"),
+    "chunk_huge": ({"chunk_grid": grid(2**40, 6)}, LimitRefused, "a chunk"),
+    "rank": ({"shape": [10]}, ContentRefused, "not a sound"),
+    "object": ({"data_type": "string", "fill_value": ""}, GscliError, "sound|objects"),
+    "codec": ({"codecs": [{"name": "pickle"}]}, ContentRefused, "not a sound"),
+    "type": ({"data_type": "float99"}, ContentRefused, "not a sound"),
+    "kind": ({"node_type": "other"}, CannotRead, "no Zarr array"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_metadata_is_refused(tmp_path: Path, name: str) -> None:
+    fields, error, says = HOSTILE[name]
+    with pytest.raises(error, match=says):
+        load(changed(made(tmp_path / "s.zarr"), **fields))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '{"a":' * 5000, "\0", '"\\ud800"'])
+def test_metadata_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    path = made(tmp_path / "s.zarr")
+    Path(path, "zarr.json").write_text(text)
+    with pytest.raises(ContentRefused, match="not a sound"):
+        load(path)
+
+
+def test_metadata_may_not_be_long(tmp_path: Path) -> None:
+    path = made(tmp_path / "s.zarr")
+    with Path(path, "zarr.json").open("ab") as file:
+        file.truncate(17 << 20)
+    with pytest.raises(LimitRefused, match=r"zarr\.json"):
+        load(path)
+
+
+def test_objects_are_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "s.zarr")
+    zarr.create_array(path, shape=(2,), dtype="str", zarr_format=2, chunks=(2,))
+    with pytest.raises(DtypeRefused, match="objects or records"):
+        load(path)
+    zarr.create_array(
+        path, shape=(2,), dtype=[("a", "i4")], zarr_format=2, chunks=(2,), overwrite=True
+    )
+    with pytest.raises(DtypeRefused, match="objects or records"):
+        load(path)
+    zarr.create_array(path, shape=(2,), dtype="M8[s]", zarr_format=2, overwrite=True)
+    with pytest.raises(DtypeRefused, match="not supported"):
+        load(path)
+
+
+def test_broken_chunks_are_refused(tmp_path: Path) -> None:
+    for name, options in CODECS.items():
+        if name == "v2_lz4":
+            continue  # its own length is trusted only up to the size of the chunk
+        path = made(tmp_path / f"{name}.zarr", **options)
+        chunk = next(p for p in sorted(Path(path).rglob("*")) if p.is_file() and "z" not in p.name)
+        for content in (b"", b"hello", chunk.read_bytes()[: chunk.stat().st_size // 2]):
+            chunk.write_bytes(content)
+            with pytest.raises(GscliError):
+                load(path)
+
+
+BOMBS = {
+    "zlib": (numcodecs.Zlib(), zlib.compress(bytes(80 << 20))),
+    "gzip": (numcodecs.GZip(), gzip.compress(bytes(80 << 20))),
+    "bz2": (numcodecs.BZ2(), bz2.compress(bytes(80 << 20))),
+    "lzma": (numcodecs.LZMA(), lzma.compress(bytes(80 << 20))),
+    "zstd": (numcodecs.Zstd(), bytes(numcodecs.Zstd().encode(bytes(80 << 20)))),
+    "lz4": (numcodecs.LZ4(), bytes(numcodecs.LZ4().encode(bytes(80 << 20)))),
+    "blosc": (numcodecs.Blosc(), bytes(numcodecs.Blosc().encode(bytes(80 << 20)))),
+}
+
+
+@pytest.mark.parametrize("codec", BOMBS)
+def test_chunks_that_inflate_are_refused(tmp_path: Path, codec: str) -> None:
+    compressor, bomb = BOMBS[codec]
+    path = made(tmp_path / "s.zarr", zarr_format=2, compressors=compressor)
+    Path(path, "0.0").write_bytes(bomb)
+    with pytest.raises(ContentRefused, match="larger than its cells"):
+        load(path)
+
+
+def test_inner_chunks_that_inflate_are_refused(tmp_path: Path) -> None:
+    path = made(tmp_path / "s.zarr", shards=(8, 6), compressors=zarr.codecs.GzipCodec())
+    bomb = gzip.compress(bytes(80 << 20))
+    inner = np.full((4, 2), 2**64 - 1, "<u8")
+    inner[0] = 0, len(bomb)
+    index = inner.tobytes()
+    import google_crc32c
+
+    checksum = google_crc32c.value(index).to_bytes(4, "little")
+    Path(path, "c/0/0").write_bytes(bomb + index + checksum)
+    with pytest.raises(ContentRefused, match="larger than its cells"):
+        load(path)
+
+
+def test_zstd_frames_need_not_say_how_large_they_are() -> None:
+    block = b"\x28\xb5\x2f\xfd\x00\x58"
+    last_raw = (5 << 3 | 1).to_bytes(3, "little")
+    assert packed.BOUNDS["zstd"](block + last_raw + b"hello", 100) == 5
+    repeated = (9 << 3 | 2).to_bytes(3, "little") + b"x"
+    assert packed.BOUNDS["zstd"](block + repeated + last_raw + b"hello", 100) == 14
+    packed_block = (4 << 3 | 5).to_bytes(3, "little") + b"abcd"
+    assert packed.BOUNDS["zstd"](block + packed_block, 100) == 1 << 17
+    skipped = b"\x50\x2a\x4d\x18\x02\x00\x00\x00ab"
+    assert packed.BOUNDS["zstd"](skipped + block + last_raw + b"hello", 100) == 5
+    many = (4 << 3 | 4).to_bytes(3, "little") + b"abcd"
+    assert packed.BOUNDS["zstd"](block + many * 3, 1 << 18) > 1 << 18
+    assert packed.BOUNDS["zstd"](block + many[:2], 1 << 18) == 0
+
+
+def test_what_is_there_is_never_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "s.zarr"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(CannotWrite, match="something else"):
+        save(str(folder), DATA)
+    assert (folder / "notes.txt").read_text() == "mine"
+    (tmp_path / "f.zarr").write_text("a file")
+    with pytest.raises(CannotWrite, match="is no folder"):
+        save(f"{tmp_path}/f.zarr", DATA)
+    with pytest.raises(CannotRead, match="cannot read"):
+        load(str(tmp_path / "none.zarr"))
+    with pytest.raises(CannotWrite, match="no such file"):
+        save(f"{tmp_path}/none/s.zarr", DATA)
+    with pytest.raises(CannotWrite, match=r"a folder NAME\.zarr"):
+        save(f"{tmp_path}/x", DATA, format="zarr")
+    with pytest.raises(CannotWrite, match="Icechunk"):
+        save(f"{tmp_path}/s.zarr@main", DATA)
+
+
+def test_an_empty_folder_is_used(tmp_path: Path) -> None:
+    (tmp_path / "s.zarr").mkdir()
+    save(f"{tmp_path}/s.zarr", DATA)
+    assert np.array_equal(load(f"{tmp_path}/s.zarr").array, DATA)
+    (tmp_path / "e.zarr").mkdir()
+    with pytest.raises(CannotRead, match="no Zarr array"):
+        load(f"{tmp_path}/e.zarr")
+
+
+def test_a_missing_package_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path / "s.zarr")
+    monkeypatch.setitem(__import__("sys").modules, "zarr", None)
+    with pytest.raises(CannotRead) as caught:
+        load(path)
+    assert "gscli[zarr]" in caught.value.hint
+    with pytest.raises(CannotRead):
+        save(f"{tmp_path}/t.zarr", DATA)
+    assert not Path(tmp_path, "t.zarr").exists()
+
+
+def test_stores_are_pickled_as_places(tmp_path: Path) -> None:
+    import pickle
+
+    store = open_store(Place(made(tmp_path / "s.zarr")), LIMIT)
+    again: Store = pickle.loads(pickle.dumps(store))
+    assert np.array_equal(again.whole(), DATA)
+    fresh = created(Place(str(tmp_path / "n.zarr")), np.dtype("f4"), (3,), like=store)
+    assert [codec.to_dict() for codec in fresh.array.compressors] == [
+        codec.to_dict() for codec in store.array.compressors
+    ]
+
+
+def test_a_store_inside_a_folder_of_inputs_is_no_single_array(tmp_path: Path) -> None:
+    save(f"{tmp_path}/call.zarr::data", DATA)
+    save(f"{tmp_path}/call.zarr::indices", np.array([1]))
+    found = files.load_many(f"{tmp_path}/call.zarr", ["data", "indices"])
+    assert np.array_equal(found["data"].array, DATA)
+
+
+def test_filled_chunks_are_stored_all_the_same(tmp_path: Path) -> None:
+    """-0.0 equals the fill value 0.0 and has other bits."""
+    path = f"{tmp_path}/s.zarr"
+    save(path, np.array([-0.0, 0.0], np.float32))
+    assert np.signbit(load(path).array).tolist() == [True, False]
+
+
+def test_chunks_of_any_layout_are_found(tmp_path: Path) -> None:
+    path = made(tmp_path / "s.zarr")
+    Path(path, "c", "0", "junk.partial").write_text("x")
+    assert len(list(open_store(Place(path), LIMIT).keys())) == 6
+    empty = str(tmp_path / "e.zarr")
+    zarr.create_array(empty, shape=(4,), dtype="f4", chunks=(2,))
+    store = open_store(Place(empty), LIMIT)
+    assert list(store.keys()) == []
+    assert store.whole().tolist() == [0] * 4
+    assert store.read((1,)).tolist() == [0, 0]
+    gone = open_store(Place(made(tmp_path / "g.zarr")), LIMIT)
+    Path(tmp_path, "g.zarr").rename(tmp_path / "h.zarr")
+    assert list(gone.keys()) == []
+
+
+def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path / "s.zarr")
+    store = open_store(Place(path), LIMIT, writable=True)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(zarr.storage._local, "_put", full)
+    with pytest.raises(CannotWrite, match="No space"):
+        store.write((0, 0), DATA[:4, :3])
+
+    def large(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(zarr.storage._local, "_put", large)
+    with pytest.raises(MemoryError):
+        store.write((0, 0), DATA[:4, :3])
+    monkeypatch.setattr(zarr.storage._local, "_put", None)
+    with pytest.raises(CannotWrite, match="not callable"):
+        store.write((0, 0), DATA[:4, :3])
