@@ -28,7 +28,7 @@ TOOLS: dict[str, str] = {
     "cases": "Write test cases that cover each rule, for a CI that cannot call gscli.",
     "runtimes": "Which runtimes can be asked, what is installed, and their adapters.",
     "diff": "Hold two tensors against each other, cell by cell.",
-    "run": "Run ONNX node-test folders and compare with their outputs.",
+    "run": "Run ONNX node tests, or a node of a model with inputs from files.",
     "batch": "Run one job per line of a JSON Lines file.",
     "show": "List what a file holds, or print a tensor.",
     "convert": "Copy a tensor from one format to another.",

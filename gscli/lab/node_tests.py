@@ -15,23 +15,16 @@ from numpy.typing import NDArray
 from gscli.base.errors import CannotRead, ContentRefused, GscliError
 from gscli.base.text import counted, safe
 from gscli.files import files
-from gscli.files.content import open_content
-from gscli.files.extras import extra
 from gscli.files.regular import reading
-from gscli.files.tensorproto import parsed
-from gscli.frameworks import framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import difference, operator_name
+from gscli.lab.cases import difference
+from gscli.lab.models import Model, NotOurs, attributes_of, data_set_of, number_of, operator_of
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
-OWN_DOMAINS = ("", "ai.onnx")
-"""Names of the domain whose operators the ONNX standard defines."""
-
-
-class NotOurs(ContentRefused):
-    """A sound model that gscli has no operator for."""
+DATA_SET = "test_data_set_"
+"""What the names of folders with recorded inputs and outputs begin with."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ class Outcome:
 def folders_below(paths: list[str]) -> list[Path]:
     """Folders that hold a model: the ones named, or those one level below them, sorted.
 
-    A model.onnx may be named in place of its folder.
+    A model.onnx may be named in place of its folder, and one data set of a folder alone.
     """
     found: list[Path] = []
     for text in paths:
@@ -82,7 +75,8 @@ def folders_below(paths: list[str]) -> list[Path]:
         with reading(safe(text)):
             if path.name == MODEL and path.is_file():
                 path = path.parent
-            if (path / MODEL).is_file():
+            alone = path.name.startswith(DATA_SET) and (path.parent / MODEL).is_file()
+            if alone or (path / MODEL).is_file():
                 found.append(path)
                 continue
             below = sorted(model.parent for model in path.glob(f"*/{MODEL}"))
@@ -97,11 +91,16 @@ def folders_below(paths: list[str]) -> list[Path]:
 
 
 def run_folder(folder: Path) -> Iterator[Outcome]:
-    """Run every data set of one folder; a refusal is an outcome, not an error."""
+    """Run every data set of one folder, or one that is named itself.
+
+    A refusal is an outcome, not an error.
+    """
+    chosen = None if (folder / MODEL).is_file() else folder
+    folder = folder if chosen is None else folder.parent
     name = safe(str(folder))
     try:
         node = read_node(folder / MODEL)
-        sets = sorted(folder.glob("test_data_set_*"), key=_number)
+        sets = [chosen] if chosen else sorted(folder.glob(f"{DATA_SET}*"), key=number_of)
     except NotOurs as reason:
         yield Outcome(name, "", skipped=reason.problem)
         return
@@ -116,11 +115,6 @@ def run_folder(folder: Path) -> Iterator[Outcome]:
         except GscliError as error:
             problem = str(error)
         yield Outcome(name, safe(data_set.name), problem)
-
-
-def _number(data_set: Path) -> tuple[int, str]:
-    number = data_set.name.rpartition("_")[2]
-    return int(number) if number.isdecimal() else -1, data_set.name
 
 
 def _judge(node: Node, data_set: Path) -> str:
@@ -145,43 +139,29 @@ def _tensor(path: Path, name: str) -> NDArray[Any]:
     return files.load(str(path), name=name).array
 
 
+def is_test(path: str) -> bool:
+    """Whether a file is the model of a node test: one node, with a data set beside it.
+
+    So are those of which a test's outcome tells more: a damaged one, and one node of another kind.
+    """
+    try:
+        model = Model.read(path, files.MAX_BYTES)
+    except ContentRefused:
+        return True
+    tested = data_set_of(Path(path).parent) is not None
+    return len(model.nodes) == 1 and (tested or not model.family)
+
+
 def read_node(path: Path) -> Node:
     """The node of a one-node model. ContentRefused for damage; needs the onnx package.
 
     NotOurs for several nodes, another domain, or an operator that is no gather or scatter.
     """
-    with open_content(str(path), MODEL_LIMIT) as content:
-        model = parsed("ModelProto", content, MODEL_LIMIT)
+    model = Model.read(str(path), MODEL_LIMIT)
     if len(model.graph.node) != 1:
         raise NotOurs(
             f"the model has {counted(len(model.graph.node), 'node')}, a node test has one"
         )
     node = model.graph.node[0]
-    opsets = [entry.version for entry in model.opset_import if entry.domain in OWN_DOMAINS]
-    operator = _operator(node.op_type, node.domain)
-    return Node(operator, _attributes(node), max(opsets, default=1), len(node.input))
-
-
-def _operator(op_type: str, domain: str) -> Operator:
-    if domain not in OWN_DOMAINS:
-        raise NotOurs(f"{safe(op_type, 60)} is of the domain {safe(domain, 60)}")
-    found = framework("onnx").operators.get(operator_name("onnx", op_type).removeprefix("onnx."))
-    if found is None:
-        raise NotOurs(f"gscli has no operator {safe(op_type, 60)}")
-    return found
-
-
-def _attributes(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message
-    helper = extra("onnx.helper", "onnx")
-    values: dict[str, object] = {}
-    for item in node.attribute:
-        if item.name in values:
-            raise ContentRefused(f"the attribute {safe(item.name, 60)} stands twice")
-        try:
-            values[item.name] = helper.get_attribute_value(item)
-        except ValueError:  # a reference into a function around the node, or a type yet to come
-            raise ContentRefused(f"the attribute {safe(item.name, 60)} has no value") from None
-    return {
-        name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        for name, value in values.items()
-    }
+    operator = operator_of(node.op_type, node.domain)
+    return Node(operator, attributes_of(node), model.opset, len(node.input))

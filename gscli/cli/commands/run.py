@@ -1,4 +1,4 @@
-"""`gscli run FOLDER…`."""
+"""`gscli run FOLDER…` and `gscli run MODEL.onnx …`."""
 
 from __future__ import annotations
 
@@ -10,51 +10,115 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gscli.base.errors import InputRefused, UsageError
-from gscli.base.text import counted
+from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 
 if TYPE_CHECKING:
+    from gscli.cli.work.nodes import Place
     from gscli.lab.node_tests import Outcome
 
 LISTED = 10
 """Skipped folders that are listed, unless -v asks for all."""
 
 
+SHARED_OPTIONS = (
+    "output", "format", DOCUMENT, "strict", "expect", "rtol", "atol", "max_bytes", "show", "full",
+    "rows", "edge", "slice", "precision", "limit", "step", "svg", "theme", "html", "plain",
+    "color", "palette", "width", "debug",
+)  # fmt: skip
+OF_A_NODE = ("output", "format", "strict", "expect", "rtol", "atol", "show", "slice", "step", "svg",
+             "html")  # fmt: skip
+"""Options that ask for one node to be run."""
+
+
 def build() -> Any:
     """The command."""
-    return tool(run, "run", DOCUMENT)
+    return tool(run, "run", *SHARED_OPTIONS)
 
 
 def run(
     folders: Annotated[
         list[str],
         typer.Argument(
-            metavar="FOLDER...",
-            help="node-test folders, or folders of them",
+            metavar="FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
+            help="node tests, folders of them, or a model and inputs of a node",
             autocompletion=complete_file,
         ),
     ],
     only: Annotated[
         str, typer.Option(help="only folders whose name contains TEXT", metavar="TEXT")
     ] = "",
+    node: Annotated[
+        str | None,
+        typer.Option(help="run this node: its name, an output's, or Gather#0", metavar="NAME"),
+    ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="also what passed")] = False,
     *,
     settings: Settings,
 ) -> int:
-    """Run official ONNX node tests and compare with their outputs.
+    """Run official ONNX node tests, or a node of a model.
 
     A folder holds model.onnx with one node and test_data_set_*/input_*.pb, output_*.pb; a folder of
-    such folders stands for all of them. A line per failure, then N passed, M failed. A node that is
-    no gather or scatter is skipped, with the reason. Exit status 1 when any fails, 65 when there is
-    nothing to run.
+    such folders stands for all of them, test_data_set_0 for itself. A line per failure, then N
+    passed, M failed. A node that is no gather or scatter is skipped, with the reason. Exit status 1
+    when any fails, 65 when there is nothing to run.
+
+    Of a model with more nodes the gathers and scatters are listed, with shapes. --node runs one:
+    its constants come from the model, other inputs from INPUT files in their order, as NAME=FILE,
+    by the names of tensors from one .npz, .safetensors or folder, or from test_data_set_0 beside
+    the model. The result is drawn and, with --expect or a recorded output, held against it.
 
     \b
     Examples:
       gscli run node/test_scatternd_add
       gscli run node --only scatter --json
+      gscli run model.onnx
+      gscli run model.onnx --node Scatter_7 data=x.npy updates=u.npy --expect answer.npy
     """
+    place = _model_asked(folders, node, settings)
+    if place is not None:
+        from gscli.cli.work.nodes import list_nodes, run_node
+
+        settings = settings._replace(quiet=quiet, verbose=verbose)
+        if node is None and not _one_is_meant(folders, settings) and place.node is None:
+            return list_nodes(place, settings)
+        return run_node(place, node, folders[1:], settings)
+    return _run_tests(folders, settings, only=only, quiet=quiet, verbose=verbose)
+
+
+def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -> Place | None:
+    """The model of which a node is asked for, or one that is no node test; None for tests."""
+    from gscli.cli.work.nodes import place_of
+    from gscli.lab.node_tests import is_test
+
+    place = place_of(folders[0])
+    if place is None:
+        if node is not None:
+            raise UsageError(
+                "--node needs a model", where=safe(folders[0]),
+                hint=f"gscli run MODEL.onnx --node {node}"[:200],
+            )  # fmt: skip
+        return None
+    if node is not None or place.node is not None or _one_is_meant(folders, settings):
+        return place
+    alone = len(folders) == 1 and not is_test(place.path)
+    return place if alone else None
+
+
+def _one_is_meant(folders: Sequence[str], settings: Settings) -> bool:
+    """Whether inputs stand behind the model, or an option asks for one node's picture or result."""
+    from gscli.cli.work.nodes import place_of
+
+    inputs = len(folders) > 1 and any(place_of(word) is None for word in folders[1:])
+    beside = inputs and folders[0].partition("::")[0].lower().endswith(".onnx")
+    return beside or any(getattr(settings, name) not in (None, False) for name in OF_A_NODE)
+
+
+def _run_tests(
+    folders: list[str], settings: Settings, *, only: str, quiet: bool, verbose: bool
+) -> int:
     from gscli.lab.node_tests import folders_below, run_folder
     from gscli.views.progress_bar import Progress
 

@@ -44,7 +44,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
         elif statistics_only:
             _tell_members(text, listed, settings, limit)
         else:
-            _list(text, listed, settings)
+            _list(text, listed, settings, limit)
     return 0
 
 
@@ -56,7 +56,8 @@ def members_of(text: str, limit: int) -> list[files.Member] | None:
     if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
         return None
     found = files.members(source.path, max_bytes=limit)
-    return None if len(found) == 1 and not commits_of(source.path) else found
+    lone = len(found) == 1 and not commits_of(source.path) and not is_model(text)
+    return None if lone else found
 
 
 def commits_of(path: str) -> list[Commit]:
@@ -72,16 +73,25 @@ def commits_of(path: str) -> list[Commit]:
     return history(path, COMMITS_SHOWN)
 
 
-def _list(text: str, members: Sequence[files.Member], settings: Settings) -> None:
-    """One line per member: name, element type, shape, bytes; then the versions there are."""
-    commits = commits_of(text)
+def is_model(text: str) -> bool:
+    """Whether an ONNX model is named, which has nodes besides tensors."""
+    return text.lower().endswith(".onnx")
+
+
+def _list(text: str, members: Sequence[files.Member], settings: Settings, limit: int) -> None:
+    """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
+    commits, told, nodes = commits_of(text), "", dict[str, object]()
+    if is_model(text):
+        from gscli.cli.work.node_listing import model_nodes
+
+        told, nodes["nodes"] = model_nodes(text, limit)
     if settings.json is not None:
         rows = [
             {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
             for m in members
         ]
-        history = [commit._asdict() for commit in commits]
-        document = {"file": text, "members": rows, **({"history": history} if history else {})}
+        history = {"history": [commit._asdict() for commit in commits]} if commits else {}
+        document = {"file": text, "members": rows, **history, **nodes}
         sys.stdout.write(json.dumps(document) + "\n")
         return
     if settings.quiet:
@@ -94,6 +104,7 @@ def _list(text: str, members: Sequence[files.Member], settings: Settings) -> Non
         sys.stdout.write("no tensors\n")
     for commit in commits:
         sys.stdout.write(f"@{commit.snapshot}  {commit.written}  {safe(commit.message)}\n")
+    sys.stdout.write(told)
 
 
 def _tell_members(

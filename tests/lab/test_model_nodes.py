@@ -1,0 +1,248 @@
+"""Nodes of larger models: listed, addressed, run with given inputs and what the model holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import Array
+
+from gscli.cli.guard import guarded
+
+onnx = pytest.importorskip("onnx")
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+NEW = np.ones((3, 3), np.float32)
+
+
+def added() -> Array:
+    """X with NEW added to rows 0, 3 and 2, as the node does."""
+    output = X.copy()
+    for row, update in zip((0, 3, 2), NEW, strict=True):
+        output[row] += update
+    return output
+
+
+def model() -> Any:
+    """Six nodes: one of another kind, one without a name, two that share one."""
+    helper, values, kinds = onnx.helper, onnx.numpy_helper.from_array, onnx.TensorProto
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("Gather", ["r", "rows"], ["picked"], axis=0),
+        helper.make_node(
+            "ScatterND", ["x", "idx", "upd"], ["scattered"], name="/layers.0/scatter",
+            reduction="add",
+        ),
+        helper.make_node("Constant", [], ["c"], value=values(np.array([[0, 1, 0]]), "c")),
+        helper.make_node("GatherElements", ["scattered", "c"], ["y"], name="same"),
+        helper.make_node("Gather", ["y", "c"], ["z"], name="same", axis=1),
+    ]  # fmt: skip
+    graph = helper.make_graph(
+        nodes, "g",
+        [
+            helper.make_tensor_value_info("x", kinds.FLOAT, ["N", 3]),
+            helper.make_tensor_value_info("rows", kinds.INT64, [2]),
+            helper.make_tensor_value_info("upd", kinds.FLOAT, [3, 3]),
+        ],
+        [helper.make_tensor_value_info("scattered", kinds.FLOAT, None)],
+        [values(np.array([[0], [-1], [2]]), "idx")],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with the model, tensors, and the model once more beside a recorded data set."""
+    monkeypatch.chdir(tmp_path)
+    Path("net.onnx").write_bytes(model().SerializeToString())
+    np.save("x.npy", X)
+    np.save("new.npy", NEW)
+    np.save("right.npy", added())
+    np.savez("saved.npz", x=X, upd=NEW, other=np.zeros(1))
+    data_set = Path("net/test_data_set_0")
+    data_set.mkdir(parents=True)
+    Path("net/model.onnx").write_bytes(model().SerializeToString())
+    recorded = {"input_0": X, "input_1": np.array([1, 2]), "input_2": NEW, "output_0": added()}
+    for name, array in recorded.items():
+        tensor = onnx.numpy_helper.from_array(array, name)
+        (data_set / f"{name}.pb").write_bytes(tensor.SerializeToString())
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    status = guarded(["run", *words])
+    printed = capsys.readouterr()
+    return status, printed.out, printed.err
+
+
+@pytest.mark.parametrize("named", ["net.onnx", "net", "net/model.onnx"])
+def test_a_larger_model_lists_its_gathers_and_scatters(
+    capsys: pytest.CaptureFixture[str], named: str
+) -> None:
+    status, told, hint = ran(capsys, named)
+    assert status == 0
+    first, *rows = told.splitlines()
+    assert first.endswith(": opset 18, 4 of 6 nodes are gather or scatter")
+    assert [row.split()[:2] for row in rows] == [
+        ["picked", "Gather"], ["/layers.0/scatter", "ScatterND"], ["y", "GatherElements"],
+        ["z", "Gather"],
+    ]  # fmt: skip
+    assert "x float32 [N,3], idx int64 [3,1] (constant), upd float32 [3,3]" in rows[1]
+    assert "-> scattered float32 [N,3]  reduction=add" in rows[1]
+    assert "--node picked" in hint
+
+
+def test_a_listing_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    document = json.loads(ran(capsys, "net.onnx", "--json")[1])
+    assert document["opset"] == 18
+    assert [node["op"] for node in document["nodes"]] == [
+        "Gather", "ScatterND", "GatherElements", "Gather",
+    ]  # fmt: skip
+    assert document["nodes"][1]["attrs"] == {"reduction": "add"}
+    assert document["nodes"][1]["inputs"][1] == {
+        "name": "idx", "type": "int64 [3,1]", "constant": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("net.onnx", "--node", "/layers.0/scatter", "x.npy", "new.npy"),
+        ("net.onnx", "--node", "scattered", "x.npy", "net.onnx::idx", "new.npy"),
+        ("net.onnx::scattered", "updates=new.npy", "x=x.npy"),
+        ("net.onnx", "--node", "ScatterND#0", "saved.npz"),
+        ("net.onnx", "--node", "ScatterND#0", "saved.npz", "indices=[[0],[3],[2]]"),
+        ("net", "--node", "scattered"),
+        ("net/test_data_set_0", "--node", "scattered"),
+        ("net.onnx", "--node", "scattered", "net/test_data_set_0"),
+    ],
+    ids=["order", "all", "by name", "file of names", "both", "recorded", "data set", "beside"],
+)
+def test_a_node_runs_with_what_is_given_and_what_the_model_holds(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    status, told, _ = ran(capsys, *words, "--expect", "right.npy")
+    assert status == 0
+    assert told.startswith("scatter-nd   reduction=add")
+    assert told.endswith("as expected: all 12 cells of right.npy\n")
+
+
+def test_recorded_outputs_are_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told, _ = ran(capsys, "net", "--node", "scattered")
+    assert status == 0
+    assert told.endswith("as expected: all 12 cells of net/test_data_set_0/output_0.pb\n")
+    status, told, _ = ran(capsys, "net", "--node", "scattered", "x.npy")
+    assert status == 0
+    assert "expected" not in told, "with other inputs the recorded output says nothing"
+
+
+def test_a_wrong_answer_is_told_with_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = added()
+    wrong[3] -= 1
+    wrong[0] += 1
+    np.save("wrong.npy", wrong)
+    words = ("net.onnx", "--node", "scattered", "saved.npz")
+    status, told, _ = ran(capsys, *words, "--expect", "wrong.npy")
+    assert status == 1
+    assert "negative indices are read as 0 (entries a, b, 6 cells)" in told
+    status, told, _ = ran(capsys, *words, "--expect", "wrong.npy", "--json")
+    assert status == 1
+    assert json.loads(told)["expectation"]["different"] == 6
+    assert ran(capsys, *words, "-o", "out.npy")[:2] == (0, "")
+    assert np.array_equal(np.load("out.npy"), added())
+
+
+def test_opset_and_attributes_are_the_models(capsys: pytest.CaptureFixture[str]) -> None:
+    status, told, _ = ran(capsys, "net.onnx", "--node", "z", "data=[[1.0,2,3]]", "--json")
+    assert status == 0
+    assert json.loads(told)["attrs"]["axis"] == 1
+    old = model()
+    old.opset_import[0].version = 15
+    Path("old.onnx").write_bytes(old.SerializeToString())
+    status, _, refused = ran(capsys, "old.onnx", "--node", "scattered", "x.npy", "new.npy")
+    assert status == 2
+    assert "needs opset 16" in refused
+
+
+BAD = [
+    (("net.onnx", "--node", "scatered"), 2, "did you mean scattered?"),
+    (("net.onnx", "--node", "Gather#7"), 2, "has no node 'Gather#7'"),
+    (("net.onnx", "--node", "same"), 2, "2 nodes are called 'same'"),
+    (("net.onnx", "--node", "relu"), 65, "is a Relu, no gather or scatter"),
+    (("net.onnx", "--node", "scattered"), 2, "needs data and updates"),
+    (("net.onnx", "--node", "y"), 2, "scattered float32 [N,3], made by /layers.0/scatter"),
+    (("net.onnx", "x.npy"), 2, "has 4 gathers and scatters"),
+    (("net.onnx", "--node", "y", "a", "b", "c"), 2, "3 inputs for 1 that the model does not hold"),
+    (("net.onnx", "--node", "y", "missing.npy"), 66, "no such file"),
+    (("net.onnx::y", "--node", "y"), 2, "the node is named twice"),
+    (("net.onnx", "--node", "picked", "saved.npz"), 2, "saved.npz holds none"),
+    (("x.npy", "--node", "y"), 2, "--node needs a model"),
+    (("missing.onnx",), 66, "no such file"),
+    (("missing.onnx", "--node", "y"), 66, "no such file"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "told"), BAD, ids=lambda one: str(one)[:30])
+def test_what_cannot_be_run_is_told_with_a_way_on(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, told: str
+) -> None:
+    status, printed, refused = ran(capsys, *words)
+    assert (status, printed) == (code, "")
+    assert told in refused
+
+
+def test_models_without_a_gather_or_with_odd_attributes(capsys: pytest.CaptureFixture[str]) -> None:
+    other = model()
+    del other.graph.node[1:]
+    other.graph.node.add(op_type="Add")
+    Path("other.onnx").write_bytes(other.SerializeToString())
+    status, _, refused = ran(capsys, "other.onnx")
+    assert status == 65
+    assert "no gather or scatter among 2 nodes" in refused
+    odd = model()
+    odd.graph.node[2].attribute.append(onnx.helper.make_attribute("mode", "clip"))
+    Path("odd.onnx").write_bytes(odd.SerializeToString())
+    status, _, refused = ran(capsys, "odd.onnx", "--node", "scattered", "x.npy", "new.npy")
+    assert status == 65
+    assert "ScatterND has no attribute mode" in refused
+    long = model()
+    long.graph.node[1].input.append("x")
+    Path("long.onnx").write_bytes(long.SerializeToString())
+    assert ran(capsys, "long.onnx", "--node", "picked")[0] == 65
+
+
+def test_one_data_set_alone_is_a_node_test(capsys: pytest.CaptureFixture[str]) -> None:
+    small = model()
+    for number in (5, 4, 3, 1, 0):
+        del small.graph.node[number]
+    del small.graph.input[1]
+    del small.graph.initializer[:]
+    place = Path("test_scatter/test_data_set_3")
+    place.mkdir(parents=True)
+    Path("test_scatter/model.onnx").write_bytes(small.SerializeToString())
+    tensors = {"input_0": X, "input_1": np.array([[0], [3], [2]]), "input_2": NEW}
+    for name, array in (tensors | {"output_0": added()}).items():
+        tensor = onnx.numpy_helper.from_array(array, name)
+        (place / f"{name}.pb").write_bytes(tensor.SerializeToString())
+    (place.parent / "test_data_set_7").mkdir()
+    assert ran(capsys, "test_scatter/test_data_set_3", "-v")[:2] == (
+        0, "passed test_scatter/test_data_set_3\n1 passed, 0 failed\n",
+    )  # fmt: skip
+
+
+def test_show_lists_nodes_beside_tensors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["show", "net.onnx"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("idx  int64 [3,1]")
+    assert "4 of 6 nodes are gather or scatter" in told
+    assert guarded(["show", "net.onnx", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["nodes"]) == 4
+    bare = model()
+    del bare.graph.node[2:]
+    del bare.graph.initializer[:]
+    Path("bare.onnx").write_bytes(bare.SerializeToString())
+    assert guarded(["show", "bare.onnx"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("no tensors\nbare.onnx: opset 18, 1 of 2 nodes is gather or scatter\n")
