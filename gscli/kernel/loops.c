@@ -7,9 +7,9 @@
    rounded to the type of its cell before the next one is looked at. That needs -ffp-contract=off
    (no fused multiplication and addition) and -fwrapv (whole numbers wrap around).
 
-   Addresses are int64 numbers of rows. A grid is `planes` × `height` × `width` entries in row-major
-   order, whose items stand `sp`, `sh` and `sw` bytes apart. Addresses stand one after the other; where
-   they are `shared`, every plane takes the same ones, in rows that begin `part` bytes further on. */
+   A grid is `planes` × `height` × `width` entries in row-major order. Addresses are int64 numbers of
+   rows. They are given, or resolved from index numbers a chunk at a time, so that they never leave
+   the nearest cache; no row is touched before the numbers of its chunk were judged. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +34,15 @@
 #define WIDE
 #endif
 
-#define INTERFACE 1 /* loops.py refuses a library that answers another number */
+/* Processors that convert eight halves at a time; asked when halves are combined. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#include <immintrin.h>
+#define EIGHT_HALVES __attribute__((target("avx2,f16c")))
+#endif
+
+#define INTERFACE 2 /* loops.py refuses a library that answers another number */
+#define CHUNK 2048
 #define CELLS_AHEAD 16
 #define ROWS_AHEAD 6
 #define LINE 64
@@ -42,7 +50,39 @@
 
 typedef int64_t I;
 
+/* One column of index numbers: what they mean, and how many bytes apart they stand. */
+typedef struct {
+    const char *numbers;
+    I strides[3];
+    I type;                    /* the place in WHOLE */
+    I size, turn;              /* of the axis; what is added to negative numbers */
+    I step, plane_step, place_step, first; /* number * step + plane * … + place * … + first */
+} Column;
+
+/* Where entries go: `addresses` one after the other, or what `count` columns of a grid resolve to.
+   Where they are `shared`, every plane of items takes the same addresses, in rows that begin `part`
+   bytes further on. `far`: the rows do not fit a near cache, so that it pays to fetch ahead. */
+typedef struct {
+    const I *addresses;
+    const Column *columns;
+    I count, sizes[3], shared, part, far;
+} Where;
+
+/* The items that are moved or combined, and how many bytes apart they stand. */
+typedef struct {
+    char *start;
+    I sizes[3], strides[3];
+} Items;
+
+/* What a line is told of its job. Threads that share the work without sharing cells are given
+   columns `lo` … `hi`-1 of the `run` cells of a row, and rows `top` … `bottom`-1 if it `picks`. */
+typedef struct {
+    I size, far, run, lo, hi, picks, top, bottom;
+} Job;
+
 PUBLIC I gscli_interface(void) { return INTERFACE; }
+
+static inline I less(I a, I b) { return a < b ? a : b; }
 
 /* ---- resolve: index numbers of one column → addresses ------------------------------------- */
 
@@ -83,45 +123,104 @@ typedef int (*Resolve)(const char *, I, I, I, I, I, I, I, int, I *);
 #define RESOLVE_ROW(NAME, T) line_##NAME,
 static const Resolve RESOLVES[] = {WHOLE(RESOLVE_ROW)};
 
-/* `type`: the place in WHOLE; `turn`: what is added to negative numbers. Returns 1 where a number is
-   outside; the addresses then mean nothing. */
-PUBLIC I gscli_resolve(I type, const char *numbers, I planes, I height, I width, I sp, I sh, I sw,
-                       I size, I turn, I step, I plane_step, I place_step, I more, I *addresses)
+/* The next chunk of a grid's numbers, `most` at most → addresses. Returns how many there were, or -1
+   where one is outside. */
+typedef struct { I plane, row, place; } Cursor;
+
+static I next(const Where *where, Cursor *cursor, I *addresses, I most)
 {
-    const Resolve line = RESOLVES[type];
-    for (I p = 0; p < planes; p++)
-        for (I h = 0; h < height; h++, addresses += width)
-            if (line(numbers + p * sp + h * sh, sw, width, size, turn, step, p * plane_step,
-                     place_step, (int)more, addresses))
-                return 1;
-    return 0;
+    I done = 0;
+    while (done < most && cursor->plane < where->sizes[0]) {
+        const I some = less(where->sizes[2] - cursor->place, most - done);
+        for (I k = 0; k < where->count; k++) {
+            const Column *c = where->columns + k;
+            const char *numbers = c->numbers + cursor->plane * c->strides[0]
+                                + cursor->row * c->strides[1] + cursor->place * c->strides[2];
+            const I first = c->first + cursor->plane * c->plane_step + cursor->place * c->place_step;
+            if (RESOLVES[c->type](numbers, c->strides[2], some, c->size, c->turn, c->step, first,
+                                  c->place_step, k > 0, addresses + done))
+                return -1;
+        }
+        done += some;
+        cursor->place += some;
+        if (cursor->place >= where->sizes[2]) {
+            cursor->place = 0;
+            if (++cursor->row >= where->sizes[1]) {
+                cursor->row = 0;
+                cursor->plane++;
+            }
+        }
+    }
+    return done;
+}
+
+/* All addresses of a grid that is not empty. Returns 1 where a number is outside; the addresses then
+   mean nothing. */
+PUBLIC I gscli_resolve(const Where *where, I *addresses)
+{
+    Cursor cursor = {0, 0, 0};
+    return next(where, &cursor, addresses, INT64_MAX) < 0;
+}
+
+/* ---- follow: lines of items, in entry order --------------------------------------------------- */
+
+/* `count` items `sw` bytes apart and their addresses, `left` of which may be looked at ahead. */
+typedef void (*Line)(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job);
+
+/* Returns 1 where an index number is outside; then nothing of its chunk was touched. */
+static I follow(Line line, char *rows, const Where *where, const Items *items, const Job *job)
+{
+    const I height = items->sizes[1], width = items->sizes[2], plane = height * width;
+    const I sp = items->strides[0], sh = items->strides[1], sw = items->strides[2];
+    if (where->addresses) {
+        for (I p = 0; p < items->sizes[0]; p++)
+            for (I h = 0; h < height; h++)
+                line(rows + p * where->part,
+                     where->addresses + (where->shared ? 0 : p * plane) + h * width, width,
+                     plane - h * width, items->start + p * sp + h * sh, sw, job);
+        return 0;
+    }
+    I at[CHUNK], count, p = 0, h = 0, w = 0;
+    Cursor cursor = {0, 0, 0};
+    while ((count = next(where, &cursor, at, CHUNK)) > 0)
+        for (I used = 0, some; used < count; used += some) {
+            some = less(width - w, count - used);
+            line(rows, at + used, some, count - used, items->start + p * sp + h * sh + w * sw, sw,
+                 job);
+            w += some;
+            if (w == width) {
+                w = 0;
+                if (++h == height) h = 0, p++;
+            }
+        }
+    return count < 0;
 }
 
 /* ---- take and put: items of `size` bytes ---------------------------------------------------- */
 
 /* memcpy of a constant size is one load and one store, whatever the alignment. */
 #define MOVE(SIZE)                                                                                 \
-    static void take_##SIZE(const char *from, const I *at, I height, I width, char *to, I sh,      \
-                            I sw, I size)                                                          \
+    static void take_##SIZE(char *rows, const I *at, I count, I left, char *items, I sw,           \
+                            const Job *job)                                                        \
     {                                                                                              \
-        const I count = height * width;                                                            \
-        for (I h = 0, p = 0; h < height; h++)                                                      \
-            for (I w = 0; w < width; w++, p++) {                                                   \
-                if (p + CELLS_AHEAD < count) PREFETCH(from + at[p + CELLS_AHEAD] * SIZE, 0);       \
-                memcpy(to + h * sh + w * sw, from + at[p] * SIZE, SIZE);                           \
-            }                                                                                      \
-        (void)size;                                                                                \
+        const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
+        I w = 0;                                                                                   \
+        for (; w < ahead; w++) {                                                                   \
+            PREFETCH(rows + at[w + CELLS_AHEAD] * SIZE, 0);                                        \
+            memcpy(items + w * sw, rows + at[w] * SIZE, SIZE);                                     \
+        }                                                                                          \
+        for (; w < count; w++) memcpy(items + w * sw, rows + at[w] * SIZE, SIZE);                  \
     }                                                                                              \
-    static void put_##SIZE(char *to, const I *at, I height, I width, const char *from, I sh, I sw, \
-                           I size)                                                                 \
+    static void put_##SIZE(char *rows, const I *at, I count, I left, char *items, I sw,            \
+                           const Job *job)                                                         \
     {                                                                                              \
-        const I count = height * width;                                                            \
-        for (I h = 0, p = 0; h < height; h++)                                                      \
-            for (I w = 0; w < width; w++, p++) {                                                   \
-                if (p + CELLS_AHEAD < count) PREFETCH(to + at[p + CELLS_AHEAD] * SIZE, 1);         \
-                memcpy(to + at[p] * SIZE, from + h * sh + w * sw, SIZE);                           \
-            }                                                                                      \
-        (void)size;                                                                                \
+        const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
+        I w = 0;                                                                                   \
+        for (; w < ahead; w++) {                                                                   \
+            PREFETCH(rows + at[w + CELLS_AHEAD] * SIZE, 1);                                        \
+            memcpy(rows + at[w] * SIZE, items + w * sw, SIZE);                                     \
+        }                                                                                          \
+        for (; w < count; w++) memcpy(rows + at[w] * SIZE, items + w * sw, SIZE);                  \
     }
 
 MOVE(1) MOVE(2) MOVE(4) MOVE(8) MOVE(16)
@@ -136,46 +235,38 @@ static void fetch_row(const char *row, I bytes, int write)
     }
 }
 
-static void take_rows(const char *from, const I *at, I height, I width, char *to, I sh, I sw, I size)
+static void take_rows(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
 {
-    const I count = height * width, near = size < PAGE ? size : PAGE;
-    for (I h = 0, p = 0; h < height; h++)
-        for (I w = 0; w < width; w++, p++) {
-            if (p + ROWS_AHEAD < count) fetch_row(from + at[p + ROWS_AHEAD] * size, near, 0);
-            memcpy(to + h * sh + w * sw, from + at[p] * size, (size_t)size);
-        }
+    const I size = job->size, near = less(size, PAGE);
+    for (I w = 0; w < count; w++) {
+        if (w + ROWS_AHEAD < left) fetch_row(rows + at[w + ROWS_AHEAD] * size, near, 0);
+        memcpy(items + w * sw, rows + at[w] * size, (size_t)size);
+    }
 }
 
-static void put_rows(char *to, const I *at, I height, I width, const char *from, I sh, I sw, I size)
+static void put_rows(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
 {
-    for (I h = 0, p = 0; h < height; h++)
-        for (I w = 0; w < width; w++, p++)
-            memcpy(to + at[p] * size, from + h * sh + w * sw, (size_t)size);
+    const I size = job->size;
+    for (I w = 0; w < count; w++) memcpy(rows + at[w] * size, items + w * sw, (size_t)size);
+    (void)left;
 }
 
-typedef void (*Take)(const char *, const I *, I, I, char *, I, I, I);
-typedef void (*Put)(char *, const I *, I, I, const char *, I, I, I);
-
-/* Items at `addresses` of `from` → a grid of items. */
-PUBLIC void gscli_take(const char *from, I part, const I *addresses, I shared, I planes, I height,
-                       I width, char *to, I sp, I sh, I sw, I size)
+/* Items at the addresses of `rows` → items. For what is returned see follow. */
+PUBLIC I gscli_take(char *rows, const Where *where, const Items *items, I size)
 {
-    const Take take = size == 1 ? take_1 : size == 2 ? take_2 : size == 4 ? take_4
+    const Line line = size == 1 ? take_1 : size == 2 ? take_2 : size == 4 ? take_4
                     : size == 8 ? take_8 : size == 16 ? take_16 : take_rows;
-    const I turn = shared ? 0 : height * width;
-    for (I p = 0; p < planes; p++)
-        take(from + p * part, addresses + p * turn, height, width, to + p * sp, sh, sw, size);
+    const Job job = {.size = size, .far = where->far};
+    return follow(line, rows, where, items, &job);
 }
 
-/* A grid of items → `addresses` of `to`, in entry order: the last one stays. */
-PUBLIC void gscli_put(char *to, I part, const I *addresses, I shared, I planes, I height, I width,
-                      const char *from, I sp, I sh, I sw, I size)
+/* Items → their addresses in `rows`, in entry order: the last one stays. */
+PUBLIC I gscli_put(char *rows, const Where *where, const Items *items, I size)
 {
-    const Put put = size == 1 ? put_1 : size == 2 ? put_2 : size == 4 ? put_4
-                  : size == 8 ? put_8 : size == 16 ? put_16 : put_rows;
-    const I turn = shared ? 0 : height * width;
-    for (I p = 0; p < planes; p++)
-        put(to + p * part, addresses + p * turn, height, width, from + p * sp, sh, sw, size);
+    const Line line = size == 1 ? put_1 : size == 2 ? put_2 : size == 4 ? put_4
+                    : size == 8 ? put_8 : size == 16 ? put_16 : put_rows;
+    const Job job = {.size = size, .far = where->far};
+    return follow(line, rows, where, items, &job);
 }
 
 /* ---- combine: cell = op(cell, update), one update after the other ---------------------------- */
@@ -226,47 +317,69 @@ static inline uint16_t to_brain(float x)
 #define MAX_HALF(a, b) ((a) != (a) ? (a) : (a) >= (b) ? (a) : (b))
 #define MIN_HALF(a, b) ((a) != (a) ? (a) : (a) <= (b) ? (a) : (b))
 
-/* T: type in memory, C: type of the arithmetic. So that threads can share the work without sharing
-   cells, a call may be given columns lo … hi-1 of rows of `run` cells, or, of rows of one cell, those
-   from `lo` to `hi`-1: updates of the others go to a cell that nobody reads, which is quicker than
-   to ask whether to skip them. */
-#define COMBINE(OP, DO, NAME, T, C, LOAD, STORE)                                                   \
-    WIDE static void OP##_##NAME(char *rows, const I *at, I height, I width, const char *updates,  \
-                                 I sh, I sw, I run, I lo, I hi)                                    \
+/* Which of `count` addresses are rows top … bottom-1, without branches: half of them usually are. */
+static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
+{
+    I found = 0;
+    for (I w = 0; w < count; w++) {
+        picked[found] = (int32_t)w;
+        found += (uint64_t)(at[w] - top) < (uint64_t)(bottom - top);
+    }
+    return found;
+}
+
+/* One update of one cell, and of a row's cells lo … hi-1. */
+#define CELL(DO, T, C, LOAD, STORE, AT, VALUE)                                                     \
+    do {                                                                                           \
+        const C b = LOAD(*(const T *)(const void *)(VALUE)), a = LOAD(cells[AT]);                  \
+        cells[AT] = (T)STORE(DO(a, b));                                                            \
+    } while (0)
+
+#define ROW(OP, DO, T, C, LOAD, STORE)                                                             \
+    for (I c = lo; c < hi; c++) {                                                                  \
+        const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
+        row[c] = (T)STORE(DO(a, b));                                                               \
+    }
+
+/* T: type in memory, C: type of the arithmetic; CELLS_OF_ROW: ROW, or a quicker one. */
+#define COMBINE(KIND, CELLS_OF_ROW, OP, DO, NAME, T, C, LOAD, STORE)                               \
+    KIND static void OP##_##NAME(char *rows, const I *at, I count, I left, char *items, I sw,      \
+                                 const Job *job)                                                   \
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
-        T nobodys = 0;                                                                             \
-        const I count = height * width;                                                            \
-        for (I h = 0, p = 0; h < height; h++) {                                                    \
-            const char *line = updates + h * sh;                                                   \
-            if (run == 1) {                                                                        \
-                const I ahead = count - CELLS_AHEAD - p, safe = ahead < width ? ahead : width;     \
-                I w = 0;                                                                           \
-                if (hi == 1)                                                                       \
-                    for (; w < safe; w++, p++) {                                                   \
-                        PREFETCH(cells + at[p + CELLS_AHEAD], 1);                                  \
-                        const C b = LOAD(*(const T *)(const void *)(line + w * sw));               \
-                        const C a = LOAD(cells[at[p]]);                                            \
-                        cells[at[p]] = (T)STORE(DO(a, b));                                         \
-                    }                                                                              \
-                for (; w < width; w++, p++) {                                                      \
-                    const int here = hi == 1 || (uint64_t)(at[p] - lo) < (uint64_t)(hi - lo);      \
-                    T *const cell = here ? cells + at[p] : &nobodys;                               \
-                    const C b = LOAD(*(const T *)(const void *)(line + w * sw)), a = LOAD(*cell);  \
-                    *cell = (T)STORE(DO(a, b));                                                    \
-                }                                                                                  \
-                continue;                                                                          \
+        const I run = job->run, lo = job->lo, hi = job->hi;                                        \
+        I w = 0;                                                                                   \
+        if (run == 1 && !job->picks) {                                                             \
+            const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                        \
+            for (; w < ahead; w++) {                                                               \
+                PREFETCH(cells + at[w + CELLS_AHEAD], 1);                                          \
+                CELL(DO, T, C, LOAD, STORE, at[w], items + w * sw);                                \
             }                                                                                      \
-            for (I w = 0; w < width; w++, p++) {                                                   \
-                T *restrict const row = cells + at[p] * run;                                       \
-                const T *restrict const row_values = (const T *)(const void *)(line + w * sw);     \
-                if (p + ROWS_AHEAD < count)                                                        \
-                    fetch_row((const char *)(cells + at[p + ROWS_AHEAD] * run + lo),               \
-                              (hi - lo) * (I)sizeof(T), 1);                                        \
-                for (I c = lo; c < hi; c++) {                                                      \
-                    const C a = LOAD(row[c]), b = LOAD(row_values[c]);                             \
-                    row[c] = (T)STORE(DO(a, b));                                                   \
+            for (; w < count; w++) CELL(DO, T, C, LOAD, STORE, at[w], items + w * sw);             \
+            return;                                                                                \
+        }                                                                                          \
+        int32_t picked[CHUNK + 1];                                                                 \
+        for (I begin = 0; begin < count; begin += CHUNK) {                                         \
+            const I some = less(count - begin, CHUNK), *const here = at + begin;                   \
+            const I mine = job->picks ? pick(here, some, job->top, job->bottom, picked) : some;    \
+            const I most = job->picks ? mine : left - begin;                                       \
+            for (I k = 0; k < mine; k++) {                                                         \
+                const I entry = job->picks ? picked[k] : k;                                        \
+                const char *const values = items + (begin + entry) * sw;                           \
+                if (run == 1) {                                                                    \
+                    if (k + CELLS_AHEAD < most)                                                    \
+                        PREFETCH(cells + here[picked[k + CELLS_AHEAD]], 1);                        \
+                    CELL(DO, T, C, LOAD, STORE, here[entry], values);                              \
+                    continue;                                                                      \
                 }                                                                                  \
+                if (k + ROWS_AHEAD < most) {                                                       \
+                    const I next_one = job->picks ? picked[k + ROWS_AHEAD] : k + ROWS_AHEAD;       \
+                    fetch_row((const char *)(cells + here[next_one] * run + lo),                   \
+                              (hi - lo) * (I)sizeof(T), 1);                                        \
+                }                                                                                  \
+                T *restrict const row = cells + here[entry] * run;                                 \
+                const T *restrict const row_values = (const T *)(const void *)values;              \
+                CELLS_OF_ROW(OP, DO, T, C, LOAD, STORE)                                            \
             }                                                                                      \
         }                                                                                          \
     }
@@ -282,26 +395,64 @@ static inline uint16_t to_brain(float x)
     X(brain, uint16_t, float, from_brain, to_brain, MAX, MIN)
 
 #define EACH(NAME, T, C, LOAD, STORE, GREATER, LESS)                                               \
-    COMBINE(ADD, ADD, NAME, T, C, LOAD, STORE) COMBINE(SUB, SUB, NAME, T, C, LOAD, STORE)          \
-    COMBINE(MUL, MUL, NAME, T, C, LOAD, STORE) COMBINE(MAX, GREATER, NAME, T, C, LOAD, STORE)      \
-    COMBINE(MIN, LESS, NAME, T, C, LOAD, STORE)
+    COMBINE(WIDE, ROW, ADD, ADD, NAME, T, C, LOAD, STORE)                                          \
+    COMBINE(WIDE, ROW, SUB, SUB, NAME, T, C, LOAD, STORE)                                          \
+    COMBINE(WIDE, ROW, MUL, MUL, NAME, T, C, LOAD, STORE)                                          \
+    COMBINE(WIDE, ROW, MAX, GREATER, NAME, T, C, LOAD, STORE)                                      \
+    COMBINE(WIDE, ROW, MIN, LESS, NAME, T, C, LOAD, STORE)
 
 NUMBERS(EACH)
 
-typedef void (*Combine)(char *, const I *, I, I, const char *, I, I, I, I, I);
-#define COMBINE_ROW(NAME, T, C, LOAD, STORE, GREATER, LESS)                                        \
+#define LINES(NAME, T, C, LOAD, STORE, GREATER, LESS)                                              \
     {ADD_##NAME, SUB_##NAME, MUL_##NAME, MAX_##NAME, MIN_##NAME},
-static const Combine COMBINES[][5] = {NUMBERS(COMBINE_ROW)};
+static const Line COMBINES[][5] = {NUMBERS(LINES)};
 
-/* `op`: add, sub, mul, max, min; `type`: the place in NUMBERS. Updates are a grid of rows of `run`
-   cells; for `lo` and `hi` see COMBINE: 0 and `run` where nobody shares the work. */
-PUBLIC void gscli_combine(I op, I type, char *rows, I part, const I *addresses, I shared, I planes,
-                          I height, I width, const char *updates, I sp, I sh, I sw, I run, I lo,
-                          I hi)
+/* float16 once more, by the processor's own conversions, which round as to_half does. */
+#if defined(EIGHT_HALVES)
+EIGHT_HALVES static inline float one_half(uint16_t h) { return _cvtsh_ss(h); }
+EIGHT_HALVES static inline uint16_t as_half(float x) { return _cvtss_sh(x, 0); }
+
+#define ADD_EIGHT(a, b) _mm256_add_ps(a, b)
+#define SUB_EIGHT(a, b) _mm256_sub_ps(a, b)
+#define MUL_EIGHT(a, b) _mm256_mul_ps(a, b)
+#define CHOSEN(a, b, ORDER)                                                                        \
+    _mm256_blendv_ps(b, a, _mm256_or_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), _mm256_cmp_ps(a, b, ORDER)))
+#define MAX_EIGHT(a, b) CHOSEN(a, b, _CMP_GE_OQ)
+#define MIN_EIGHT(a, b) CHOSEN(a, b, _CMP_LE_OQ)
+
+#define EIGHTS(OP, DO, T, C, LOAD, STORE)                                                          \
+    I c = lo;                                                                                      \
+    for (; c + 8 <= hi; c += 8) {                                                                  \
+        const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row + c))); \
+        const __m256 b =                                                                           \
+            _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row_values + c)));     \
+        _mm_storeu_si128((__m128i *)(void *)(row + c), _mm256_cvtps_ph(OP##_EIGHT(a, b), 0));      \
+    }                                                                                              \
+    for (; c < hi; c++) {                                                                          \
+        const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
+        row[c] = (T)STORE(DO(a, b));                                                               \
+    }
+
+#define HALVES(OP, DO) COMBINE(EIGHT_HALVES, EIGHTS, OP, DO, halves, uint16_t, float, one_half, as_half)
+HALVES(ADD, ADD) HALVES(SUB, SUB) HALVES(MUL, MUL) HALVES(MAX, MAX_HALF) HALVES(MIN, MIN_HALF)
+static const Line OF_HALVES[] = {ADD_halves, SUB_halves, MUL_halves, MAX_halves, MIN_halves};
+
+static int converts_halves(void)
 {
-    const Combine combine = COMBINES[type][op];
-    const I turn = shared ? 0 : height * width;
-    for (I p = 0; p < planes; p++)
-        combine(rows + p * part, addresses + p * turn, height, width, updates + p * sp, sh, sw, run,
-                lo, hi);
+    unsigned a, b, c, d;
+    return __builtin_cpu_supports("avx2") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
+/* `op`: add, sub, mul, max, min; `type`: the place in NUMBERS. Items are rows of `run` cells; for the
+   others see Job, for what is returned see follow. */
+PUBLIC I gscli_combine(I op, I type, char *rows, const Where *where, const Items *items, I run, I lo,
+                       I hi, I picks, I top, I bottom)
+{
+    const Job job = {0, where->far, run, lo, hi, picks, top, bottom};
+    Line line = COMBINES[type][op];
+#if defined(EIGHT_HALVES)
+    if (COMBINES[type] == COMBINES[10] && converts_halves()) line = OF_HALVES[op];
+#endif
+    return follow(line, rows, where, items, &job);
 }

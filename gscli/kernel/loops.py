@@ -11,17 +11,17 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 1
+INTERFACE = 2
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 WORTH = 1 << 13
@@ -39,15 +39,46 @@ _PARTS_OF_COMPLEX = {"complex64": "float32", "complex128": "float64"}
 _EACH_PART = (np.add, np.subtract)
 """Operations on complex numbers that treat their parts alike."""
 
+NEAR = 1 << 18
+"""Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
+
+SHARED_BYTES = 128
+"""Bytes of a row from which a thread may have a share of it: two lines of a cache."""
+
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
+_SIZES = _INT * 3
+
+
+class _Column(ctypes.Structure):
+    """`Column` of loops.c."""
+
+    _fields_ = (
+        ("numbers", _POINTER), ("strides", _SIZES), ("type", _INT), ("size", _INT), ("turn", _INT),
+        ("step", _INT), ("plane_step", _INT), ("place_step", _INT), ("first", _INT),
+    )  # fmt: skip
+
+
+class _Where(ctypes.Structure):
+    """`Where` of loops.c."""
+
+    _fields_ = (
+        ("addresses", _POINTER), ("columns", _POINTER), ("count", _INT), ("sizes", _SIZES),
+        ("shared", _INT), ("part", _INT), ("far", _INT),
+    )  # fmt: skip
+
+
+class _Items(ctypes.Structure):
+    """`Items` of loops.c."""
+
+    _fields_ = (("start", _POINTER), ("sizes", _SIZES), ("strides", _SIZES))
+
+
 _ARGUMENTS = {
-    "gscli_resolve": (_INT, _POINTER, *[_INT] * 12, _POINTER),
-    "gscli_take": (_POINTER, _INT, _POINTER, *[_INT] * 4, _POINTER, *[_INT] * 4),
-    "gscli_put": (_POINTER, _INT, _POINTER, *[_INT] * 4, _POINTER, *[_INT] * 4),
-    "gscli_combine": (
-        _INT, _INT, _POINTER, _INT, _POINTER, *[_INT] * 4, _POINTER, *[_INT] * 6,
-    ),
-}  # fmt: skip
+    "gscli_resolve": (_POINTER, _POINTER),
+    "gscli_take": (_POINTER, _POINTER, _POINTER, _INT),
+    "gscli_put": (_POINTER, _POINTER, _POINTER, _INT),
+    "gscli_combine": (_INT, _INT, _POINTER, _POINTER, _POINTER, *[_INT] * 6),
+}
 
 
 @cache
@@ -64,7 +95,7 @@ def library() -> ctypes.CDLL | None:
     for name, arguments in _ARGUMENTS.items():
         function = getattr(loaded, name)
         function.argtypes = arguments
-        function.restype = _INT if name == "gscli_resolve" else None
+        function.restype = _INT
     return loaded
 
 
@@ -76,7 +107,7 @@ def way() -> str:
 class Share(NamedTuple):
     """Which of `total` equal shares of the cells of a scatter a thread works on.
 
-    A share is a range of the columns of rows, or of the rows where they have one cell.
+    A share is a range of the columns of rows, or of the rows where they are short.
     """
 
     number: int
@@ -89,6 +120,16 @@ class Share(NamedTuple):
         (21, 42)
         """
         return size * self.number // self.total, size * (self.number + 1) // self.total
+
+    def cut(self, count: int, run: int, itemsize: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The rows and columns of the share in `count` rows of `run` cells.
+
+        >>> Share(1, 2).cut(10, 64, 4), Share(1, 2).cut(10, 3, 4)
+        (((0, 10), (32, 64)), ((5, 10), (0, 3)))
+        """
+        if run * itemsize >= self.total * SHARED_BYTES:
+            return (0, count), self.of(run)
+        return self.of(count), (0, run)
 
 
 WHOLE = Share(0, 1)
@@ -134,37 +175,83 @@ def number_of(dtype: np.dtype[Any]) -> int | None:
     return _NUMBERS.index(dtype.name) if known else None
 
 
-def resolve(
-    numbers: Array, size: int, addresses: Indices, *, turn: int, step: int, plane_step: int = 0,
-    place_step: int = 0, more: bool = False,
-) -> bool | None:  # fmt: skip
-    """Addresses of index numbers (planes, height, width) on an axis of `size` rows.
+class Column(NamedTuple):
+    """One column of index numbers (planes, height, width) on an axis of `size` rows.
 
-    Each is number * step + plane * plane_step + place * place_step, after `turn` was added to
-    negative numbers; with `more` it is added to what `addresses` holds. Answers whether all numbers
-    were inside, or None where the work was left.
+    `turn` is added to negative numbers; a number's address is then
+    number * step + plane * plane_step + place * place_step + first.
     """
-    found, number = library(), number_of(numbers.dtype)
-    if found is None or number is None or number >= len(_WHOLE) or not numbers.flags.aligned:
-        return None
-    outside = found.gscli_resolve(
-        number, numbers.ctypes.data, *numbers.shape, *numbers.strides, size, turn, step,
-        plane_step, place_step, more, addresses.ctypes.data,
-    )  # fmt: skip
-    return not outside
+
+    numbers: Array
+    size: int
+    turn: int
+    step: int
+    plane_step: int = 0
+    place_step: int = 0
+    first: int = 0
 
 
-def take(rows: Array, addresses: Indices, target: Array, parts: int = 1) -> bool:
+class Numbers:
+    """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
+
+    `shape` is that of the addresses; `refuse` is called where a number is out of range, and raises.
+    """
+
+    __slots__ = ("columns", "refuse", "shape")
+
+    def __init__(
+        self, columns: tuple[Column, ...], shape: tuple[int, ...], refuse: Callable[[], NoReturn]
+    ) -> None:
+        self.columns, self.shape, self.refuse = columns, shape, refuse
+
+    def resolved(self) -> Indices:
+        """The addresses themselves."""
+        addresses = np.empty(self.shape, np.int64)
+        found = library()
+        assert found is not None, "only what C can resolve is left to it"
+        where = _where(self, 1, 0, 0)
+        if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
+            self.refuse()
+        return addresses
+
+
+def resolves(numbers: Array) -> bool:
+    """Whether C can read index numbers: there is a library, and it knows their type."""
+    number = number_of(numbers.dtype)
+    known = number is not None and number < len(_WHOLE) and numbers.flags.aligned
+    return known and library() is not None
+
+
+def _where(addresses: Indices | Numbers, parts: int, part: int, row: int) -> _Where:
+    """Where items go, for C; rows are `row` bytes long, and `part` bytes belong to each part."""
+    where = _Where(part=part, shared=parts > 1)
+    if not isinstance(addresses, Numbers):
+        where.addresses, where.far = addresses.ctypes.data, part > NEAR
+        return where
+    columns = addresses.columns
+    made = (_Column * len(columns))()
+    for one, own in zip(made, columns, strict=True):
+        one.numbers, one.strides = own.numbers.ctypes.data, own.numbers.strides
+        one.type = number_of(own.numbers.dtype)
+        one.size, one.turn, one.step = own.size, own.turn, own.step
+        one.plane_step, one.place_step, one.first = own.plane_step, own.place_step, own.first
+    where.columns, where.count = ctypes.cast(made, _POINTER), len(columns)
+    where.sizes = columns[0].numbers.shape
+    where.far = sum(own.size * own.step for own in columns) * row > NEAR
+    return where
+
+
+def take(rows: Array, addresses: Indices | Numbers, target: Array, parts: int = 1) -> bool:
     """`target[…, :] = rows[addresses]`, see `moved`."""
     return moved("gscli_take", rows, addresses, target, parts)
 
 
-def put(rows: Array, addresses: Indices, items: Array, parts: int = 1) -> bool:
+def put(rows: Array, addresses: Indices | Numbers, items: Array, parts: int = 1) -> bool:
     """`rows[addresses] = items[…, :]` in entry order, see `moved`."""
     return moved("gscli_put", rows, addresses, items, parts)
 
 
-def moved(name: str, rows: Array, addresses: Indices, items: Array, parts: int) -> bool:
+def moved(name: str, rows: Array, addresses: Indices | Numbers, items: Array, parts: int) -> bool:
     """Move rows (n, run) to items (*grid, run), or back, where they are of one type.
 
     With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
@@ -173,14 +260,15 @@ def moved(name: str, rows: Array, addresses: Indices, items: Array, parts: int) 
     found = library() if items.size >= WORTH else None
     if found is None or rows.dtype != items.dtype or not _movable(rows, items):
         return False
-    grid = grid_of(items.shape[:-1], items.strides[:-1], planes=parts > 1)
-    if grid is None:
-        return False
-    getattr(found, name)(
-        rows.ctypes.data, rows.nbytes // parts, addresses.ctypes.data, parts > 1, *grid.sizes,
-        items.ctypes.data, *grid.strides, rows.shape[1] * rows.itemsize,
-    )  # fmt: skip
-    return True
+    row = rows.shape[1] * rows.itemsize
+    return _done(
+        getattr(found, name),
+        (rows.ctypes.data,),
+        addresses,
+        items,
+        (parts, rows.nbytes, row),
+        (row,),
+    )
 
 
 def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:  # noqa: ANN401
@@ -196,29 +284,50 @@ def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:  
 
 
 def combine(
-    rows: Array, addresses: Indices, updates: Array, ufunc: Any, *, parts: int = 1,  # noqa: ANN401
-    share: Share = WHOLE,
+    rows: Array, addresses: Indices | Numbers, updates: Array, ufunc: Any, *,  # noqa: ANN401
+    parts: int = 1, share: Share = WHOLE,
 ) -> bool:  # fmt: skip
     """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows."""
     found = library() if updates.size >= WORTH else None
     if found is None or rows.dtype != updates.dtype or not _movable(rows, updates):
         return False
     known = combines(rows.dtype, ufunc)
-    grid = grid_of(updates.shape[:-1], updates.strides[:-1], planes=parts > 1)
-    if known is None or grid is None or not rows.flags.aligned or not updates.flags.aligned:
+    if known is None or not rows.flags.aligned or not updates.flags.aligned:
         return False
     operation, number, cells = known
-    run = rows.shape[1] * cells
-    low, high = share.of(run if run > 1 or share == WHOLE else len(rows))
-    assert run > 1 or share == WHOLE or high > 1, "C takes 0 … 1 for all rows of one cell"
-    found.gscli_combine(
-        operation, number, rows.ctypes.data, rows.nbytes // parts, addresses.ctypes.data,
-        parts > 1, *grid.sizes, updates.ctypes.data, *grid.strides, run, low, high,
+    count, run = len(rows) // parts, rows.shape[1]
+    (top, bottom), (low, high) = share.cut(count, run, rows.itemsize)
+    picks = (top, bottom) != (0, count)
+    return _done(
+        found.gscli_combine, (operation, number, rows.ctypes.data), addresses, updates,
+        (parts, rows.nbytes, run * rows.itemsize),
+        (run * cells, low * cells, high * cells, picks, top, bottom),
     )  # fmt: skip
-    return True
 
 
 def _movable(rows: Array, items: Array) -> bool:
     """Whether rows stand one after the other and each item is one piece, without references."""
     whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
     return rows.flags.c_contiguous and whole and not rows.dtype.hasobject
+
+
+def _done(
+    function: Callable[..., int], before: tuple[int, ...], addresses: Indices | Numbers,
+    items: Array, of_rows: tuple[int, int, int], after: tuple[int, ...],
+) -> bool:  # fmt: skip
+    """Call C for a grid of items, if it has three axes at most.
+
+    `of_rows`: the number of parts, the bytes of all rows and of each.
+    """
+    parts, size, row = of_rows
+    grid = grid_of(items.shape[:-1], items.strides[:-1], planes=parts > 1)
+    if grid is None:
+        return False
+    if parts > 1 and isinstance(addresses, Numbers):
+        addresses = addresses.resolved()
+    where = _where(addresses, parts, size // parts, row)
+    made = _Items(items.ctypes.data, grid.sizes, grid.strides)
+    outside = function(*before, ctypes.byref(where), ctypes.byref(made), *after)
+    if outside and isinstance(addresses, Numbers):
+        addresses.refuse()
+    return True

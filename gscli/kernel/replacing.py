@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
-from gscli.kernel.addresses import rows_of
+from gscli.kernel.addresses import resolved, rows_of
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import Tuning, for_each
 from gscli.kernel.updates import UpdateRows
@@ -49,7 +49,7 @@ def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     chunks = [slice(first, first + several) for first in range(0, outer, several)]
     for batch in range(form.result[0]):
         addresses, live = rows_of(plan, batch * entries, (batch + 1) * entries, form.steps)
-        found = _replacement(addresses, live, rows)
+        found = _replacement(resolved(addresses), live, rows)
 
         def write(chunk: slice, batch: int = batch, found: Replacement = found) -> None:
             new, old = target[batch, chunk], source[batch, chunk]

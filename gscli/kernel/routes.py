@@ -8,12 +8,16 @@ from functools import lru_cache
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
+from gscli.kernel.addresses import waits
 from gscli.kernel.walks import CellWalk, ElementWalk, SharedWalk, SliceWalk, Step, Walk
 from gscli.layout.forms import cells
 from gscli.plan.plan import JudgedPlan
 
 FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""
+
+LARGER = 4
+"""How many more entries a step may have where nobody stores their addresses."""
 
 
 def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
@@ -22,6 +26,8 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
     `ordered`: every cell must meet its entries in turn, for it is written.
     """
     form = plan.layout.form
+    if form.run == 1 and waits(plan):
+        block *= LARGER
     if form.kind == "cells":
         return CellWalk(plan, form, block, ordered=ordered)
     if form.kind == "elements":

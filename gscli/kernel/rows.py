@@ -30,14 +30,15 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
     rows is (n, run), all of the plan's.
     """
     source = rows[step.base]
-    if step.live is None and loops.take(source, step.addresses, target, step.parts):
+    if step.live is None and loops.take(source, step.where, target, step.parts):
         return
+    addresses = step.addresses
     mode: Literal["wrap", "clip"] = "wrap" if step.live is None else "clip"  # wrap is the faster
     for part, items in _parts(source, target, step):
         if items.flags.c_contiguous:
-            part.take(step.addresses, axis=0, out=items, mode=mode)
+            part.take(addresses, axis=0, out=items, mode=mode)
         else:
-            items[...] = part.take(step.addresses, axis=0, mode=mode)
+            items[...] = part.take(addresses, axis=0, mode=mode)
     if step.live is not None:
         target[..., ~step.live, :] = fill
 
@@ -45,14 +46,15 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
 def put(rows: Array, step: Step, items: Array) -> None:
     """Write items (*region, run) to the rows of one step; the last one of a row stays."""
     target = rows[step.base]
-    if step.live is None and loops.put(target, step.addresses, items, step.parts):
+    if step.live is None and loops.put(target, step.where, items, step.parts):
         return
+    live = ... if step.live is None else step.live
+    addresses = step.addresses[live]
     for part, values in _parts(target, items, step):
-        live = ... if step.live is None else step.live
         if part.shape[1] == 1:
-            part[step.addresses[live], 0] = values[..., 0][live]
+            part[addresses, 0] = values[..., 0][live]
         else:
-            part[step.addresses[live]] = values[live]
+            part[addresses] = values[live]
 
 
 def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share = WHOLE) -> None:
@@ -62,12 +64,13 @@ def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share 
     """
     target = rows[step.base]
     if step.live is None and loops.combine(
-        target, step.addresses, updates, ufunc, parts=step.parts, share=share
+        target, step.where, updates, ufunc, parts=step.parts, share=share
     ):
         return
+    live = ... if step.live is None else step.live
+    addresses = step.addresses[live]
     for part, values in _parts(target, updates, step):
-        live = ... if step.live is None else step.live
-        combine_cells(part, step.addresses[live], values[live], ufunc, share)
+        combine_cells(part, addresses, values[live], ufunc, share)
 
 
 def combine_cells(
@@ -81,9 +84,9 @@ def combine_cells(
     cells = (addresses[..., None] * run + np.arange(run)).reshape(-1)
     values = updates.reshape(-1)
     if share != WHOLE:
-        low, high = share.of(run if run > 1 else len(rows))
-        place = cells % run if run > 1 else cells
-        mine = (low <= place) & (place < high)
+        (top, bottom), (low, high) = share.cut(len(rows), run, rows.itemsize)
+        row, column = np.divmod(cells, run)
+        mine = (top <= row) & (row < bottom) & (low <= column) & (column < high)
         cells, values = cells[mine], values[mine]
     ufunc.at(rows.reshape(-1), cells, values)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
-from gscli.kernel.addresses import cells_of, rows_of
+from gscli.kernel.addresses import Addresses, cells_of, resolved, rows_of
 from gscli.layout.forms import Form
 from gscli.plan.plan import JudgedPlan, positions
 
@@ -36,27 +36,33 @@ MOST_LANES = 16
 class Step(NamedTuple):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
-    `live` has the shape of `addresses`, or is None where all entries are. `region` indexes the
+    `live` has the shape of the addresses, or is None where all entries are. `region` indexes the
     result's grid. Where there are several `parts`, `base` is that many equal ranges, each of which
     takes the same addresses, counted from its own beginning; the first axis of the region counts
     them.
     """
 
     base: slice
-    addresses: Indices
+    where: Addresses
     live: Flags | None
     region: Region
     parts: int = 1
 
+    @property
+    def addresses(self) -> Indices:
+        """Row numbers within `base`; raises IndexRefused where an index number is out of range."""
+        return resolved(self.where)
+
     def joined(self) -> Step:
         """The same step as one part: with the addresses of all parts, counted from `base`."""
+        addresses = self.addresses
         if self.parts == 1:
-            return self
-        shape = (self.parts, *self.addresses.shape)
+            return self._replace(where=addresses)
+        shape = (self.parts, *addresses.shape)
         size = (self.base.stop - self.base.start) // self.parts
-        starts = np.arange(self.parts).reshape(-1, *[1] * self.addresses.ndim) * size
+        starts = np.arange(self.parts).reshape(-1, *[1] * addresses.ndim) * size
         live = None if self.live is None else np.broadcast_to(self.live, shape)
-        return self._replace(addresses=self.addresses + starts, live=live, parts=1)
+        return self._replace(where=addresses + starts, live=live, parts=1)
 
     @property
     def live_addresses(self) -> Indices:
@@ -115,8 +121,7 @@ class SliceWalk(Walk):
         if stop - start > 1:
             several = start * self.entries, stop * self.entries
             addresses, live = rows_of(self.plan, *several, self.factors, stop - start, self.rows)
-            shape = (stop - start, self.entries)
-            yield Step(base, addresses.reshape(shape), _shaped(live, shape), (slice(start, stop),))
+            yield Step(base, addresses, live, (slice(start, stop),))
             return
         offset = start * self.entries
         for first, last in _ranges(begin, end, self.block):
@@ -220,7 +225,8 @@ class CellWalk(Walk):
 
     def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
-        rows, live = rows_of(self.plan, first, last, self.form.steps)
+        found, live = rows_of(self.plan, first, last, self.form.steps)
+        rows = resolved(found)
         grid = self.plan.grid(first, last) if self.form.entry_terms else ()
         for axis, step in self.form.entry_terms:
             rows = rows + grid[axis] * step
@@ -254,7 +260,3 @@ def _pairs(
 def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:
     size = max(size, 1)
     return [(first, min(first + size, end)) for first in range(begin, end, size)]
-
-
-def _shaped(live: Flags | None, shape: tuple[int, ...]) -> Flags | None:
-    return None if live is None else live.reshape(shape)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel import loops
-from gscli.kernel.loops import WHOLE, Share
+from gscli.kernel.loops import SHARED_BYTES, WHOLE, Share
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, walk
@@ -18,10 +18,6 @@ from gscli.kernel.updates import UpdateRows
 from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
-
-SHARED_BYTES = 128
-"""Bytes from which a thread may have a share of a row, or of rows of one cell: two lines of a
-cache."""
 
 
 def scatter(
@@ -156,12 +152,8 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
 
 def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
     """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
-    rows, run = target.rows.shape
-    size = (rows if run == 1 else run) * target.work.itemsize
-    return size >= threads * SHARED_BYTES and _compiled(target, updates)
-
-
-def _compiled(target: Target, updates: np.dtype[Any]) -> bool:
-    """Whether compiled loops combine the updates, so that threads do not wait for each other."""
-    known = target.rule and loops.combines(target.work.dtype, target.ufunc(updates))
+    if target.rule is None or target.work.nbytes < threads * SHARED_BYTES:
+        return False
+    # Without compiled loops the threads would wait for each other.
+    known = loops.combines(target.work.dtype, target.ufunc(updates))
     return known is not None and loops.library() is not None

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import ml_dtypes
 import numpy as np
@@ -114,19 +114,68 @@ def test_rows_of_any_type_are_moved(dtype: np.dtype[Any]) -> None:
 @pytest.mark.parametrize("stride", [1, 3])
 def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> None:
     signed = kind.startswith("int")
-    numbers = np.array([0, 5, 2, -1 if signed else 1] * 6, kind).repeat(stride)[::stride]
-    grid = numbers.reshape(2, 3, 4)
-    addresses = np.empty(24, np.int64)
+    written = np.array([0, 5, 2, -1 if signed else 1] * 6, kind).repeat(stride)[::stride]
+    grid = written.reshape(2, 3, 4)
     turn = 6 if signed else 0
-    inside = loops.resolve(grid, 6, addresses, turn=turn, step=10, plane_step=1000, place_step=1)
+
+    def resolved(*grids: Array) -> Array:
+        columns = [loops.Column(one, 6, turn, 10, 1000, 1, 7) for one in grids]
+        return loops.Numbers(tuple(columns), grid.shape, refuse).resolved()
+
     wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
-    expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4)
-    assert inside
-    assert_same(addresses.reshape(2, 3, 4), expected)
+    expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4) + 7
+    assert_same(resolved(grid), expected)
+    assert_same(resolved(grid, grid), 2 * expected)
     for bad in (6, np.iinfo(kind).max, *([-7, np.iinfo(kind).min] if signed else [])):
         wrong = grid.copy()
         wrong[1, 2, 3] = bad
-        assert loops.resolve(wrong, 6, addresses, turn=turn, step=1) is False
+        for grids in ((wrong,), (grid, wrong)):
+            with pytest.raises(IndexError):
+                resolved(*grids)
+
+
+def refuse() -> NoReturn:
+    raise IndexError
+
+
+@compiled
+@pytest.mark.parametrize("count", [1, 2047, 2048, 2049, 9000])
+def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
+    """Lines of numbers and of items end at other places than chunks do."""
+    rng = np.random.default_rng(count)
+    written = rng.integers(-50, 50, (count, 2))
+    numbers = [loops.Column(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
+    where = loops.Numbers(tuple(numbers), (count,), refuse)
+    addresses = written[:, 0] % 50 * 50 + written[:, 1] % 50
+    data = rng.integers(0, 1000, (2500, 1))
+    for height in (1, 3, 7):
+        if count % height:
+            continue
+        items = np.zeros((height, count // height + 2, 1), data.dtype)[:, 1:-1]
+        assert loops.take(data, where, items)
+        assert_same(items.reshape(count), data[addresses, 0])
+        put, expected = data.copy(), data.copy()
+        assert loops.put(put, where, items)
+        assert_same(put, data)
+        assert loops.combine(put, where, items, np.add)
+        np.add.at(expected, addresses, items.reshape(count, 1))
+        assert_same(put, expected)
+        for share in (loops.Share(0, 2), loops.Share(1, 2)):
+            assert loops.combine(put, where, items, np.subtract, share=share)
+        assert_same(put, data)
+
+
+@compiled
+def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
+    written = np.zeros((1, 1, 100), np.int64)
+    written[0, 0, 99] = 7
+    where = loops.Numbers((loops.Column(written, 7, 7, 1),), (100,), refuse)
+    data = np.zeros((7, 1))
+    with pytest.raises(IndexError):
+        loops.put(data, where, np.ones((100, 1)))
+    with pytest.raises(IndexError):
+        loops.combine(data, where, np.ones((100, 1)), np.add)
+    assert not data.any()
 
 
 @compiled
