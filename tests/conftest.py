@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,11 @@ TOLERANCES = {
     "complex64": 1e-6,
     "complex128": 1e-14,
 }
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell's background jobs ignore Ctrl-C and so would every program that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:
