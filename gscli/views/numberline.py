@@ -1,20 +1,28 @@
 """Where each rule set sends an index: the axis as a line of cells with what lies beyond its ends.
 
-Data alone; the page draws it. A comparison has a number line when each entry names one coordinate
-of one axis, and few enough of them to be seen at once.
+Data alone: the terminal and the page draw it. A comparison has a number line when each entry names
+one coordinate of one axis, and few enough of them to be seen at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
+from gscli.base.arrays import Array
 from gscli.lab.answers import Comparing, Group
-from gscli.traces.trace import Adjustment, Entry, Trace
-from gscli.views.words.answers import behaviour
+from gscli.traces.trace import Entry, Trace, label_of
+from gscli.views.words.answers import Answers, behaviour
+from gscli.views.words.remarks import meetings
+from gscli.views.words.statements import Teller
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
+
+_MEETING = {"none": "the last one wins", "add": "updates add up"}
 
 Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
 
@@ -23,46 +31,99 @@ Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "u
 class Landing:
     """One entry: the number as written, what became of it, and the cell that it reached, if any.
 
-    `note`: the arithmetic of a move, such as `+3` or `7 mod 3 = 1`. "unreached": the call was
-    refused for another entry.
+    `size`: of the axis. "unreached": the call was refused for another entry.
     """
 
     number: int
     written: int
     fate: Fate
+    size: int
     to: int | None = None
-    note: str = ""
+
+    @property
+    def label(self) -> str:
+        """The letter of the entry."""
+        return label_of(self.number)
+
+    @property
+    def note(self) -> str:
+        """The arithmetic of a move, short.
+
+        >>> Landing(0, -1, "wrapped", 3, 2).note, Landing(0, 7, "wrapped", 3, 1).note
+        ('+3', '7 mod 3 = 1')
+        """
+        if self.fate != "wrapped":
+            return ""
+        return f"+{self.size}" if self.written + self.size == self.to else self.told("")
+
+    def told(self, fate: str) -> str:
+        """What happens to the number, as arithmetic where it is some; `fate` of what is skipped.
+
+        >>> Landing(0, -1, "wrapped", 3, 2).told(""), Landing(0, 7, "skipped", 3).told("dropped")
+        ('-1 + 3 = 2', '7 is outside: dropped')
+        """
+        if self.fate == "skipped":
+            return f"{self.written} is outside: {fate}"
+        if self.fate == "clipped":
+            return f"{self.written} stops at {self.to}"
+        if self.to == self.written + self.size:
+            return f"{self.written} + {self.size} = {self.to}"
+        return f"{self.written} mod {self.size} = {self.to}"
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A cell that several entries write, and what comes of it: who wins, or what is combined."""
+
+    cell: int
+    numbers: tuple[int, ...]
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """What rule sets that answer alike do with the numbers, under a name of its own."""
+    """What rule sets that answer alike do with the numbers, under a name of its own if it has one.
+
+    `skipped`: what is said of an entry without a cell.
+    """
 
     name: str
     group: Group
     landings: tuple[Landing, ...]
+    meetings: tuple[Meeting, ...] = ()
+    skipped: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberLine:
-    """The places to draw: cells 0 … `size` - 1 and whatever the numbers name outside of them."""
+    """The places to draw: cells 0 … `size` - 1 and whatever the numbers name outside of them.
+
+    `values`: the text of each cell, empty where a cell is a slice.
+    """
 
     size: int
     places: range
+    values: tuple[str, ...]
     behaviours: tuple[Behaviour, ...]
 
+    def is_inside(self, place: int) -> bool:
+        """Whether a place is a cell."""
+        return 0 <= place < self.size
 
-def number_line(comparing: Comparing) -> NumberLine | None:
+
+def number_line(answers: Answers) -> NumberLine | None:
     """The number line of a comparison, or None where it has none.
 
     >>> from gscli.lab.compare import compare
+    >>> from gscli.views.options import ViewOptions
     >>> found = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
-    >>> line = number_line(found)
+    >>> line = number_line(Answers(found, ViewOptions()))
     >>> line.places, [one.name for one in line.behaviours]
     (range(-1, 8), ['refuse what is outside', 'wrap around', 'clip to the nearest end'])
     >>> [landing.note for landing in line.behaviours[1].landings]
     ['+3', '7 mod 3 = 1']
     """
+    comparing = answers.comparing
     traces = [group.first.trace for group in comparing.groups if group.first.trace is not None]
     sizes = {_axis_size(trace) for trace in traces}
     if len(sizes) != 1 or None in sizes:
@@ -75,8 +136,15 @@ def number_line(comparing: Comparing) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if len(places) > MOST_PLACES:
         return None
-    behaviours = tuple(_behaviour(group, numbers) for group in comparing.groups)
-    return NumberLine(size, places, behaviours)
+    behaviours = tuple(_behaviour(answers, group, numbers, size) for group in comparing.groups)
+    return NumberLine(size, places, _values(answers, comparing, size), behaviours)
+
+
+def _values(answers: Answers, comparing: Comparing, size: int) -> tuple[str, ...]:
+    data: Array = next(iter(comparing.inputs.values()))
+    if data.ndim != 1 or data.size != size:
+        return ("",) * size
+    return tuple(answers.numbers.values(data, answers.signs))
 
 
 def _axis_size(trace: Trace) -> int | None:
@@ -88,29 +156,41 @@ def _axis_size(trace: Trace) -> int | None:
     return layout.axes[layout.column_axes[0]].size
 
 
-def _behaviour(group: Group, numbers: list[int]) -> Behaviour:
+def _behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int) -> Behaviour:
     trace, refused = group.first.trace, group.first.entry
-    name = behaviour(group) or group.first.label
+    name = behaviour(group)
     if trace is not None:
-        return Behaviour(name, group, tuple(map(_landing, trace.entries(MOST_ENTRIES))))
+        entries = trace.entries(MOST_ENTRIES)
+        landings = tuple(_landing(entry, size) for entry in entries)
+        met = tuple(_meetings(answers, trace, entries))
+        if met:
+            said = _MEETING.get(trace.reduction, f"updates are combined by {trace.reduction}")
+            moved = any(landing.fate != "used" for landing in landings)
+            name = f"{name}, {said}" if moved and name else said
+        fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
+        short = "dropped" if trace.kind == "scatter" else answers.numbers.short(fill, answers.signs)
+        return Behaviour(name, group, landings, met, short)
     if group.first.output is not None:
         return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
-        Landing(number, written, "refused" if number == refused else "unreached")
+        Landing(number, written, "refused" if number == refused else "unreached", size)
         for number, written in enumerate(numbers)
     ))  # fmt: skip
 
 
-def _landing(entry: Entry) -> Landing:
+def _meetings(answers: Answers, trace: Trace, entries: Sequence[Entry]) -> Iterator[Meeting]:
+    """Cells that several entries write, in the order of their first one."""
+    if trace.kind != "scatter":
+        return
+    for found, told in meetings(Teller(trace, answers.numbers, answers.signs), entries):
+        landing = _landing(found[0], 0)
+        if landing.to is not None:
+            yield Meeting(landing.to, tuple(entry.number for entry in found), told)
+
+
+def _landing(entry: Entry, size: int) -> Landing:
     written = int(entry.vector[0])
     if not entry.adjustments:
-        return Landing(entry.number, written, "used", written)
+        return Landing(entry.number, written, "used", size, written)
     moved = entry.adjustments[0]
-    note = _note(moved) if moved.how == "wrapped" else ""
-    return Landing(entry.number, written, moved.how, moved.coordinate, note)
-
-
-def _note(moved: Adjustment) -> str:
-    if moved.written + moved.size == moved.coordinate:
-        return f"+{moved.size}"
-    return f"{moved.written} mod {moved.size} = {moved.coordinate}"
+    return Landing(entry.number, written, moved.how, size, moved.coordinate)

@@ -179,7 +179,7 @@ def test_full_is_refused_where_a_browser_could_not_draw_it() -> None:
 
 def test_a_strip_per_behaviour_stands_above_the_table() -> None:
     text = compare_page(gathered(0, -1, 9))
-    line = number_line(gathered(0, -1, 9))
+    line = number_line(Answers(gathered(0, -1, 9), ViewOptions()))
     assert line is not None
     names = re.findall(r'<div class="strip"><p><b>(.*?)</b>', text)
     assert names == [behaviour.name for behaviour in line.behaviours]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
-from gscli.views.numberline import number_line
+from gscli.views.lines import render
+from gscli.views.numberline import NumberLine
+from gscli.views.numberline import number_line as line_of
+from gscli.views.options import ViewOptions
+from gscli.views.terminal.compare import comparison
+from gscli.views.words.answers import Answers
+from gscli.views.words.compare_words import comparison_words
 
 DATA = [10, 20, 30]
+PLAIN = ViewOptions(width=100, color="none")
+
+
+def number_line(comparing: Comparing) -> NumberLine | None:
+    return line_of(Answers(comparing, PLAIN))
 
 
 def gathered(*indices: int, data: object = DATA) -> Comparing:
@@ -75,3 +88,62 @@ def test_a_scatter_drops() -> None:
 )
 def test_what_has_no_line(comparing: Comparing) -> None:
     assert number_line(comparing) is None
+
+
+MEETING = {"data": [1, 2, 3, 4], "indices": [1, 1, 9], "updates": [10, 20, 30]}
+
+
+@pytest.mark.parametrize(
+    ("reduction", "told", "name"),
+    [
+        ("none", "b, the last, wins with 20", "the last one wins"),
+        ("add", "2 + 10 + 20 = 32", "updates add up"),
+        ("max", "max(2, 10, 20) = 20", "updates are combined by max"),
+    ],
+)
+def test_entries_that_meet_say_what_comes_of_it(reduction: str, told: str, name: str) -> None:
+    comparing = compare("scatter-elements", MEETING, reduction=reduction)
+    line = number_line(comparing)
+    assert line is not None
+    for behaviour in line.behaviours:
+        output = behaviour.group.first.output
+        if output is None:
+            assert not behaviour.meetings
+            continue
+        (meeting,) = behaviour.meetings
+        assert (meeting.cell, meeting.numbers, meeting.told) == (1, (0, 1), told)
+        assert behaviour.name == f"drop what is outside, {name}"
+        assert str(output[1]) == told.rsplit(maxsplit=1)[-1]
+    drawn = render(comparison(comparing, PLAIN), PLAIN)
+    (met,) = [one for one in drawn.split("\n") if told in one]
+    ruler = next(one for one in drawn.split("\n") if one.startswith("index"))
+    assert met.index("ab") + 1 == ruler.index("1")
+    assert f"  entries a and b write output[1]: {told}." in comparison_words(comparing, PLAIN)
+
+
+def test_a_meeting_is_shown_where_all_agree() -> None:
+    inputs = {"data": [1, 2], "indices": [1, 1], "updates": [5, 6]}
+    drawn = render(comparison(compare("scatter-elements", inputs), PLAIN), PLAIN)
+    assert "the last one wins" in drawn
+    assert "b, the last, wins with 6" in drawn
+
+
+def test_slices_have_a_line_too() -> None:
+    inputs = {"data": [[1, 2], [3, 4]], "indices": [0, 0, -1], "updates": [[5, 6], [7, 8], [9, 9]]}
+    drawn = render(comparison(compare("scatter-update", inputs), PLAIN), PLAIN)
+    assert "index   -1 │   0   1 │" in drawn
+    assert "output[1,:]: 3 4 ≠ 9 9" in drawn
+    assert "-1 is outside: dropped" in drawn
+    assert "b, the last, wins" in drawn
+
+
+@pytest.mark.parametrize("width", range(40, 140, 7))
+@pytest.mark.parametrize("concept", ["gather", "scatter-elements"])
+def test_no_line_is_wider_than_asked(width: int, concept: str) -> None:
+    inputs = {key: MEETING[key] for key in ("data", "indices", "updates")}
+    if concept == "gather":
+        del inputs["updates"]
+    options = ViewOptions(width=width, color="none")
+    drawn = render(comparison(compare(concept, inputs), options), options)
+    assert max(map(len, drawn.split("\n"))) <= width
+    assert not re.search(r"\S…", drawn)  # nothing is cut

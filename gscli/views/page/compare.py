@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
+from itertools import islice
 
 import numpy as np
 
@@ -23,7 +24,8 @@ from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
 from gscli.views.page.words import moved_words, spoken_sign
 from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
-from gscli.views.words.statements import passed_over
+from gscli.views.words.remarks import meetings
+from gscli.views.words.statements import Teller, passed_over
 
 LISTED_CELLS = 16
 TOLD = 8
@@ -135,7 +137,7 @@ class Overview:
         )
 
     def _strips(self) -> str:
-        line = number_line(self._comparing)
+        line = number_line(self._answers)
         return strips_html(line, self._answers) if line else ""
 
     def _inputs(self) -> Iterator[str]:
@@ -226,8 +228,17 @@ class Overview:
         if len(unusual) > TOLD:
             told.append(_told(None, f"and {len(unusual) - TOLD:,} more"))
         if not told and row.trace.entry_count <= LISTED_ENTRIES:
-            return _told(None, "every index is used as written")
-        return "".join(told)
+            told = [_told(None, "every index is used as written")]
+        return "".join([*told, *self._met(row.trace)])
+
+    def _met(self, trace: Trace) -> Iterator[str]:
+        """Cells that several entries write, and who wins or what adds up there."""
+        if trace.kind == "gather":
+            return
+        teller = Teller(trace, self._answers.numbers, self._answers.signs)
+        for found, outcome in islice(meetings(teller, trace.entries(LISTED_ENTRIES)), TOLD):
+            letters = " and ".join(entry.label for entry in found)
+            yield _told(None, f"{letters} write {teller.target_cell(found[0])}: {outcome}")
 
     def _meaning(self, trace: Trace, entry: Entry) -> str:
         vector = _vector(entry)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 
 from gscli.traces.trace import label_of
-from gscli.views.numberline import Behaviour, Landing, NumberLine
+from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
 from gscli.views.page.cells import chip_class
 from gscli.views.words.answers import Answers
 
@@ -34,12 +34,21 @@ def strips_html(line: NumberLine, answers: Answers) -> str:
 
 def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
     labels = escape(" · ".join(behaviour.group.labels))
+    name = escape(behaviour.name or behaviour.group.first.label)
+    met = "".join(map(_met, behaviour.meetings))
     return (
-        f'<div class="strip"><p><b>{escape(behaviour.name)}</b><br><small>{labels}</small></p>'
-        f'<div class="wide" tabindex="0" role="group" aria-label="{escape(behaviour.name)}">'
-        f"{_Strip(line, behaviour, answers).svg()}</div>"
-        f'<p class="result">{_result(behaviour, answers)}</p></div>'
+        f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
+        f'<div class="wide" tabindex="0" role="group" aria-label="{name}">'
+        f"{_Strip(line, behaviour).svg()}</div>"
+        f'<p class="result">{_result(behaviour, answers)}{met}</p></div>'
     )
+
+
+def _met(meeting: Meeting) -> str:
+    """Who wins in a cell that several entries write, or what adds up there."""
+    chips = "".join(f'<i class="{chip_class(number, live=True)}">{label_of(number)}</i>'
+                    for number in meeting.numbers)  # fmt: skip
+    return f'<small class="met">{chips} {escape(meeting.told)}</small>'
 
 
 def _result(behaviour: Behaviour, answers: Answers) -> str:
@@ -61,15 +70,8 @@ def _result(behaviour: Behaviour, answers: Answers) -> str:
 class _Strip:
     """One strip; positions are in pixels of its own view box."""
 
-    def __init__(self, line: NumberLine, behaviour: Behaviour, answers: Answers) -> None:
+    def __init__(self, line: NumberLine, behaviour: Behaviour) -> None:
         self._line, self._behaviour = line, behaviour
-        data = next(iter(answers.comparing.inputs.values()))
-        shown = data.ndim == 1 and data.size == line.size
-        self._values = answers.numbers.texts(data, answers.signs) if shown else [""] * line.size
-        fill = behaviour.group.first.trace
-        self._fill = "" if fill is None else answers.numbers.text(
-            fill.output.dtype.type(fill.layout.fill), answers.signs
-        ) if fill.kind == "gather" else "dropped"  # fmt: skip
 
     def svg(self) -> str:
         """The `<svg>`."""
@@ -92,9 +94,9 @@ class _Strip:
         return (place - self._line.places.start) * SLOT + SLOT // 2
 
     def _place(self, place: int) -> str:
-        inside = 0 <= place < self._line.size
+        inside = self._line.is_inside(place)
         x = self._x(place)
-        text = self._text(x, TOP + 20, self._values[place], "value") if inside else ""
+        text = self._text(x, TOP + 20, self._line.values[place], "value") if inside else ""
         return (
             f'<rect class="{"cell" if inside else "ghost"}" x="{x - WIDE // 2}" y="{TOP}" '
             f'width="{WIDE}" height="{HIGH}" rx="4"/>{text}'
@@ -113,7 +115,7 @@ class _Strip:
         colour = chip_class(landing.number, live=True)
         x = self._x(landing.written)
         if landing.fate == "used" or (
-            landing.fate == "unreached" and 0 <= landing.written < self._line.size
+            landing.fate == "unreached" and self._line.is_inside(landing.written)
         ):
             place = f'x="{x - WIDE // 2}" y="{TOP}" width="{WIDE}" height="{HIGH}" rx="4"'
             chip = self._chip(landing, x - WIDE // 2 + 1 + 21 * earlier, TOP - 9, colour)
@@ -150,7 +152,7 @@ class _Strip:
 
     def _filled(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
-        text = _short(self._fill)
+        text = _short(self._behaviour.skipped)
         half = max(11, len(text) * 4 + 5)
         middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
         return (
@@ -162,10 +164,9 @@ class _Strip:
 
     @staticmethod
     def _chip(landing: Landing, x: int, y: int, colour: str) -> str:
-        label = label_of(landing.number)
         return (
             f'<rect class="chip {colour}" x="{x - 10}" y="{y - 10}" width="20" height="20" rx="4"/>'
-            f'<text class="letter {colour}" x="{x}" y="{y + 5}">{label}</text>'
+            f'<text class="letter {colour}" x="{x}" y="{y + 5}">{landing.label}</text>'
         )
 
     @staticmethod

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
-
-import numpy as np
 
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
 from gscli.views.lines import Drawn, line_width
+from gscli.views.numberline import Behaviour, number_line
 from gscli.views.options import ViewOptions
 from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import cells, left
 from gscli.views.style import PLAIN, Line, Style
-from gscli.views.terminal.number_line import MOST_ENTRIES, NumberLine, way
+from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
 from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, behaviour, lettered
 
@@ -23,9 +22,6 @@ LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""
 
 NARROWEST_LINE = 80
-MOST_PLACES = 30
-"""Coordinates on either side of zero that a number line still shows."""
-
 NARROWEST_LABEL = 22
 NARROWEST_REASON = 14
 REASON_GAP = 3
@@ -52,7 +48,7 @@ class ComparisonView(Drawn):
         """Heading, rows, summary."""
         line = self._number_line(width)
         if not self.answers.columns:
-            body = self._differences(width)
+            body = self._differences(width, line)
         elif line is None and self._has_columns(width):
             body = self._table(width)
         else:
@@ -140,33 +136,41 @@ class ComparisonView(Drawn):
 
     # --- a block per behaviour ------------------------------------------------------------
 
-    def _number_line(self, width: int) -> NumberLine | None:
-        """The axis as a line, where a gather of few numbers from one axis fits."""
-        data, *others = self.comparing.inputs.values()
-        if width < NARROWEST_LINE or not self.answers.per_entry or data.ndim != 1 or not data.size:
+    def _number_line(self, width: int) -> Ruler | None:
+        """The axis as a line, where one axis is addressed and rule sets differ or entries meet."""
+        line = number_line(self.answers) if width >= NARROWEST_LINE else None
+        if line is None:
             return None
-        written = others[0].reshape(-1).tolist()
-        if len(written) > MOST_ENTRIES or not all(isinstance(one, int) for one in written):
-            return None
-        if max(map(abs, written), default=0) > MOST_PLACES or len(self.comparing.groups) == 1:
-            return None
-        line = NumberLine(data, written, self.answers.numbers, self.palette, self.signs)
-        return line if line.width <= width else None
+        ruler = Ruler(line, self.palette, self.signs)
+        tells = len(line.behaviours) > 1 or any(one.meetings for one in line.behaviours)
+        return ruler if tells and ruler.width <= width else None
 
-    def _blocks(self, width: int, line: NumberLine | None) -> list[Line]:
+    def _blocks(self, width: int, ruler: Ruler | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
-        lines = line.ruler() if line else []
-        for group in self.comparing.groups:
-            lines += [[], *self._named(group, width), *self._cells(group, width)]
-            if line is None:
-                reasons = self._reasons(group, width - 2)
-                lines += [[("  " + text, self.palette.dim)] for text in reasons]
-            else:
-                lines += self._ways(group, line, width)
-        return lines if line else lines[1:]
+        lines = ruler.head() if ruler else []
+        for number, group in enumerate(self.comparing.groups):
+            if ruler is not None:
+                lines += [*self._strip(ruler, number, width)]
+                continue
+            lines += [[], *self._named(group, behaviour(group), width), *self._cells(group, width)]
+            reasons = self._reasons(group, width - 2)
+            lines += [[("  " + text, self.palette.dim)] for text in reasons]
+        return lines if ruler else lines[1:]
 
-    def _named(self, group: Group, width: int) -> list[Line]:
-        name = self.signs.text(behaviour(group))
+    def _strip(self, ruler: Ruler, number: int, width: int) -> Iterator[Line]:
+        """One behaviour of a number line: name, rule sets, answer, and the ways of its numbers."""
+        behaviour = ruler.line.behaviours[number]
+        yield []
+        yield from self._named(behaviour.group, behaviour.name, width)
+        if self.answers.columns:
+            yield from self._cells(behaviour.group, width)
+        elif behaviour.group.first.output is not None:
+            for text in self._listed(behaviour.group):
+                yield from self._wrapped("  " + text, width, PLAIN)
+        yield from self._ways(ruler, behaviour, width)
+
+    def _named(self, group: Group, told: str, width: int) -> list[Line]:
+        name = self.signs.text(told)
         labels = _filled(group.labels, width - 2)
         if not name:
             return [[(("  " if number else "") + one, self.palette.bold)] for number, one in
@@ -186,31 +190,30 @@ class ComparisonView(Drawn):
             lines[-1] += piece
         return lines
 
-    def _ways(self, group: Group, line: NumberLine, width: int) -> list[Line]:
-        row = group.first
-        if row.output is not None and row.trace is None:
-            return []
-        if row.trace is None:
-            told = self.signs.text(lettered(group))
-            stopped = row.entry
-            written = list(self.comparing.inputs.values())[1].reshape(-1).tolist()
-            if stopped is None:
-                return self._wrapped("  " + told, width, self.palette.dim)
-            drawn = line.stop(stopped, written[stopped], told.partition(": ")[2])
-            if line_width(drawn) <= width:
-                return [drawn]
-            drawn = line.stop(stopped, written[stopped], "refused")
-            return [drawn, *self._wrapped("  " + told, width, self.palette.dim)]
-        fill = self.answers.numbers.short(np.asarray(row.trace.layout.fill), self.signs)
-        return [
-            line.arrow(entry, one, way(row.trace, one, fill))
-            for entry in self.answers.unusual(row.trace)
-            for one in entry.adjustments
-        ]
+    def _ways(self, ruler: Ruler, behaviour: Behaviour, width: int) -> list[Line]:
+        refusal = "" if behaviour.group.first.error is None else lettered(behaviour.group)
+        if not refusal:
+            return [line for way in ruler.ways(behaviour) for line in self._fitted(way, width)]
+        told = self.signs.text(refusal)
+        apart = self._wrapped("  " + told, width, self.palette.dim)
+        stopped = [one for one in behaviour.landings if one.fate == "refused"]
+        if not stopped:
+            return apart
+        drawn = ruler.stop(stopped[0], told.partition(": ")[2])
+        if line_width(drawn) <= width:
+            return [drawn]
+        return [ruler.stop(stopped[0], "refused"), *apart]
+
+    def _fitted(self, way: Line, width: int) -> list[Line]:
+        """A way with its words behind it, or below it where they do not fit."""
+        if line_width(way) <= width:
+            return [way]
+        *drawn, (told, style) = way
+        return [drawn, *self._wrapped("  " + told, width, style)]
 
     # --- differences only -----------------------------------------------------------------
 
-    def _differences(self, width: int) -> list[Line]:
+    def _differences(self, width: int, ruler: Ruler | None) -> list[Line]:
         lines: list[Line] = []
         drawn = self.answers.drawn
         if drawn is not None and drawn.trace is not None:
@@ -218,6 +221,10 @@ class ComparisonView(Drawn):
             if self._draws(drawn.trace):
                 own = picture(drawn.trace, self.options, title=False)
                 lines += [[], *(list(line) for line in own.lines(width))]
+        if ruler is not None:
+            numbers = range(len(self.comparing.groups))
+            strips = [line for number in numbers for line in self._strip(ruler, number, width)]
+            return [*lines, [], *ruler.head(), *strips]
         for group in self.comparing.groups:
             lines += [[], *self._wrapped(", ".join(group.labels), width, self.palette.bold)]
             for text in self._listed(group):
@@ -274,11 +281,13 @@ def _filled(labels: Sequence[str], width: int, separator: str = ", ") -> list[st
     ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
     """
     lines: list[str] = []
-    for label in labels:
-        if lines and cells(lines[-1]) + cells(separator + label) <= width:
+    room = width - len(separator.rstrip())
+    for number, label in enumerate(labels, 1):
+        wanted = width if number == len(labels) else room
+        if lines and cells(lines[-1]) + cells(separator + label) <= wanted:
             lines[-1] += separator + label
             continue
         if lines:
             lines[-1] += separator.rstrip()
-        lines += wrap(label, width, break_on_hyphens=False, subsequent_indent="  ")
+        lines += wrap(label, wanted, break_on_hyphens=False, subsequent_indent="  ")
     return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.text import counted
@@ -11,9 +12,10 @@ from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces.trace import Trace, label_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.words.answers import SHORT_TENSOR, Answers
+from gscli.views.words.answers import LISTED_ENTRIES, SHORT_TENSOR, Answers
+from gscli.views.words.remarks import meetings
 from gscli.views.words.sentences import reason
-from gscli.views.words.statements import passed_over, shape_text
+from gscli.views.words.statements import Teller, passed_over, shape_text
 
 LISTED_CELLS = 8
 
@@ -49,6 +51,7 @@ class _Words:
         for group in self.comparing.groups:
             yield self._group(group)
             yield from self._unusual(group.first)
+            yield from self._met(group.first)
         yield from self.answers.footnotes()
         yield self._summary()
 
@@ -113,6 +116,16 @@ class _Words:
         if len(found) > TOLD_ENTRIES:
             more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."
+
+    def _met(self, row: Row) -> Iterator[str]:
+        """Who wins, or what adds up, where entries write the same cells."""
+        if row.trace is None or row.trace.kind == "gather":
+            return
+        teller = Teller(row.trace, self.answers.numbers, self.answers.signs)
+        told = row.trace.entries(LISTED_ENTRIES)
+        for found, outcome in islice(meetings(teller, told), LISTED_CELLS):
+            letters = _joined([entry.label for entry in found])
+            yield f"  entries {letters} write {teller.target_cell(found[0])}: {outcome}."
 
     def _summary(self) -> str:
         listed = not self.answers.columns

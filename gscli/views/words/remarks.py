@@ -93,15 +93,22 @@ def _outside(teller: Teller, entry: Entry, one: Adjustment) -> str:
 
 def _met(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
     """Cells, and slices as a whole, that several entries wrote."""
+    for found, told in meetings(teller, entries):
+        assert found[0].target is not None
+        thing = slice_name(tuple(stop - start for start, stop in found[0].target))
+        times = "twice" if len(found) == 2 else f"{len(found)} times"  # noqa: PLR2004
+        yield Remark(tuple(found), f"one {thing}, {times}: {told}")
+
+
+def meetings(teller: Teller, entries: Sequence[Entry]) -> Iterator[tuple[list[Entry], str]]:
+    """Entries that write the same cells, and what comes of it."""
     writers: dict[Box, list[Entry]] = {}
     for entry in entries:
         if entry.target is not None:
             writers.setdefault(entry.target, []).append(entry)
-    for box, found in writers.items():
+    for found in writers.values():
         if len(found) > 1:
-            thing = slice_name(tuple(stop - start for start, stop in box))
-            times = "twice" if len(found) == 2 else f"{len(found)} times"  # noqa: PLR2004
-            yield Remark(tuple(found), f"one {thing}, {times}: {_outcome(teller, found)}")
+            yield found, _outcome(teller, found)
 
 
 def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
