@@ -1,12 +1,14 @@
 """ONNX: Gather 1/11/13, GatherElements 11/13, GatherND 11/12/13, Scatter 9, ScatterElements and
-ScatterND 11/13/16/18. The text decides; what it leaves open is chosen once, here, and documented:
+ScatterND 11/13/16/18, TensorScatter 24. The text decides; what it leaves open is chosen
+once, here, and documented:
 
 * duplicates without a reduction are written in row-major order of indices, the last one wins;
 * reductions apply NumPy's ufunc in the data's own dtype, one rounding per update, row-major. So NaN
   propagates under max and min (onnxruntime takes the update whenever NaN is compared), integers
   wrap, bool add is OR and mul is AND, string add concatenates;
 * an index tensor may be smaller than data off the axis (the formula allows it);
-* Gather-1 and Scatter-9, whose texts do not speak of negative indices, count them from the end.
+* Gather-1 and Scatter-9, whose texts do not speak of negative indices, count them from the end;
+  TensorScatter-24 refuses them in mode linear, as onnxruntime does.
 """
 
 from __future__ import annotations
@@ -14,10 +16,20 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Addressing, Policy, Reduction, Tensor
+from gscli.layout.axes import (
+    Addressing,
+    Beyond,
+    Following,
+    Negative,
+    Policy,
+    Positions,
+    Reduction,
+    Tensor,
+)
 from gscli.layout.families import along_axis, elements, normal_axis, vectors
 from gscli.layout.layout import Layout, OpenText, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import (
@@ -36,6 +48,12 @@ FRAMEWORK = Framework("onnx", "ONNX")
 
 POLICY = Policy()
 """[-s, s-1] along an axis of size s; outside is an error (onnx/onnx#2179)."""
+
+LINE, RING = Policy(Negative.OUTSIDE), Policy(Negative.OUTSIDE, Beyond.WRAP)
+"""TensorScatter's two modes."""
+
+CACHED = tuple(name for name in dtypes.EVERY if name not in ("int2", "uint2"))
+"""Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
 
@@ -219,6 +237,58 @@ def scatter_nd(
     empty = OpenText("always", "ONNX does not say what an empty vector names; here all of data")
     texts = () if indices.shape[-1] else (empty,)
     return _scatter(data, updates, addressing, reduction, texts)
+
+
+@FRAMEWORK.operator(
+    versions=(24,),
+    example="'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,3]' "
+    "--mode circular",
+    refused="'[[[1],[2],[3],[4]],[[5],[6],[7],[8]]]' '[[[10],[20]],[[30],[40]]]' '[1,3]'",
+)
+def tensor_scatter(
+    past_cache: Tensor,
+    update: Tensor,
+    write_indices: Tensor | None = None,
+    *,
+    axis: Annotated[int, Option("sequence axis, not the first", role="axis")] = -2,
+    mode: Annotated[
+        Literal["linear", "circular"],
+        Option("circular begins anew at the end of the axis; linear refuses what lies beyond"),
+    ] = "linear",
+    opset: Opset = None,
+) -> Layout:
+    """Write the newest steps of a sequence into a cache, for each sample where its own go.
+
+    On the sequence axis, step s of sample b goes to write_indices[b] + s; without write_indices to
+    s. update has the shape of past_cache but for that axis, where it may be shorter. Negative
+    write_indices count modulo the axis in mode circular and are refused in mode linear.
+    """
+    allow(past_cache, CACHED)
+    same_type(past_cache, update)
+    at_least_rank(past_cache, 2)
+    dim = normal_axis(axis, past_cache.rank, of=past_cache.name)
+    batch, steps = past_cache.shape[0], update.shape[dim] if dim < update.rank else 0
+    if dim == 0:
+        raise ShapeRefused(
+            "the sequence axis cannot be the first one", where=f"axis = {axis}", valid="1 and more"
+        )
+    longest = min(steps, past_cache.shape[dim])
+    exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
+    places = Positions(f"0:{steps}", range(steps), (steps,))
+    size = past_cache.shape[dim] if mode == "circular" else 0
+    if write_indices is not None:
+        index_types(write_indices, ("int64",))
+        exact_shape(write_indices, (batch,), "a place for each sample")
+        following = Following(write_indices.name, steps, size)
+        name = f"({write_indices.name} + {places.name})"
+        places = Positions(name, following, (batch, steps))
+    addressing = along_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
+    return scatter_layout(
+        past_cache,
+        Updates(update.name),
+        addressing._replace(ranges=(places,)),
+        RING if mode == "circular" else LINE,
+    )
 
 
 def _scatter_elements(

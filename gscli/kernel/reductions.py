@@ -14,11 +14,17 @@ Ufunc = Any
 
 
 class ReductionRule(NamedTuple):
-    """A reduction: its ufunc, the one for bool where NumPy has none, and its identity."""
+    """A reduction: its ufunc, the one for bool where NumPy has none, and its identity.
+
+    `divisor`: the sums are divided by this of the number of values in each. `meet`: the updates are
+    combined with each other alone, and what they come to meets the data at the end, cell by cell.
+    """
 
     ufunc: Ufunc
     bool_ufunc: Ufunc
     identity: Callable[[np.dtype[Any]], object]
+    divisor: Callable[[Array], Array] | None = None
+    meet: Callable[[Array, Array], Array] | None = None
 
     def for_types(self, data: np.dtype[Any], updates: np.dtype[Any]) -> Ufunc:
         """The ufunc for these types; bool with another type is promoted first."""
@@ -43,13 +49,50 @@ def _limit(dtype: np.dtype[Any], side: str, infinite: float, *, least: bool) -> 
     return infinite
 
 
+_EXPONENT_BITS = 6
+"""Bits of a whole exponent that count, as in jax.numpy.power of JAX 0.10."""
+
+
+def quotient(cells: Array, divisors: Array) -> Array:
+    """True division in the type of the cells, of whole numbers in float32 or float64.
+
+    >>> quotient(np.array([10, 1], np.int64), np.array([4, 0], np.int64))
+    array([2.5, inf])
+    """
+    if cells.dtype.kind in "biu":
+        wide = cells.dtype.kind != "b" and cells.dtype.itemsize == np.dtype(np.int64).itemsize
+        real = np.float64 if wide else np.float32
+        cells, divisors = cells.astype(real), divisors.astype(real)
+    return np.asarray(np.divide(cells, divisors))
+
+
+def power(cells: Array, exponents: Array) -> Array:
+    """Powers in the type of the cells; of a whole exponent the low six bits count, sign and all.
+
+    >>> power(np.array([2, 3, 2]), np.array([5, 64, -1]))
+    array([                  32,                    1, -9223372036854775808])
+    """
+    if cells.dtype.kind not in "biu":
+        return np.asarray(np.power(cells, exponents))
+    if cells.dtype.kind == "b":
+        cells, exponents = cells.astype(np.int32), exponents.astype(np.int32)
+    result, base = np.ones_like(cells), cells
+    for bit in range(_EXPONENT_BITS):
+        result = np.where((exponents >> bit) & 1, result * base, result)
+        base = base * base
+    return np.asarray(result)
+
+
 REDUCTIONS: dict[str, ReductionRule] = {
     "add": ReductionRule(np.add, np.logical_or, lambda _: 0),
     "sub": ReductionRule(np.subtract, np.logical_xor, lambda _: 0),
     "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
+    "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=quotient),
+    "pow": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=power),
     "max": ReductionRule(np.maximum, np.logical_or, _low),
     "min": ReductionRule(np.minimum, np.logical_and, _high),
-    "mean": ReductionRule(np.add, np.logical_or, lambda _: 0),
+    "mean": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.positive),
+    "sqrt_n": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.sqrt),
 }
 
 
@@ -73,10 +116,10 @@ def converted(array: Array, dtype: np.dtype[Any]) -> Array:
     return result
 
 
-def divided(sums: Array, counts: Indices) -> Array:
+def divided(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> Array:
     """Mean: integers round toward minus infinity (OpenVINO's text, PyTorch's floor)."""
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
-    divisors = counts.astype(sums.dtype)
+    divisors = divisor(counts.astype(sums.dtype))
     divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
     quotient: Array = divide(sums, divisors)
     return quotient.astype(sums.dtype, copy=False)

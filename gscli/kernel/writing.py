@@ -58,11 +58,14 @@ class Target:
     """
 
     def __init__(self, layout: Layout, output: Array) -> None:
-        self.layout, self.dtype = layout, output.dtype
+        self.layout, self.dtype, self.data = layout, output.dtype, output
         wide = layout.accumulate
         self.work = output if wide is None else output.astype(dtype_named(wide))
         self.rule = REDUCTIONS.get(layout.reduction)
-        counted = layout.reduction == "mean" or not layout.include_self
+        if self.rule is not None and self.rule.meet is not None:
+            self.work = np.ones_like(self.work)
+        averaged = self.rule is not None and self.rule.divisor is not None
+        counted = averaged or not layout.include_self
         self.counts = np.zeros(len(self.rows), np.int64) if counted and self.rule else None
 
     @property
@@ -96,12 +99,15 @@ class Target:
 
     def finished(self) -> Array:
         """The output in its own type."""
-        if self.counts is not None and self.layout.reduction == "mean":
+        if self.rule is not None and self.rule.meet is not None:
+            met = self.rule.meet(self.data, converted(self.work, self.dtype))
+            return converted(met, dtype_named(self.layout.dtype))
+        if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
             if self.work.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.work = self.work.astype(self.dtype)
             touched = self.counts > 0
             terms = self.counts[touched, None] + int(self.layout.include_self)
-            self.rows[touched] = divided(self.rows[touched], terms)
+            self.rows[touched] = divided(self.rows[touched], terms, self.rule.divisor)
         if self.layout.dtype == "str":
             return self.work.astype(np.str_)
         return converted(self.work, self.dtype)

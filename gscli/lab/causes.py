@@ -19,7 +19,7 @@ from gscli.base.errors import GscliError
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.execute import execute
 from gscli.kernel.reading import gather
-from gscli.kernel.reductions import REDUCTIONS
+from gscli.kernel.reductions import REDUCTIONS, ReductionRule
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
 from gscli.kernel.writing import scatter
@@ -260,11 +260,16 @@ def _other_orders(trace: Trace) -> Iterator[tuple[str, Compute]]:
         return
     if layout.reduction == "none":
         yield "the first update of a cell stays, not the last", _ordered(trace, "first")
-    elif layout.reduction != "mean" and layout.include_self:
+    elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
         alone = "of updates to the same cell only the"
         yield f"{alone} last one counts", _ordered(trace, "last")
         yield f"{alone} first one counts", _ordered(trace, "first")
         yield "updates are combined in reverse order", _ordered(trace, "reverse")
+
+
+def _in_turn(rule: ReductionRule) -> bool:
+    """Whether a cell meets its updates one after the other, and nothing else happens to it."""
+    return rule.divisor is None and rule.meet is None
 
 
 def _ordered(trace: Trace, kept: str) -> Compute:

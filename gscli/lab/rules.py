@@ -187,9 +187,12 @@ _REDUCED = {
     "add": "summed",
     "sub": "all subtracted",
     "mul": "multiplied",
+    "div": "divided by all",
+    "pow": "raised to the product",
     "max": "largest kept",
     "min": "smallest kept",
     "mean": "averaged",
+    "sqrt_n": "summed, over the root of how many",
 }
 
 

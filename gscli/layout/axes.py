@@ -20,7 +20,9 @@ from gscli.base.errors import IndexTypeRefused, UpdatesTypeRefused
 Shape: TypeAlias = tuple[int, ...]
 TypeRefused: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
 Number: TypeAlias = bool | int | float | complex | str
-Reduction: TypeAlias = Literal["none", "add", "sub", "mul", "max", "min", "mean"]
+Reduction: TypeAlias = Literal[
+    "none", "add", "sub", "mul", "div", "pow", "max", "min", "mean", "sqrt_n"
+]
 
 
 class Beyond(Enum):
@@ -115,11 +117,25 @@ class Trues(NamedTuple):
     axis: int
 
 
+class Following(NamedTuple):
+    """Each number of an index `source` and those that follow it, `steps` in all, on a last axis.
+
+    They are counted without end; of an axis that is a ring, `size` is how many cells it has.
+    """
+
+    source: str
+    steps: int
+    size: int
+
+
 class Positions(NamedTuple):
-    """Index numbers that no input holds, those of a slice or a mask, as an input of this shape."""
+    """Index numbers that no input holds as they are, as an input of this shape.
+
+    Those of a slice, of a mask, or the ones that follow the numbers of another input.
+    """
 
     name: str
-    numbers: range | Trues
+    numbers: range | Trues | Following
     shape: Shape
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.cached import cached_property
-from gscli.layout.axes import Column, Shape, Trues
+from gscli.layout.axes import Column, Following, Shape, Trues
 from gscli.layout.layout import Layout
 
 BLOCK = 1 << 16
@@ -112,10 +112,15 @@ class WrittenIndices:
         return tuple(position)
 
 
-def _made(numbers: range | Trues, inputs: Mapping[str, Array]) -> Indices:
-    """The index numbers of a slice, or of a mask's True cells in row-major order."""
+def _made(numbers: range | Trues | Following, inputs: Mapping[str, Array]) -> Indices:
+    """The index numbers of a slice, of a mask's True cells in row-major order, or that follow."""
     if isinstance(numbers, range):
         return np.arange(numbers.start, numbers.stop, numbers.step)
+    if isinstance(numbers, Following):
+        first = inputs[numbers.source].astype(np.int64, copy=False)[..., None]
+        near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
+        first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first
+        return first + np.arange(numbers.steps)
     mask = np.broadcast_to(inputs[numbers.mask], numbers.shape)
     return np.nonzero(mask)[numbers.axis]
 

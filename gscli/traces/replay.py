@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices, dtype_named
-from gscli.kernel.reductions import REDUCTIONS, comparable
+from gscli.kernel.reductions import REDUCTIONS, comparable, converted
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
 from gscli.plan.plan import JudgedPlan
@@ -70,9 +70,10 @@ class Replay:
             if fresh:
                 unset = where[terms[where] == 0]
                 values[unset] = np.asarray(self._identity(values.dtype)).astype(values.dtype)
-            old = values[where]
-            new = self._combined(old, update)
-            values[where] = new
+            met = values[where]
+            combined = self._combined(met, update)
+            values[where] = combined
+            old, new = self._meeting(cells[where], met), self._meeting(cells[where], combined)
             terms[where] += 1
             earlier = writers[where]
             again = int(earlier.max()) if (earlier >= 0).any() else None
@@ -85,10 +86,26 @@ class Replay:
 
     def _start(self, cells: Indices) -> Array:
         layout = self._plan.layout
+        rule = REDUCTIONS.get(layout.reduction)
+        if rule is not None and rule.meet is not None:
+            return np.ones(cells.shape, self._working_dtype())
         if layout.data is None:
             return np.full(cells.shape, layout.fill, self._working_dtype())
-        flat = self._plan.inputs[layout.data].reshape(-1)
-        return flat[cells].astype(self._working_dtype())
+        return self._data(cells).astype(self._working_dtype())
+
+    def _data(self, cells: Indices) -> Array:
+        assert self._plan.layout.data is not None
+        found: Array = self._plan.inputs[self._plan.layout.data].reshape(-1)[cells]
+        return found
+
+    def _meeting(self, cells: Indices, values: Array) -> Array:
+        """What the cells hold: the values, or what these make of data where they meet it last."""
+        rule = REDUCTIONS.get(self._plan.layout.reduction)
+        if rule is None or rule.meet is None:
+            return values
+        data = self._data(cells)
+        with np.errstate(all="ignore"):
+            return rule.meet(data, converted(values, data.dtype))
 
     def _working_dtype(self) -> np.dtype[Any]:
         layout = self._plan.layout

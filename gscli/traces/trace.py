@@ -21,6 +21,7 @@ from gscli.frameworks.duplicates import Duplicates, duplicate_writers
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import notices
 from gscli.frameworks.operator import Operator
+from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Shape
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
@@ -115,6 +116,12 @@ class Trace:
     def reduction(self) -> str:
         """How updates met the value already there ("none" for gathers)."""
         return self.layout.reduction
+
+    @property
+    def averages(self) -> bool:
+        """Whether the sums of updates are divided at the end by something of how many there are."""
+        rule = REDUCTIONS.get(self.reduction)
+        return rule is not None and rule.divisor is not None
 
     @cached_property
     def attributes(self) -> dict[str, object]:

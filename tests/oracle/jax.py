@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,46 @@ operator("jax.at.set")(_at(replace))
 operator("jax.at.add")(_at(add, refused=("bool",)))
 operator("jax.at.subtract")(_at(subtract, refused=("bool",)))
 operator("jax.at.multiply")(_at(multiply, refused=("bool",)))
+
+
+def _product(meet: Callable[[Array, Array], Array]) -> Operator:
+    """x meets the product of the values for each cell: ones that are multiplied, in x's type."""
+    multiplied = _at(multiply, refused=("bool",))
+
+    def at(x: Array, values: Array, **rest: Any) -> Array:
+        return meet(x, multiplied(np.ones_like(x), values, **rest))
+
+    return at
+
+
+def _quotient(cells: Array, divisors: Array) -> Array:
+    """True division: whole numbers as float32, those of 64 bits as float64."""
+    kind = cells.dtype.kind
+    real = np.float64 if kind in "iu" and cells.dtype.itemsize == 8 else np.float32
+    whole = kind in "biu"
+    output = np.zeros(cells.shape, real if whole else cells.dtype)
+    for place in np.ndindex(cells.shape):
+        one, other = cells[place], divisors[place]
+        output[place] = real(one) / real(other) if whole else one / other
+    return output
+
+
+def _power(cells: Array, exponents: Array) -> Array:
+    """Whole exponents have 6 bits, whatever their sign; all else is the type's own power."""
+    whole = cells.dtype.kind in "biu"
+    output = np.zeros(cells.shape, np.int32 if cells.dtype.kind == "b" else cells.dtype)
+    for place in np.ndindex(cells.shape):
+        if whole:
+            bits = 8 * output.dtype.itemsize
+            number = pow(int(cells[place]), int(exponents[place]) % 64, 2**bits)
+            output[place] = np.array(number, f"u{bits // 8}").view(output.dtype)
+        else:
+            output[place] = cells[place] ** exponents[place]
+    return output
+
+
+operator("jax.at.divide")(_product(_quotient))
+operator("jax.at.power")(_product(_power))
 operator("jax.at.min")(_at(smallest))
 operator("jax.at.max")(_at(largest))
 

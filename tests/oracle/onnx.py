@@ -1,6 +1,8 @@
-"""ONNX: Gather, GatherElements, GatherND, Scatter, ScatterElements, ScatterND, by version."""
+"""ONNX: Gather*, Scatter* by version, and TensorScatter."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from . import families
 from .rules import (
@@ -120,6 +122,42 @@ def _scatter_elements(
     return families.apply(
         data, families.writes_elements(data, indices, updates, axis, from_end), combine
     )
+
+
+@operator("onnx.tensor_scatter")
+def tensor_scatter(
+    past_cache: Array,
+    update: Array,
+    write_indices: Array | None = None,
+    axis: int = -2,
+    mode: str = "linear",
+    opset: int = 24,
+) -> Array:
+    """Each sample's update follows its own place in the cache; circular is modulo the axis."""
+    require(opset >= 24, "usage", "TensorScatter came with opset 24")
+    require(mode in ("linear", "circular"), "usage", f"mode {mode!r}")
+    require(update.dtype == past_cache.dtype, "dtype", "update has another dtype")
+    require(past_cache.ndim >= 2, "shape", "there is no axis beside the batch")
+    axis = axis_within(axis, past_cache.ndim)
+    require(axis != 0, "shape", "the sequence axis is not the batch axis")
+    require(update.ndim == past_cache.ndim, "shape", "the ranks differ")
+    for d in range(past_cache.ndim):
+        own, other = update.shape[d], past_cache.shape[d]
+        require(own <= other if d == axis else own == other, "shape", f"axis {d}")
+    if write_indices is None:
+        write_indices = np.zeros(past_cache.shape[0], np.int64)
+    require_type(write_indices, ("int64",), "write_indices")
+    require(write_indices.shape == past_cache.shape[:1], "shape", "one place for each sample")
+    output, size = past_cache.copy(), past_cache.shape[axis]
+    rows = {}
+    for sample, step in np.ndindex(update.shape[0], update.shape[axis]):
+        row = int(write_indices[sample]) + step
+        rows[sample, step] = row % size if mode == "circular" else row
+        require(0 <= rows[sample, step] < size, "index", f"row {row} of {size}")
+    for place in np.ndindex(update.shape):
+        row = rows[place[0], place[axis]]
+        output[(*place[:axis], row, *place[axis + 1 :])] = update[place]
+    return output
 
 
 @operator("onnx.scatter_nd")

@@ -230,6 +230,22 @@ def unsorted_segment_mean(
     return families.divided(total, families.counts(output, writes, keep_initial=False))
 
 
+@operator("tensorflow.unsorted_segment_sqrt_n")
+def unsorted_segment_sqrt_n(
+    data: Array, segment_ids: Array, num_segments: int, device: str = "cpu"
+) -> Array:
+    """The sum over the root of how many ids met, in data's type; tf.sqrt has no whole numbers."""
+    require_type(data, FLOATS, "data")
+    require_type(segment_ids, SUMMED, "segment_ids")
+    _segment_writes(np.ones(segment_ids.shape, np.float32), segment_ids, num_segments, device)
+    output, writes = _segment_writes(data, segment_ids, num_segments, device)
+    total = families.apply(output, writes, add)
+    counts = families.counts(output, writes, keep_initial=False)
+    for place in np.ndindex(total.shape):
+        total[place] = total[place] / np.sqrt(total.dtype.type(counts[place]))
+    return total
+
+
 @operator("tensorflow.batch_gather")
 def batch_gather(params: Array, indices: Array) -> Array:
     """All axes of indices but the last are batches; an index stays within its axis."""

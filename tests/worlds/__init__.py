@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from . import along, one_cell, subscript, vector, window
+from . import along, cache, one_cell, subscript, vector, window
 from .bad import bad_worlds
 from .core import GOOD, World
 
 __all__ = ["GOOD", "World", "bad_worlds"]
 
-FAMILIES = (along, one_cell, subscript, vector, window)
+FAMILIES = (along, cache, one_cell, subscript, vector, window)

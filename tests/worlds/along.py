@@ -248,6 +248,8 @@ for tail, kinds in (("sum", SUMS), ("prod", SUMS), ("max", ORDERED), ("min", ORD
     _segments(f"jax.segment_{tail}", kinds, [{}])
 AVERAGES = ("float32", "float64", "complex64")
 _segments("tensorflow.unsorted_segment_mean", AVERAGES, [{}, *DEVICES], IDS)
+_segments("tensorflow.unsorted_segment_sqrt_n", ("float32", "float64", "float16", "bfloat16"),
+          [{}, *DEVICES], IDS)  # fmt: skip
 
 
 def _batch_gather(core: Cells, dtype: str, index_dtype: str, attrs: dict[str, Any]) -> World:

@@ -9,8 +9,9 @@ import numpy as np
 
 from .core import GOOD, Array, World
 
-INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids"}
-UPDATES = {"updates", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}
+INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids",
+           "write_indices"}  # fmt: skip
+UPDATES = {"updates", "update", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}
 AXES = ("axis", "dim")
 CHOICES = {
     "reduction", "reduce", "mode", "bad_indices_policy", "device", "release", "update_computation",

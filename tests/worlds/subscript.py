@@ -160,7 +160,9 @@ for ufunc in ("add", "subtract", "multiply", "maximum", "minimum"):
     register(name, with_arrays, _indexer(name, "a", "b"), types=EXACT[:5], cap=300)
 register("jax.at.get", without_empty_axes, _indexer("jax.at.get", "x", ""), variants=MODES,
          types=NO_STRINGS, cap=600)  # fmt: skip
-for method, kinds in (("set", NO_STRINGS), ("add", EXACT), ("max", ORDERED)):
+for method, kinds in (
+    ("set", NO_STRINGS), ("add", EXACT), ("max", ORDERED), ("divide", EXACT), ("power", INTEGERS),
+):  # fmt: skip
     name = f"jax.at.{method}"
     register(name, without_empty_axes, _indexer(name, "x", "values"), variants=MODES, types=kinds,
              cap=400)  # fmt: skip

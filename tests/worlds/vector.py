@@ -199,6 +199,7 @@ MODES: list[dict[str, Any]] = [
 METHODS: Kinds = (
     ("set", (*EXACT, "bool")), ("add", EXACT), ("subtract", EXACT), ("multiply", EXACT),
     ("min", (*ORDERED, "bool", "complex64")), ("max", (*ORDERED, "bool", "complex64")),
+    ("divide", (*EXACT, "bool")), ("power", (*INTEGERS, "bool")),
 )  # fmt: skip
 for method, kinds in METHODS:
     at = _tuple(f"jax.at.{method}", ("x", "values"))

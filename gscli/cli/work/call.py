@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
@@ -110,7 +110,13 @@ class Call:
             return False
         from gscli.stream import worth_streaming
 
-        return worth_streaming(self.inputs.arrays)
+        return worth_streaming(self.inputs.arrays) and self._keeps_type()
+
+    def _keeps_type(self) -> bool:
+        """Whether the result has data's element type; what is divided in JAX may not."""
+        layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
+        data = self.inputs.arrays.get(layout.data or "")
+        return data is None or dtype_name(data.dtype) == layout.dtype
 
     def written(self) -> Trace:
         """Run from file to file, in memory that does not grow; warn before the first byte."""
@@ -153,6 +159,12 @@ class Call:
                 "only a scatter into a .npy file can be done in place",
                 where=self.operator.full_name,
                 hint="-o FILE writes a new file; it may be the input",
+            )
+        if not self._keeps_type():
+            raise UsageError(
+                f"the result is {layout.dtype}, another element type than the file's",
+                where=self.operator.full_name,
+                hint="-o FILE writes a new file",
             )
         return file
 

@@ -1,4 +1,4 @@
-"""x.at[…].get, set, add, subtract, multiply, min and max of JAX arrays."""
+"""x.at[…].get, set, add, subtract, multiply, divide, power, min and max of JAX arrays."""
 
 from __future__ import annotations
 
@@ -86,9 +86,11 @@ def _declared(name: str, reduction: Reduction, doc: str, *, example: str, refuse
     update.__doc__ = doc
     inputs = ("x", "indices", "values")
     only: dict[str, object] = {reduction: f"at.{name}"}
-    compares = [
-        Comparison("scatter-nd", f"JAX at.{name}", inputs, reductions=only, vectors="tuple")
-    ]
+    compares = []
+    if reduction not in ("div", "pow"):
+        compares.append(
+            Comparison("scatter-nd", f"JAX at.{name}", inputs, reductions=only, vectors="tuple")
+        )
     if reduction == "none":
         compares.append(Comparison("scatter-update", f"JAX at.{name}", inputs, vectors="one"))
     declare = FRAMEWORK.operator(
@@ -140,6 +142,30 @@ at_multiply = _declared(
     example="'[10,20,30,40]' '[0,-1,0]' '[2,3,4]'",
     refused="'[true,false]' '[0]' '[true]'",
 )
+at_divide = _declared(
+    "divide",
+    "div",
+    """Divide the cells or slices that an index tuple names; every occurrence of a cell counts.
+
+    Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
+    x's type, and all of x is divided by that: whole numbers become float32, those of 64 bits
+    float64. bool by bool is refused.
+    """,
+    example="'[10,20,30,40]' '[0,-1,0]' '[2,5,4]'",
+    refused="'[true,false]' '[0]' '[true]'",
+)
+at_power = _declared(
+    "power",
+    "pow",
+    """Raise the cells or slices that an index tuple names; every occurrence of a cell counts.
+
+    Subscript, shapes and modes as in at.set. The values for one cell are multiplied, converted to
+    x's type, and are the exponent; of a whole exponent JAX 0.10 takes the low 6 bits, so that -1
+    is 63. Integers wrap; types of 4 bits, and bool with bool, are refused.
+    """,
+    example="'[1.5,2.0,3.0]' '[0,2,0]' '[2,2,1]'",
+    refused="'[true,false]' '[0]' '[true]'",
+)
 at_min = _declared(
     "min",
     "min",
@@ -176,15 +202,25 @@ def _update(
     allow(values, ELEMENTS)
     wide = promoted(x, values)
     has_arithmetic(wide, reduction, f"{described(x)}, {described(values)}")
+    if reduction == "pow":
+        allow(x, tuple(name for name in ELEMENTS if name not in dtypes.SMALL_INTEGERS))
+    own = _met_type(x.dtype, reduction)
     return scatter_layout(
         x,
         updates_of(values, addressing.result_shape),
         addressing,
         _policy(addressing, WRITES[mode], wrap=wrap),
         reduction=reduction,
-        accumulate=None if wide == x.dtype else wide,
+        accumulate=None if wide == x.dtype == own else wide,
         open_order=OPEN_ORDER,
-    )
+    )._replace(dtype=own)
+
+
+def _met_type(name: str, reduction: Reduction) -> str:
+    """The type of x divided by, or raised to, what the values come to."""
+    if reduction == "div" and name not in (*dtypes.FLOATS, *dtypes.COMPLEX, *dtypes.SMALL_FLOATS):
+        return "float64" if name in ("int64", "uint64") else "float32"
+    return "int32" if reduction == "pow" and name == "bool" else name
 
 
 def _addressing(

@@ -113,6 +113,23 @@ def unsorted_segment_mean(
     return _segment(data, segment_ids, num_segments, device, "mean", REAL, 0)
 
 
+@FRAMEWORK.operator(
+    name="unsorted_segment_sqrt_n",
+    example="'[1.0,2.0,3.0,4.0]' '[2,0,-1,2]' --num-segments 4",
+    refused="'[1,2]' '[0,1]' --num-segments 2",
+)
+def unsorted_segment_sqrt_n(
+    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+) -> Layout:
+    """Add up the rows of data that carry the same segment id, and divide by the root of how many.
+
+    Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the
+    root and the quotient are made in data's type.
+    """
+    index_types(segment_ids, SUMMED_IDS)
+    return _segment(data, segment_ids, num_segments, device, "sqrt_n", dtypes.FLOATS, 0)
+
+
 def _segment(
     data: Tensor,
     segment_ids: Tensor,
@@ -135,7 +152,8 @@ def _segment(
         )
     rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
     # A mean also counts the ids themselves, and so looks at them when data is empty.
-    checked = device == "cpu" and (reduction == "mean" or 0 not in data.shape)
+    averages = reduction in ("mean", "sqrt_n")
+    checked = device == "cpu" and (averages or 0 not in data.shape)
     whole_mean = reduction == "mean" and data.dtype in dtypes.INTEGERS
     return scatter_layout(
         None,
@@ -144,7 +162,7 @@ def _segment(
         DROP_NEGATIVE if checked else SKIP,
         dtype=_quotient(data.dtype) if whole_mean else data.dtype,
         reduction=reduction,
-        include_self=reduction != "mean",
+        include_self=not averages,
         accumulate=data.dtype if whole_mean else None,
         fill=fill,
     )

@@ -145,6 +145,20 @@ def masked(roles: Roles, dice: Dice) -> Draft:
     return draft
 
 
+def sequences(roles: Roles, dice: Dice) -> Draft:
+    """The newest steps of each sample's sequence go into a cache: TensorScatter."""
+    draft = Draft(dice.shape(2))
+    rank = len(draft.data)
+    axis = dice.random.randrange(1, rank)
+    size = draft.data[axis]
+    steps = dice.random.randint(min(size, 1), size)
+    draft.updates = (*draft.data[:axis], steps, *draft.data[axis + 1 :])
+    if dice.chance(0.8):
+        draft.others["write_indices"] = dice.numbers(draft.data[:1], size - steps + 1)
+    _set_axis(roles, draft, axis - dice.one((0, rank)))
+    return draft
+
+
 def windows(roles: Roles, dice: Dice) -> Draft:
     """Boxes that start at index vectors: StableHLO and jax.lax gather and scatter."""
     gathers = roles.updates is None
@@ -187,6 +201,7 @@ def family_of(operator: Operator, layout: Layout) -> Family:
     is_flat = len(layout.axes) == 1 and len(layout.data_shape) != 1
     choices: tuple[tuple[bool, Family], ...] = (
         (operator.many is not None, brackets),
+        ("write_indices" in operator.input_names, sequences),
         ("num_segments" in names, segments),
         (bool(names & {"slice_sizes", "update_window_dims"}), windows),
         ("mask" in kinds, masked),

@@ -84,6 +84,7 @@ def _finish(trace: Trace, told: int) -> str:
     rest = trace.entry_count - told
     if rest:
         return f"The other {counted(rest, 'entry follows', 'entries follow')}. This is the result."
-    if trace.reduction == "mean":
-        return "Each sum is divided by the number of its values. This is the result."
+    if trace.averages:
+        by = "the number" if trace.reduction == "mean" else "the root of the number"
+        return f"Each sum is divided by {by} of its values. This is the result."
     return f"The sums are rounded to {trace.layout.dtype}. This is the result."

@@ -29,11 +29,16 @@ _ACTS = {
     "add": "add",
     "sub": "subtract",
     "mul": "multiply",
+    "div": "divide",
+    "pow": "raise",
     "max": "max",
     "min": "min",
     "mean": "average",
+    "sqrt_n": "sum",
 }
-_BETWEEN = {"add": "+", "sub": "−", "mul": "×", "mean": "+"}
+_BETWEEN = {
+    "add": "+", "sub": "−", "mul": "×", "div": "÷", "pow": "^", "mean": "+", "sqrt_n": "+",
+}  # fmt: skip
 _BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "mean": "or"}
 _SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": "out of range"}
 
@@ -173,7 +178,7 @@ class Speaker:
             return Sentence(f"{path}: starts with", new, ", nothing before it counts")
         if self._trace.reduction == "none":
             return Sentence(f"{path}: {old} becomes", new, after)
-        if self._trace.reduction == "mean":
+        if self._trace.averages:
             after = f", the sum of {change.terms} values{after}"
         return Sentence(f"{path}: {self._combined(change, old, update)} =", new, after)
 

@@ -21,7 +21,7 @@ GAP = 2
 MOST_VALUES = 8
 """Updates of one slice that stand in the table; of larger ones it says the shape."""
 
-_PREFIXES = {"add": "+", "sub": "-"}
+_PREFIXES = {"add": "+", "sub": "-", "div": "/", "pow": "^"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from gscli.base.arrays import Array
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import Entry, Role, Trace
 from gscli.views.terminal.subject import Before, Patch, Subject, subjects
-from gscli.views.words.statements import mean_so_far
+from gscli.views.words.statements import mean_or_new
 
 
 def subjects_after(
@@ -94,7 +94,7 @@ def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
             # Slices too large to replay show what they hold in the end.
             yield Patch(box, _part(trace.output, box))
             continue
-        values = mean_so_far(change) if trace.reduction == "mean" else change.new
+        values = mean_or_new(trace, change)
         if dtype.kind != "U":
             with np.errstate(all="ignore"):
                 values = values.astype(dtype)

@@ -60,7 +60,9 @@ class Formula:
         if reduction == "mean":
             own = f"{target} and " if layout.include_self else ""
             return f"{target} = mean of {own}every {update}"
-        sign = {"add": "+", "sub": "-", "mul": "*"}[reduction]
+        if reduction == "sqrt_n":
+            return f"{target} = sum of every {update} / sqrt(how many)"
+        sign = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}[reduction]
         return f"{target} {sign}= {update}"
 
     @property

@@ -15,6 +15,8 @@ _VERBS = {
     "add": "is added to",
     "sub": "is subtracted from",
     "mul": "is multiplied into",
+    "div": "divides",
+    "pow": "is the exponent of",
 }
 _KEEPS = {"max": "larger", "min": "smaller"}
 _SLICES = ("cell", "line", "sheet")
@@ -43,6 +45,8 @@ def purpose(trace: Trace) -> str:
     if layout.reduction in _KEEPS:
         of = f"the {_KEEPS[layout.reduction]} of itself and {update}"
         return f"{told}; that {thing} keeps {of}."
+    if layout.reduction == "sqrt_n":
+        return f"{told}; that {thing} becomes the sum of its updates over the root of their number."
     if layout.reduction == "mean":
         itself = "itself and " if layout.include_self else ""
         return f"{told}; that {thing} becomes the mean of {itself}its updates."

@@ -10,7 +10,7 @@ from gscli.layout.boxes import Box
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Adjustment, Entry
 from gscli.views.words.purpose import axis_names, slice_name
-from gscli.views.words.statements import BOOLEAN, Teller, mean_so_far, passed_over
+from gscli.views.words.statements import BOOLEAN, WORDS, Teller, mean_or_new, passed_over
 
 LISTED = 4
 """Remarks of one kind before the rest is counted."""
@@ -125,11 +125,11 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
     texts = [teller.value(one.reshape(-1)[0]) for one in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
-    if reduction == "mean":
-        mean = teller.value(mean_so_far(changes[-1]).reshape(-1)[0])
-        return f"({' + '.join(texts)}) / {changes[-1].terms} = {mean}"
+    if teller.trace.averages:
+        mean = teller.value(mean_or_new(teller.trace, changes[-1]).reshape(-1)[0])
+        return f"({' + '.join(texts)}) / {teller.divisor(changes[-1])} = {mean}"
     result = teller.value(changes[-1].new.reshape(-1)[0])
-    sign = {"add": "+", "sub": "-", "mul": teller.signs.times}
+    sign = WORDS | {"mul": teller.signs.times}
     sign = BOOLEAN if changes[-1].old.dtype.kind == "b" else sign
     if reduction in sign:
         return f"{f' {sign[reduction]} '.join(texts)} = {result}"

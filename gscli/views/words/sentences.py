@@ -14,7 +14,14 @@ from gscli.views.words.statements import Teller, at, mean_or_new, part_of, passe
 TOLD_CELLS = 100
 """Cells of a tensor or slice whose values are told."""
 
-_PAST = {"add": "is added", "sub": "is subtracted", "mul": "is multiplied in"}
+_PAST = {
+    "add": "{0} is added to {1}",
+    "sub": "{0} is subtracted from {1}",
+    "mul": "{0} is multiplied into {1}",
+    "div": "{1} is divided by {0}",
+    "pow": "{1} is raised to the power of {0}",
+    "sqrt_n": "{0} is added to the sum of {1}",
+}
 
 
 def sentence(teller: Teller, entry: Entry) -> str:
@@ -76,12 +83,13 @@ def _scattered(teller: Teller, entry: Entry) -> list[str]:
             was, now = (", ".join(teller.values(one)) for one in parts)
             told.append(f"it was {was}, becomes {now}")
     else:
-        mean = teller.trace.reduction == "mean"
+        mean = teller.trace.averages
         old, new = (
             teller.value(one.reshape(-1)[0])
             for one in (change.old, mean_or_new(teller.trace, change))
         )
-        told = [f"the mean for {target} is {new} so far" if mean else
+        kind = "mean" if teller.trace.reduction == "mean" else "result"
+        told = [f"the {kind} for {target} is {new} so far" if mean else
                 f"{target} was {old}, becomes {new}"]  # fmt: skip
         if change.fresh:
             told.append("the value of data is not counted")
@@ -97,7 +105,7 @@ def _slice(trace: Trace, target: str, update: str) -> str:
     if trace.reduction == "none":
         return f"{target} becomes {update}"
     if trace.reduction in _PAST:
-        return f"{update} {_PAST[trace.reduction]} to {target}"
+        return _PAST[trace.reduction].format(update, target)
     return f"{target} becomes the {trace.reduction} of itself and {update}"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.text import counted
+from gscli.kernel.reductions import REDUCTIONS, divided
 from gscli.layout.axes import Negative, Shape
 from gscli.layout.boxes import Box, box_size
 from gscli.traces.replay import Change
@@ -202,9 +203,15 @@ class Teller:
             "add": f"+= {update}",
             "sub": f"-= {update}",
             "mul": f"{self.signs.times}= {update}",
-            "mean": f"mean with {update}",
+            "div": f"/= {update}",
+            "pow": f"^= {update}",
+            "sqrt_n": f"sum with {update}",
         }
         return forms.get(reduction, f"{reduction} with {update}")
+
+    def divisor(self, change: Change) -> str:
+        """By what a running sum is divided: the number of values it holds, or the root of that."""
+        return str(change.terms) if self.trace.reduction == "mean" else f"sqrt({change.terms})"
 
     def arithmetic(self, change: Change) -> str:
         """The sum of one cell: `1.0 + 10.0 = 11.0`."""
@@ -212,32 +219,29 @@ class Teller:
             self.value(one.reshape(-1)[0]) for one in (change.old, change.update, change.new)
         )
         reduction = self.trace.reduction
-        words = BOOLEAN if change.old.dtype.kind == "b" else _WORDS | {"mul": self.signs.times}
+        words = BOOLEAN if change.old.dtype.kind == "b" else WORDS | {"mul": self.signs.times}
         if reduction == "none":
             return f"= {new}"
-        if reduction == "mean":
-            mean = self.value(mean_so_far(change).reshape(-1)[0])
+        if self.trace.averages:
+            mean = self.value(mean_or_new(self.trace, change).reshape(-1)[0])
             summed = update if change.fresh else f"({old} + {update})"
-            return f"{summed} / {change.terms} = {mean}"
+            return f"{summed} / {self.divisor(change)} = {mean}"
         if reduction in words:
             return f"{old} {words[reduction]} {update} = {new}"
         return f"{reduction}({old}, {update}) = {new}"
 
 
-_WORDS = {"add": "+", "sub": "-"}
+WORDS = {"add": "+", "sub": "-", "div": "/", "pow": "^"}
 BOOLEAN = {"add": "or", "sub": "xor", "mul": "and", "max": "or", "min": "and"}
 
 
-def mean_so_far(change: Change) -> Array:
-    """The running sum of a mean, divided by the number of values it holds."""
-    with np.errstate(all="ignore"):
-        whole = change.new.dtype.kind in "iu"
-        return np.asarray(change.new // change.terms if whole else change.new / change.terms)
-
-
 def mean_or_new(trace: Trace, change: Change) -> Array:
-    """What the cells hold after an entry."""
-    return mean_so_far(change) if trace.reduction == "mean" else change.new
+    """What the cells hold after an entry: a running sum is divided as at the end."""
+    rule = REDUCTIONS.get(trace.reduction)
+    if rule is None or rule.divisor is None:
+        return change.new
+    with np.errstate(all="ignore"):
+        return divided(change.new, np.full(change.new.shape, change.terms), rule.divisor)
 
 
 def part_of(array: Array, box: Box) -> Array:

@@ -79,7 +79,7 @@ OPERATORS = [
     Operator("at.get", lambda rng: _brackets(rng, writes=False), _at("get"), jax.__version__),
     *(
         Operator(f"at.{name}", lambda rng: _brackets(rng, writes=True), _at(name), jax.__version__)
-        for name in ("set", "add", "subtract", "max")
+        for name in ("set", "add", "subtract", "max", "divide", "power")
     ),
     *(
         Operator(name, _segments, _segment(name), jax.__version__)

@@ -116,7 +116,7 @@ OPERATORS = [
     *(
         Operator(f"unsorted_segment_{name}", _unsorted, _segment(f"unsorted_segment_{name}"),
                  tf.__version__)
-        for name in ("sum", "mean", "prod")
+        for name in ("sum", "mean", "prod", "sqrt_n")
     ),
     *(
         Operator(f"scatter_nd_{name}", _written(VARIABLE, types), _variable(name), tf.__version__)

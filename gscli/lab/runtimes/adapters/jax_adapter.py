@@ -6,7 +6,7 @@ from typing import Any
 
 from answerer import Runtime, Unsupported, index_tuple, serve
 
-AT = ("get", "set", "add", "subtract", "multiply", "min", "max")
+AT = ("get", "set", "add", "subtract", "multiply", "divide", "power", "min", "max")
 SCATTERS = ("scatter", "scatter_add", "scatter_sub", "scatter_mul", "scatter_min", "scatter_max")
 SEGMENTS = ("segment_sum", "segment_prod", "segment_min", "segment_max")
 OPS = [

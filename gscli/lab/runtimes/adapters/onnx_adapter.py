@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from answerer import Runtime, serve
-from onnx_models import OPS, one_node
+from onnx_models import NEWEST, OPS, one_node
 
 
 def start(variant: str) -> Runtime:
@@ -21,7 +21,7 @@ def start(variant: str) -> Runtime:
     ) -> Any:
         return ReferenceEvaluator(one_node(op, opset, inputs, attrs)).run(None, inputs)[0]
 
-    return Runtime(onnx.__version__, OPS, call)
+    return Runtime(onnx.__version__, [*OPS, *NEWEST], call)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
-from onnx_models import OPS, one_node
+from onnx_models import NEWEST, OPS, one_node
 
 NOT_THERE = ("not supported", "can't be converted to MLDataType", "not currently registered")
 """What onnxruntime says of element types that it has no kernel for."""
@@ -35,7 +35,7 @@ def start(variant: str) -> Runtime:
                 raise Unsupported(str(error)) from None
             raise
 
-    return Runtime(onnxruntime.__version__, OPS, call)
+    return Runtime(onnxruntime.__version__, [*OPS, *NEWEST], call)
 
 
 if __name__ == "__main__":

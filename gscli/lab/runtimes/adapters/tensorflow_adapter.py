@@ -11,7 +11,7 @@ SEGMENTS = [
     f"{family}_{name}"
     for family in ("unsorted_segment", "segment")
     for name in ("sum", "prod", "max", "min", "mean")
-]
+] + ["unsorted_segment_sqrt_n"]
 VARIABLES = [f"scatter_nd_{name}" for name in ("update", "add", "sub", "max", "min")]
 OPS = [
     f"tensorflow.{name}"
