@@ -17,6 +17,7 @@ from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.files import files
 from gscli.frameworks.operator import Operator
+from gscli.layout.axes import Following
 from gscli.plan.masks import with_subscript
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace, traced
@@ -42,20 +43,32 @@ class Probe:
     def written(self) -> list[tuple[int, str]]:
         """The columns whose numbers stand in an input, and which it is.
 
-        A mask and a slice make numbers of their own, which nobody can replace by others.
+        A mask and a slice make numbers of their own, which nobody can replace by others; those that
+        follow a number stand where that does.
         """
-        columns = enumerate(self.trace.layout.addressing.columns)
-        return [(column, one.source) for column, one in columns if one.source in self.inputs]
+        addressing = self.trace.layout.addressing
+        made = {one.name: one.numbers for one in addressing.ranges}
+        sources = [one.source for one in addressing.columns]
+        followed = [made.get(name) for name in sources]
+        found = [
+            one.source if isinstance(one, Following) else name
+            for name, one in zip(sources, followed, strict=True)
+        ]
+        return [(column, name) for column, name in enumerate(found) if name in self.inputs]
+
+    def _place(self, column: int, entry: int, source: str) -> tuple[int, ...]:
+        """Where in its input the number of an entry stands, or the one that it follows."""
+        place = self.trace.plan.index_position(column, entry)
+        return place[: self.inputs[source].ndim]
 
     def at(self, entry: int, value: int) -> Trace | GscliError:
         """The same call with one index number of `entry` replaced, the first that is written."""
-        plan = self.trace.plan
         column, source = self.written[0]
         changed = np.array(self.inputs[source])
         number = np.asarray(value)
         if changed.dtype.kind == "u" and value < 0:
             changed = changed.astype(np.int64)
-        changed[plan.index_position(column, entry)] = number.astype(changed.dtype)
+        changed[self._place(column, entry, source)] = number.astype(changed.dtype)
         return self._executed({**self.inputs, source: changed})
 
     def repeated(self) -> Trace | None:
@@ -65,7 +78,7 @@ class Probe:
             inputs = dict(self.inputs)
             for column, source in self.written:
                 changed = np.array(inputs[source])
-                one, other = plan.index_position(column, 0), plan.index_position(column, entry)
+                one, other = (self._place(column, at, source) for at in (0, entry))
                 changed[other] = changed[one]
                 inputs[source] = changed
             answer = self._executed(inputs)
@@ -79,8 +92,9 @@ class Probe:
         inputs = {name: np.array(array) for name, array in self.inputs.items()}
         block = plan.block(0, plan.layout.entry_count)
         for column, source in self.written:
-            for entry, coordinate in enumerate(block.coordinates[column].tolist()):
-                inputs[source][plan.index_position(column, entry)] = coordinate
+            coordinates = block.coordinates[column].tolist()
+            for entry, coordinate in reversed([*enumerate(coordinates)]):  # the first step last
+                inputs[source][self._place(column, entry, source)] = coordinate
         return inputs
 
     def on_cube(self, axis: int | None) -> Array | None:
@@ -128,13 +142,13 @@ def example(
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
     usual = {name: value for name, value in attrs.items() if name in needed or name not in DECIDING}
-    for chosen in (usual, attrs, fewer):
+    for chosen in (usual, fewer):
         with suppress(GscliError):
             settle_types(operator, inputs, chosen, strict=False)
             return _probe(operator, inputs.arrays, chosen)
     plain = example(operator, {}) if variant or version is not None else None
     if plain is not None:
-        for chosen in (usual, attrs, fewer):
+        for chosen in (usual, fewer):
             with suppress(GscliError):
                 return _probe(operator, plain.in_range(), chosen)
     return None
@@ -174,7 +188,8 @@ def _cube_inputs(probe: Probe) -> dict[str, Array]:
     """Data 2×2×2 with distinct values, indices that fit every axis and the flat order."""
     layout, inputs = probe.trace.layout, dict(probe.inputs)
     cells = any(axis.entry is not None for axis in layout.axes)
-    rank = probe.inputs[layout.index_inputs[0]].ndim if layout.index_inputs else 1
+    named = [name for name in layout.index_inputs if name in inputs]
+    rank = inputs[named[0]].ndim if named else 1
     data_rank = len(layout.data_shape)
     shape = (2,) * (3 if rank == data_rank else 2) if cells else (2,)
     for name, array in probe.inputs.items():

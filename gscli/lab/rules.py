@@ -233,7 +233,7 @@ def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
     probe = example(operator, variant)
     answer = None if probe is None else probe.on_cube(None)
     if probe is None or answer is None:
-        return "–"
+        return "–" if attribute.default is None else str(attribute.default)
     for axis, name in {0: "0", 1: "1", 2: "last"}.items():
         written = probe.on_cube(axis)
         if written is not None and same(answer, written):
