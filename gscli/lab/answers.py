@@ -106,8 +106,8 @@ class Comparing:
     """All answers to one call. `base` is the first row's; differences are counted against it.
 
     `unsaid`: rule sets without a way to say the call. They answer nothing, and one that was asked
-    for does not agree. `only`: what was asked for. `typed`: inputs with an element type of their
-    own.
+    for does not agree. `only` and `opsets`: what was asked for. `typed`: inputs with an element
+    type of their own.
     """
 
     concept: ConceptName
@@ -117,6 +117,7 @@ class Comparing:
     readings: Mapping[int, Array] = field(default_factory=dict)
     unsaid: tuple[Unsaid, ...] = ()
     only: tuple[str, ...] = ()
+    opsets: tuple[int, ...] = ()
     typed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
@@ -181,6 +182,7 @@ def document(comparing: Comparing) -> dict[str, object]:
         "schema": SCHEMA,
         "concept": comparing.concept,
         "as": list(comparing.only),
+        **({"opsets": list(comparing.opsets)} if comparing.opsets else {}),
         "call": {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction},
         "inputs": {name: input_document(array) for name, array in comparing.inputs.items()},
         "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -13,7 +14,9 @@ from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.declare.comparisons import (
     CONCEPTS,
+    OVERWRITE,
     REDUCTION_NAMES,
+    Attrs,
     Comparison,
     Concept,
     ConceptCall,
@@ -28,6 +31,9 @@ from gscli.plan.masks import without_masks
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
+RENAMED = 11
+"""The opset from which ONNX's Scatter is called ScatterElements."""
+
 Declared: TypeAlias = tuple[Operator, Comparison]
 
 
@@ -39,11 +45,13 @@ def compare(
     batch_dims: int = 0,
     reduction: str = "none",
     only: Sequence[str] = (),
+    opsets: Sequence[int] = (),
     typed: Mapping[str, bool] | None = None,
 ) -> Comparing:
     """Run a concept's call under every rule set that can express it.
 
-    `only`: framework names or labels, in the order wanted; the first is the base. `typed`: which
+    `only`: framework names or labels, in the order wanted; the first is the base. `opsets`: a row
+    for each of these versions of ONNX, and nothing else unless `only` asks for it. `typed`: which
     inputs have an element type of their own (default: those that are arrays rather than lists);
     each rule set gives the others the type that it wants, as its own command does. UsageError when
     nothing can run, or for an argument that the concept does not have. Refusals are answers here
@@ -56,7 +64,8 @@ def compare(
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
     known = {name: hasattr(value, "dtype") for name, value in inputs.items()}
     call = _call(operation, arrays, axis, batch_dims, reduction)
-    wanted, absent = _wanted(concept, only)
+    wanted, absent = _wanted(concept, only or ["onnx"] * bool(opsets))
+    wanted = _at_opsets(wanted, opsets) if opsets else wanted
     rows: list[Row] = []
     unsaid: list[Unsaid] = [*absent]
     for label, pairs in wanted.items():
@@ -79,7 +88,8 @@ def compare(
     groups = tuple(grouped(rows))
     readings = _readings(groups[0].first, call)
     own = dict(typed or known)
-    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid), tuple(only), own)
+    asked = tuple(only), tuple(opsets)
+    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid), *asked, typed=own)
 
 
 def _concept(name: str) -> Concept:
@@ -186,6 +196,38 @@ def _wanted(
         else:
             absent.append(Unsaid(_title(wish, declared), f"no {concept}", asked=True))
     return wanted, absent
+
+
+def _at_opsets(
+    wanted: Mapping[str, Sequence[Declared]], opsets: Sequence[int]
+) -> dict[str, list[Declared]]:
+    """The comparisons with each of ONNX once for every opset."""
+    onnx = framework("onnx")
+    found: dict[str, list[Declared]] = {}
+    for label, pairs in wanted.items():
+        for operator, comparison in pairs:
+            if operator.framework is not onnx:
+                found.setdefault(label, []).append((operator, comparison))
+                continue
+            for opset in dict.fromkeys(opsets):
+                fixed = {**comparison.fixed, "opset": opset}
+                row = comparison._replace(label=f"ONNX opset {opset}", fixed=fixed)
+                own = operator
+                if operator.name == "scatter_elements" and opset < RENAMED:
+                    own = onnx.operators["scatter"]
+                    row = row._replace(reduction="", reductions=OVERWRITE)
+                plain = row._replace(special=partial(_without_defaults, row))
+                found.setdefault(row.label, []).append((own, plain))
+    return found
+
+
+def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
+    """The attributes of a call that says no more than it must: older opsets know fewer."""
+    usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
+    attrs = comparison.attrs(call)
+    if attrs is None:
+        return None
+    return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
 
 
 def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:

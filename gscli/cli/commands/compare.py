@@ -99,7 +99,8 @@ def _help(name: ConceptName) -> str:
     )
     return (
         f"Compare how frameworks {concept.summary}.\n\nRows that answer alike are one row. "
-        "--as onnx,tf,jax picks and orders them; the first is what the others are compared with."
+        "--as onnx,tf,jax picks and orders them; the first is what the others are compared with. "
+        "--opset 11,13,18 gives each of these versions of ONNX a row."
         f"\n\n\b\nExamples:\n  gscli compare {name} {words}\n"
         f"  gscli compare {name} {words} --as numpy,torch,jax --json"
     )
@@ -109,23 +110,28 @@ def _function(name: ConceptName) -> Callable[..., int]:
     concept = CONCEPTS[name]
 
     def run(words: list[str] | None = None, **options: Any) -> int:
-        from gscli.cli.work.comparing import compare_concept
+        from gscli.cli.work.comparing import Wanted, compare_concept, opset_numbers
 
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
-        chosen = options.pop("only") or ""
-        only = [part.strip() for part in chosen.split(",") if part.strip()]
+        only, opsets = (_parts(options.pop(key)) for key in ("only", "opsets"))
         asked = Asked(*(options.pop(key) for key in ("on", "python", "patience")))
-        return compare_concept(name, words or [], arguments, only, asked, Settings(**options))
+        wanted = Wanted(only, opset_numbers(opsets))
+        return compare_concept(name, words or [], arguments, wanted, asked, Settings(**options))
 
     parameters = [
         words_parameter(),
         *_arguments(concept),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),
+        _option("opsets", "--opset", str, "a row for each of these versions of ONNX", "LIST"),
         *runtime_parameters(),
         *map(shared_parameter, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
     ]  # fmt: skip
     return signed(run, parameters)
+
+
+def _parts(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
 def _arguments(concept: Concept) -> list[inspect.Parameter]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.base.text import safe
 from gscli.cli.inputs import concept_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.drawing import save_text, view_options
@@ -19,11 +21,32 @@ from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
 
 
+class Wanted(NamedTuple):
+    """Which rule sets are compared: `--as` and `--opset`."""
+
+    only: list[str]
+    opsets: list[int]
+
+
+def opset_numbers(texts: Sequence[str]) -> list[int]:
+    """`--opset` as numbers from 1 up.
+
+    >>> opset_numbers(["11", "18"])
+    [11, 18]
+    """
+    for text in texts:
+        if not (text.isascii() and text.isdigit() and int(text[:9]) > 0):
+            raise UsageError(
+                "opset takes whole numbers", where=f"--opset {safe(text, 60)}", valid="11,13,18"
+            )
+    return [int(text[:9]) for text in texts]
+
+
 def compare_concept(
     name: ConceptName,
     words: list[str],
     arguments: Mapping[str, object],
-    only: list[str],
+    wanted: Wanted,
     asked: Asked,
     settings: Settings,
 ) -> int:
@@ -43,7 +66,7 @@ def compare_concept(
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=reduction,
     )
-    comparing = call(only=only)
+    comparing = call(only=wanted.only, opsets=wanted.opsets)
     if asked.on:
         from gscli.lab.runtimes.comparing import with_runtime
 

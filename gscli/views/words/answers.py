@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags
 from gscli.base.errors import GscliError, IndexRefused
 from gscli.base.text import counted
 from gscli.frameworks.notices import Drawn
@@ -22,7 +23,7 @@ from gscli.views.signs import signs_of
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8
-"""Cells of a row that is listed as one where all of it differs."""
+"""Values of a differing slice that are written out."""
 
 SHORT_TENSOR = 64
 """Inputs of up to so many cells are written out."""
@@ -128,21 +129,21 @@ class Answers:
         listed: list[tuple[str, str, str]] = []
         told = 0
         while told < len(places) and len(listed) < limit:
-            place = places[told]
-            row = place[:-1]
-            if 1 < flags[row].size <= SHORT_ROW and flags[row].all():
-                name = f"output[{','.join(map(str, (*row, ':')))}]"
-                parts = (output[row], base[row])
-                told += flags[row].size
-            else:
-                name = f"output[{','.join(map(str, place))}]"
-                parts = (output[place], base[place])
-                told += 1
-            mine, theirs = (
-                " ".join(self.numbers.texts(np.asarray(one), self.signs)) for one in parts
+            at = _slice_at(flags, places[told])
+            named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
+            count = int(np.count_nonzero(flags[at]))
+            whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
+            listed.append(
+                (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
             )
-            listed.append((name, mine, theirs))
+            told += count
         return Differences(tuple(listed), len(places) - told)
+
+    def _short(self, values: Array) -> str:
+        """The first values of a slice, or its only one."""
+        flat = np.asarray(values).reshape(-1)
+        texts = " ".join(self.numbers.texts(flat[:SHORT_ROW], self.signs))
+        return texts + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
 
     def footnotes(self) -> list[str]:
         """Rule sets that have no way to say the call, and what others warn of, as sentences."""
@@ -235,6 +236,21 @@ def _behaviour(row: Row) -> str:
 
 def _least(fill: object) -> bool:
     return isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))
+
+
+def _slice_at(flags: Flags, place: tuple[int, ...]) -> tuple[int, ...]:
+    """The start of the place that names the largest slice around it, most cells of which differ.
+
+    >>> _slice_at(np.array([[True, True], [True, False]]), (0, 0))
+    (0,)
+    >>> _slice_at(np.array([[True, False], [False, False]]), (0, 0))
+    (0, 0)
+    """
+    for rank in range(1, len(place)):
+        part = flags[place[:rank]]
+        if part.size > 1 and 2 * np.count_nonzero(part) > part.size:
+            return place[:rank]
+    return place
 
 
 def _legal_ranges(group: Group) -> dict[str, list[str]]:
