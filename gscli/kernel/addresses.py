@@ -15,7 +15,8 @@ import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.errors import CannotRead
-from gscli.kernel.loops import Column, Numbers, resolves
+from gscli.kernel import tuning
+from gscli.kernel.numbers import Column, Numbers
 from gscli.layout.axes import Negative
 from gscli.plan.plan import JudgedPlan
 
@@ -25,7 +26,11 @@ Addresses: TypeAlias = Indices | Numbers
 
 def resolved(addresses: Addresses) -> Indices:
     """The row numbers themselves; raises IndexRefused where an index number is out of range."""
-    return addresses.resolved() if isinstance(addresses, Numbers) else addresses
+    if not isinstance(addresses, Numbers):
+        return addresses
+    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+
+    return loops.resolved(addresses)
 
 
 def rows_of(
@@ -79,8 +84,11 @@ def cells_of(
 def waits(plan: JudgedPlan) -> bool:
     """Whether addresses can wait until compiled loops need them, which do all the plan would."""
     columns = range(len(plan.layout.column_axes))
-    known = [resolves(plan.raw(column, 0, 0)) for column in columns]
-    return plan.layout.refuses_rows and bool(known) and all(known)
+    if not columns or not plan.layout.refuses_rows or plan.layout.entry_count < tuning.WORTH:
+        return False
+    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+
+    return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
 
 
 def _column(plan: JudgedPlan, column: int, numbers: Array, step: int) -> Column:

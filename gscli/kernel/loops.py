@@ -1,9 +1,9 @@
 """The compiled loops of loops.c: native, aligned arrays in, one call that lets go of Python's lock.
 
 `take`, `put` and `combine` do the work and answer True, or leave everything as it is and answer
-False: there is no library, the job is too small to pay, or the arrays are of a kind that C does not
-know (objects, strings in reductions, other byte orders). NumPy's way is in `rows.py`.
-`GSCLI_LOOPS=plain` switches the library off.
+False: there is no library, or the arrays are of a kind that C does not know (objects, strings in
+reductions, other byte orders). NumPy's way is in `rows.py`. Imported only where a job is large: the
+structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library off.
 """
 
 from __future__ import annotations
@@ -14,18 +14,17 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.kernel.numbers import Numbers
+from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
 INTERFACE = 2
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
-
-WORTH = 1 << 13
-"""Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _NUMBERS = (*_WHOLE, "float32", "float64", "float16", "bfloat16")
@@ -41,9 +40,6 @@ _EACH_PART = (np.add, np.subtract)
 
 NEAR = 1 << 18
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
-
-SHARED_BYTES = 128
-"""Bytes of a row from which a thread may have a share of it: two lines of a cache."""
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3
@@ -104,37 +100,6 @@ def way() -> str:
     return "plain NumPy" if library() is None else "compiled loops"
 
 
-class Share(NamedTuple):
-    """Which of `total` equal shares of the cells of a scatter a thread works on.
-
-    A share is a range of the columns of rows, or of the rows where they are short.
-    """
-
-    number: int
-    total: int
-
-    def of(self, size: int) -> tuple[int, int]:
-        """The bounds of the share in `size` columns or rows.
-
-        >>> Share(1, 3).of(64)
-        (21, 42)
-        """
-        return size * self.number // self.total, size * (self.number + 1) // self.total
-
-    def cut(self, count: int, run: int, itemsize: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The rows and columns of the share in `count` rows of `run` cells.
-
-        >>> Share(1, 2).cut(10, 64, 4), Share(1, 2).cut(10, 3, 4)
-        (((0, 10), (32, 64)), ((5, 10), (0, 3)))
-        """
-        if run * itemsize >= self.total * SHARED_BYTES:
-            return (0, count), self.of(run)
-        return self.of(count), (0, run)
-
-
-WHOLE = Share(0, 1)
-
-
 class Grid(NamedTuple):
     """Entries as `planes` × `height` × `width`, and the bytes from one to the next of each."""
 
@@ -175,44 +140,14 @@ def number_of(dtype: np.dtype[Any]) -> int | None:
     return _NUMBERS.index(dtype.name) if known else None
 
 
-class Column(NamedTuple):
-    """One column of index numbers (planes, height, width) on an axis of `size` rows.
-
-    `turn` is added to negative numbers; a number's address is then
-    number * step + plane * plane_step + place * place_step + first.
-    """
-
-    numbers: Array
-    size: int
-    turn: int
-    step: int
-    plane_step: int = 0
-    place_step: int = 0
-    first: int = 0
-
-
-class Numbers:
-    """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
-
-    `shape` is that of the addresses; `refuse` is called where a number is out of range, and raises.
-    """
-
-    __slots__ = ("columns", "refuse", "shape")
-
-    def __init__(
-        self, columns: tuple[Column, ...], shape: tuple[int, ...], refuse: Callable[[], NoReturn]
-    ) -> None:
-        self.columns, self.shape, self.refuse = columns, shape, refuse
-
-    def resolved(self) -> Indices:
-        """The addresses themselves."""
-        addresses = np.empty(self.shape, np.int64)
-        found = library()
-        assert found is not None, "only what C can resolve is left to it"
-        where = _where(self, 1, 0, 0)
-        if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
-            self.refuse()
-        return addresses
+def resolved(numbers: Numbers) -> Indices:
+    """The addresses themselves."""
+    addresses, found = np.empty(numbers.shape, np.int64), library()
+    assert found is not None, "only what C can resolve is left to it"
+    where = _where(numbers, 1, 0, 0)
+    if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
+        numbers.refuse()
+    return addresses
 
 
 def resolves(numbers: Array) -> bool:
@@ -257,7 +192,7 @@ def moved(name: str, rows: Array, addresses: Indices | Numbers, items: Array, pa
     With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
     takes the same addresses.
     """
-    found = library() if items.size >= WORTH else None
+    found = library()
     if found is None or rows.dtype != items.dtype or not _movable(rows, items):
         return False
     row = rows.shape[1] * rows.itemsize
@@ -288,7 +223,7 @@ def combine(
     parts: int = 1, share: Share = WHOLE,
 ) -> bool:  # fmt: skip
     """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows."""
-    found = library() if updates.size >= WORTH else None
+    found = library()
     if found is None or rows.dtype != updates.dtype or not _movable(rows, updates):
         return False
     known = combines(rows.dtype, ufunc)
@@ -324,7 +259,7 @@ def _done(
     if grid is None:
         return False
     if parts > 1 and isinstance(addresses, Numbers):
-        addresses = addresses.resolved()
+        addresses = resolved(addresses)
     where = _where(addresses, parts, size // parts, row)
     made = _Items(items.ctypes.data, grid.sizes, grid.strides)
     outside = function(*before, ctypes.byref(where), ctypes.byref(made), *after)

@@ -8,13 +8,14 @@ all later ones, and is rounded to the cell's type.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.kernel import loops
-from gscli.kernel.loops import WHOLE, Share
+from gscli.kernel import tuning
+from gscli.kernel.tuning import WHOLE, Share
 from gscli.kernel.walks import Step
 from gscli.layout.axes import Number
 
@@ -30,7 +31,7 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
     rows is (n, run), all of the plan's.
     """
     source = rows[step.base]
-    if step.live is None and loops.take(source, step.where, target, step.parts):
+    if (loops := compiled(step, target)) and loops.take(source, step.where, target, step.parts):
         return
     addresses = step.addresses
     mode: Literal["wrap", "clip"] = "wrap" if step.live is None else "clip"  # wrap is the faster
@@ -46,7 +47,7 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
 def put(rows: Array, step: Step, items: Array) -> None:
     """Write items (*region, run) to the rows of one step; the last one of a row stays."""
     target = rows[step.base]
-    if step.live is None and loops.put(target, step.where, items, step.parts):
+    if (loops := compiled(step, items)) and loops.put(target, step.where, items, step.parts):
         return
     live = ... if step.live is None else step.live
     addresses = step.addresses[live]
@@ -63,14 +64,22 @@ def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share 
     Only a `share` of the cells, so that threads never meet in one.
     """
     target = rows[step.base]
-    if step.live is None and loops.combine(
-        target, step.where, updates, ufunc, parts=step.parts, share=share
-    ):
+    loops = compiled(step, updates)
+    if loops and loops.combine(target, step.where, updates, ufunc, parts=step.parts, share=share):
         return
     live = ... if step.live is None else step.live
     addresses = step.addresses[live]
     for part, values in _parts(target, updates, step):
         combine_cells(part, addresses, values[live], ufunc, share)
+
+
+def compiled(step: Step, items: Array) -> ModuleType | None:
+    """The compiled loops, where they may do a step: all its entries are live, and it is large."""
+    if step.live is not None or items.size < tuning.WORTH:
+        return None
+    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+
+    return loops
 
 
 def combine_cells(

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.kernel import loops
-from gscli.kernel.loops import SHARED_BYTES, WHOLE, Share
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import combine, put
-from gscli.kernel.tuning import DEFAULT, Tuning, for_each
+from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.updates import UpdateRows
 from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
@@ -160,6 +158,8 @@ def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
     """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
     if target.rule is None or target.work.nbytes < threads * SHARED_BYTES:
         return False
+    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+
     # Without compiled loops the threads would wait for each other.
     known = loops.combines(target.work.dtype, target.ufunc(updates))
     return known is not None and loops.library() is not None

@@ -17,9 +17,10 @@ import gscli
 from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel import REDUCTIONS, Tuning, loops
+from gscli.kernel import tuning as sizes
 from gscli.kernel.replacing import last_writers
 from gscli.kernel.rows import as_items, combine, stable_order
-from gscli.kernel.tuning import for_each
+from gscli.kernel.tuning import Share, for_each
 from gscli.kernel.walks import Step
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
@@ -80,7 +81,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         return
     if loops.library() is None:
         pytest.skip("no compiled loops: gscli was installed without a C compiler")
-    monkeypatch.setattr(loops, "WORTH", 1)
+    monkeypatch.setattr(sizes, "WORTH", 1)
 
 
 @pytest.mark.parametrize("reduction", ["add", "sub", "mul", "max", "min"])
@@ -95,7 +96,7 @@ def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -
             actual = rows.copy()
             with np.errstate(all="ignore"):
                 for number in range(count):
-                    combine(actual, step, updates, ufunc, loops.Share(number, count))
+                    combine(actual, step, updates, ufunc, Share(number, count))
             assert_same(actual, expected)
 
 

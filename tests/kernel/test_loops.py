@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from shutil import which
 from typing import Any, NoReturn
 
 import ml_dtypes
@@ -19,7 +20,8 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base.errors import CannotRead
 from gscli.frameworks import find
-from gscli.kernel import loops, rows
+from gscli.kernel import loops, rows, tuning
+from gscli.kernel.numbers import Column, Numbers
 from gscli.kernel.reading import gather
 from gscli.kernel.walks import Step
 from gscli.plan.inputs import layout_of
@@ -47,7 +49,7 @@ compiled = pytest.mark.skipif(
 
 @pytest.fixture(autouse=True)
 def small_jobs_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops, "WORTH", 1)
+    monkeypatch.setattr(tuning, "WORTH", 1)
 
 
 def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
@@ -119,8 +121,8 @@ def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> Non
     turn = 6 if signed else 0
 
     def resolved(*grids: Array) -> Array:
-        columns = [loops.Column(one, 6, turn, 10, 1000, 1, 7) for one in grids]
-        return loops.Numbers(tuple(columns), grid.shape, refuse).resolved()
+        columns = [Column(one, 6, turn, 10, 1000, 1, 7) for one in grids]
+        return loops.resolved(Numbers(tuple(columns), grid.shape, refuse))
 
     wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
     expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4) + 7
@@ -144,8 +146,8 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
     """Lines of numbers and of items end at other places than chunks do."""
     rng = np.random.default_rng(count)
     written = rng.integers(-50, 50, (count, 2))
-    numbers = [loops.Column(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
-    where = loops.Numbers(tuple(numbers), (count,), refuse)
+    columns = [Column(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
+    where = Numbers(tuple(columns), (count,), refuse)
     addresses = written[:, 0] % 50 * 50 + written[:, 1] % 50
     data = rng.integers(0, 1000, (2500, 1))
     for height in (1, 3, 7):
@@ -160,7 +162,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
         assert loops.combine(put, where, items, np.add)
         np.add.at(expected, addresses, items.reshape(count, 1))
         assert_same(put, expected)
-        for share in (loops.Share(0, 2), loops.Share(1, 2)):
+        for share in (tuning.Share(0, 2), tuning.Share(1, 2)):
             assert loops.combine(put, where, items, np.subtract, share=share)
         assert_same(put, data)
 
@@ -169,7 +171,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
 def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
     written = np.zeros((1, 1, 100), np.int64)
     written[0, 0, 99] = 7
-    where = loops.Numbers((loops.Column(written, 7, 7, 1),), (100,), refuse)
+    where = Numbers((Column(written, 7, 7, 1),), (100,), refuse)
     data = np.zeros((7, 1))
     with pytest.raises(IndexError):
         loops.put(data, where, np.ones((100, 1)))
@@ -252,6 +254,26 @@ def test_an_index_that_changed_after_it_was_judged_is_not_followed() -> None:
         gather(plan, inputs["data"])
 
 
+@compiled
+def test_addresses_beyond_31_bits(tmp_path: Path) -> None:
+    """A sparse file of more than 2³¹ cells: only pages that are touched exist."""
+    size = (1 << 31) + 10_000
+    data = np.memmap(tmp_path / "sparse", np.int8, "w+", shape=(size, 1))
+    numbers = np.arange(10_000)[::-1] + (1 << 31)
+    column = Column(numbers.reshape(1, 1, -1) - size, size, size, 1)
+    updates = np.arange(10_000).astype(np.int8)[:, None]
+    for where in (numbers, Numbers((column,), numbers.shape, refuse)):
+        assert loops.combine(data, where, updates, np.add)
+    found = np.empty_like(updates)
+    assert loops.take(data, numbers, found)
+    assert_same(found, updates * 2)
+    assert (
+        gscli.gather(np.asarray(data)[:, 0], numbers[:9000] - size).tolist()
+        == found[:9000, 0].tolist()
+    )
+    assert not np.asarray(data[: 1 << 20]).any()
+
+
 # The library
 
 
@@ -281,6 +303,42 @@ def test_a_library_that_cannot_be_loaded_means_the_plain_way(
         file.write_bytes(content)
     monkeypatch.setattr(loops, "LIBRARY", file)
     assert loops.library.__wrapped__() is None
+
+
+@pytest.mark.slow
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    """This file's other tests once more, with addresses and undefined behaviour watched."""
+    compiler = which("gcc")
+    library, preloaded = tmp_path / loops.LIBRARY.name, ""
+    if compiler is not None:
+        flags = [
+            "-std=c11",
+            "-O1",
+            "-g",
+            "-fPIC",
+            "-shared",
+            "-fwrapv",
+            "-fsanitize=address,undefined",
+        ]
+        flags += ["-fno-sanitize-recover=undefined", "-o", str(library), str(KERNEL / "loops.c")]
+        subprocess.run([compiler, *flags], check=False, capture_output=True)
+        asked = [compiler, "-print-file-name=libasan.so"]
+        preloaded = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
+    if not library.exists():
+        pytest.skip("needs a C compiler with sanitizers")
+    code = f"""
+import pathlib, pytest, sys
+from gscli.kernel import loops
+loops.LIBRARY = pathlib.Path({str(library)!r})
+assert loops.library() is not None
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {__file__!r}, "-k", "not switched"]))
+"""
+    environment = {**os.environ, "LD_PRELOAD": preloaded, "ASAN_OPTIONS": "detect_leaks=0"}
+    environment["PYTHONPATH"] = str(KERNEL.parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
 # The build
