@@ -206,6 +206,8 @@ def _row_document(comparing: Comparing, group: Group, row: Row) -> dict[str, obj
         "attrs": {name: value for name, value in row.attrs.items() if value is not None},
         "group": comparing.groups.index(group),
     }
+    if row.from_runtime:
+        found["runtime"] = True
     if row.output is None:
         found["error"] = row.error.to_dict() if row.error else None
         return found

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from gscli.base.errors import UsageError
+from gscli.base.errors import ContentRefused, InputRefused, UsageError
 from gscli.cli.guard import guarded
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks import NAMES, framework, operators
-from gscli.lab.answers import Comparing, Row
-from gscli.lab.compare import compare
+from gscli.lab.answers import Comparing, Row, document
+from gscli.lab.compare import compare, grouped
+from gscli.lab.recorded import comparison_of
 
 LISTS: dict[str, dict[str, object]] = {
     "gather": {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},
@@ -161,3 +163,27 @@ def test_open_orders_are_told_on_the_screen(capsys: pytest.CaptureFixture[str]) 
         assert guarded([*words, *form]) == 0
         told = capsys.readouterr().out
         assert "2 entries write the same cell: a warning of ONNX ScatterND-18, JAX at.set." in told
+
+
+def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
+    """They are believed as they stand; the rules' answers are made again and must agree."""
+    inputs = {"data": [10, 20, 30], "indices": [0, -1, 2]}
+    made = compare("gather", inputs, only=["onnx", "torch"])
+    rules = [row for group in made.groups for row in group.rows]
+    wrong = np.array([10, 99, 30])
+    own = [
+        replace(rules[0], label=f"ort 1: {rules[0].label}", trace=None, answered=wrong,
+                error=None, from_runtime=True),
+        replace(rules[1], label=f"torch 2: {rules[1].label}", from_runtime=True),
+        replace(rules[1], label=f"odd 3: {rules[1].label}", error=InputRefused("no such kernel"),
+                from_runtime=True),
+    ]  # fmt: skip
+    asked = replace(made, groups=tuple(grouped([*rules, *own])))
+    text = json.dumps(document(asked))
+    again = comparison_of(json.loads(text))
+    assert json.dumps(document(again)) == text
+    assert [group.labels for group in again.groups] == [group.labels for group in asked.groups]
+    strange = json.loads(text)
+    strange["rows"][-1]["label"] = "ort 1: some other rule"
+    with pytest.raises(ContentRefused, match="about no rule set"):
+        comparison_of(strange)
