@@ -9,7 +9,7 @@ import pytest
 
 from gscli.base.errors import ContentRefused, UsageError
 from gscli.cli.options import Settings
-from gscli.cli.work.comparing import compare_concept
+from gscli.cli.work.comparing import Wanted, compare_concept
 from gscli.cli.work.operators import explain_operator
 from gscli.cli.work.pages import write_page
 from gscli.cli.work.runtimes import Asked
@@ -21,7 +21,8 @@ HEADING = "<h1>compare gather</h1>"
 
 
 def compared(settings: Settings) -> int:
-    return compare_concept("gather", WORDS, ARGUMENTS, ["onnx", "numpy"], Asked(), settings)
+    wanted = Wanted(["onnx", "numpy"], [])
+    return compare_concept("gather", WORDS, ARGUMENTS, wanted, Asked(), settings)
 
 
 def test_a_comparison_is_saved_beside_its_table(
