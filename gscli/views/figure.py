@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Literal, NamedTuple, TypeAlias
 
+from gscli.views.crosshair import Crosshair, Grid
 from gscli.views.lines import Drawn
 from gscli.views.signs import cells
 from gscli.views.style import Line, Style
@@ -20,7 +21,8 @@ Theme: TypeAlias = Literal["light", "dark"]
 CELL, LINE, SIZE = 8.43, 20, 14
 """Pixels: width of a cell, height of a line, size of the letters (0.602 em wide in most fonts)."""
 
-MARGIN = 8
+MARGIN, LANES = 8, 24
+"""Pixels around a figure, and around one with a crosshair."""
 _ASCENT = 15
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
@@ -46,7 +48,10 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
     """
     lines = drawn.lines()
     width = max((sum(cells(text) for text, _ in line) for line in lines), default=0)
-    size = f"{width * CELL + 2 * MARGIN:.1f} {len(lines) * LINE + 2 * MARGIN}"
+    margin = LANES if drawn.options.crosshair else MARGIN
+    grid = Grid(margin, CELL, LINE)
+    crosshair = Crosshair(lines, grid, INKS[theme].ink)
+    size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
@@ -59,34 +64,32 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
         f'<title id="title">{escape(title)}</title>',
         f'<desc id="description">{escape(description)}</desc>',
     ]
-    body = [text for number, line in enumerate(lines) for text in _line(line, number, INKS[theme])]
-    return "\n".join([*head, *body, "</svg>"]) + "\n"
+    body = [
+        text for number, line in enumerate(lines) for text in _line(line, number, grid, INKS[theme])
+    ]
+    return "\n".join([*head, *crosshair.under(), *body, *crosshair.over(), "</svg>"]) + "\n"
 
 
-def _line(line: Line, number: int, inks: Inks) -> Iterator[str]:
+def _line(line: Line, number: int, grid: Grid, inks: Inks) -> Iterator[str]:
     """The grounds of a line, then its words."""
     words: list[str] = []
-    top, at = MARGIN + number * LINE, 0
+    top, at = grid.margin + number * LINE, 0
     for text, style in line:
         ink, ground = _colors(style, inks)
         if ground:
             yield (
-                f'<rect x="{_x(at)}" y="{top}" width="{cells(text) * CELL:.2f}"'
+                f'<rect x="{grid.x(at):.2f}" y="{top}" width="{cells(text) * CELL:.2f}"'
                 f' height="{LINE}" fill="{ground}"/>'
             )
         for word in re.finditer(r"[^ ]+", text):
             place, length = at + cells(text[: word.start()]), cells(word[0]) * CELL
             words.append(
-                f'<text x="{_x(place)}" y="{top + _ASCENT}" textLength="{length:.2f}"'
+                f'<text x="{grid.x(place):.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
                 f' lengthAdjust="spacingAndGlyphs"{_attributes(style, ink)}>'
                 f"{escape(word[0], quote=False)}</text>"
             )
         at += cells(text)
     yield from words
-
-
-def _x(cell: int) -> str:
-    return f"{MARGIN + cell * CELL:.2f}"
 
 
 def _colors(style: Style, inks: Inks) -> tuple[str, str]:

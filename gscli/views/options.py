@@ -20,7 +20,8 @@ class ViewOptions:
     keeps bold, dim and reverse. `rows`: rows of one plane. `edge`: border rows and columns kept
     when a tensor is elided. `height`: lines of the screen. `show`: roles or names of tensors.
     `slice`: the part of data and output to look at. `precision`: digits after the point at most.
-    `limit`: entries told one by one.
+    `limit`: entries told one by one. `crosshair`: runs of text bear their role, for a figure that
+    draws one.
     """
 
     width: int = 80
@@ -35,3 +36,4 @@ class ViewOptions:
     slice: str | None = None
     precision: int | None = None
     limit: int | None = None
+    crosshair: bool = False

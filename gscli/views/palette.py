@@ -10,7 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from gscli.views.options import Depth, PaletteName, ViewOptions
-from gscli.views.style import PLAIN, Style
+from gscli.views.style import PLAIN, Role, Style
 
 _GROUNDS = {
     "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
@@ -30,7 +30,10 @@ _ALARM = {
 
 
 class Palette(NamedTuple):
-    """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row."""
+    """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
+
+    `roles`: styles say what their runs are.
+    """
 
     chips: tuple[Style, ...]
     values: tuple[Style, ...]
@@ -40,6 +43,7 @@ class Palette(NamedTuple):
     bold: Style
     note: Style
     bars: bool
+    roles: bool = False
 
     def chip(self, number: int) -> Style:
         """Ground and ink of an entry; colours repeat, letters do not."""
@@ -49,10 +53,14 @@ class Palette(NamedTuple):
         """The same, for the number itself."""
         return self.values[number % len(self.values)]
 
+    def as_role(self, style: Style, role: Role) -> Style:
+        """The style of a run that is something in a step."""
+        return style._replace(role=role) if self.roles else style
+
 
 def palette_of(options: ViewOptions) -> Palette:
     """The palette that the options ask for and the terminal can show."""
-    return _palette(options.color, options.palette)
+    return _palette(options.color, options.palette)._replace(roles=options.crosshair)
 
 
 @cache

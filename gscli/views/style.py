@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
+
+Role: TypeAlias = Literal["", "entry", "row", "column", "cell"]
+"""What a run is in the step that a figure draws: its entry, the heads of its target, its cells."""
 
 
 class Style(NamedTuple):
-    """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256."""
+    """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256.
+
+    `role` says what the run is, for figures of a step; it has no looks.
+    """
 
     ink: str = ""
     ground: str = ""
@@ -14,6 +20,7 @@ class Style(NamedTuple):
     dim: bool = False
     italic: bool = False
     reverse: bool = False
+    role: Role = ""
 
 
 PLAIN = Style()

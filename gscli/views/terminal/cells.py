@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gscli.traces.trace import How
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left, right
-from gscli.views.style import PLAIN, Line, Run, Style
+from gscli.views.style import PLAIN, Line, Role, Run, Style
 from gscli.views.terminal.subject import Mark
 
 MOST_LETTERS = 4
@@ -42,6 +42,7 @@ class Pen(NamedTuple):
 
     `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an
     entry of the picture has a label of two letters, so that letters of several need a comma.
+    `target`: entries read or write these cells.
     """
 
     palette: Palette
@@ -51,6 +52,7 @@ class Pen(NamedTuple):
     dim_rest: bool = True
     wide: bool = False
     separated: bool = False
+    target: bool = False
 
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
@@ -166,10 +168,11 @@ class Pen(NamedTuple):
         """The letters of several entries as they stand at the head of a row or column."""
         return "".join(text for text, _ in self._letters(marks))
 
-    def letter_runs(self, marks: Sequence[Mark]) -> Line:
+    def letter_runs(self, marks: Sequence[Mark], role: Role = "row") -> Line:
         """The same, each in the colour of its entry."""
         return [
-            (text, self._value(mark) if mark else self._rest) for text, mark in self._letters(marks)
+            (text, self.palette.as_role(self._value(mark), role) if mark else self._rest)
+            for text, mark in self._letters(marks)
         ]
 
     def letter_heads(
@@ -182,7 +185,7 @@ class Pen(NamedTuple):
             room = " " * (column.width - cells(self.letters(marks)))
             before, behind = ("", room) if self.lefthand else (room, "")
             line.append((" " * self.gap(column, number == 0) + before, PLAIN))
-            line += [*self.letter_runs(marks), (behind + " " * column.sign, PLAIN)]
+            line += [*self.letter_runs(marks, "column"), (behind + " " * column.sign, PLAIN)]
         return line
 
     def _letters(self, marks: Sequence[Mark]) -> list[tuple[str, Mark | None]]:
@@ -220,11 +223,10 @@ class Pen(NamedTuple):
             return [(number, self._rest), *behind]
         if len(marks) == 1:
             before, arrow, after = number.rpartition(self.signs.arrow)
-            return [
-                (label + before + arrow, self._chip(marks[0])),
-                (after + sign, self._value(marks[0])),
-                *behind,
-            ]
+            value = self._value(marks[0])
+            value = self.palette.as_role(value, "cell") if self.target else value
+            chip = (label + before + arrow, self._chip(marks[0]))
+            return [chip, (after + sign, value), *behind]
         value = self._value(marks[-1]) if self.last_wins else self.palette.several
         line: Line = [
             (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
@@ -232,7 +234,8 @@ class Pen(NamedTuple):
         return [*line, (":" + number + sign, value), *behind]
 
     def _chip(self, mark: Mark) -> Style:
-        return self.palette.alarm if mark.alarm else self.palette.chip(mark.number)
+        style = self.palette.alarm if mark.alarm else self.palette.chip(mark.number)
+        return self.palette.as_role(style, "cell") if self.target else style
 
     def _value(self, mark: Mark) -> Style:
         return self.palette.alarm if mark.alarm else self.palette.value(mark.number)

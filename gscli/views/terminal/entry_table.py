@@ -13,7 +13,7 @@ from gscli.views.lines import line_width
 from gscli.views.numbers import NumberFormat
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left, right
-from gscli.views.style import PLAIN, Line, Style
+from gscli.views.style import PLAIN, Line, Role, Style
 from gscli.views.terminal.flow import Block, block
 from gscli.views.words.purpose import axis_names, slice_name
 
@@ -68,6 +68,7 @@ class EntryTable:
         self.trace, self.entries = trace, entries
         self.numbers, self.palette, self.signs = numbers, palette, signs
         self.lit = {entry.number for entry in (entries if lit is None else lit)}
+        self._role: Role = "" if lit is None else "entry"
 
     def draw(self, width: int) -> Block:
         """The table; where it is too wide, first updates go, then where the indices stand."""
@@ -121,7 +122,8 @@ class EntryTable:
         if entry.number not in self.lit:
             return self.palette.dim
         skipped = not entry.live and self.trace.layout.window_size > 0
-        return self.palette.alarm if skipped else self.palette.value(entry.number)
+        style = self.palette.alarm if skipped else self.palette.value(entry.number)
+        return self.palette.as_role(style, self._role)
 
     def _indices(self, *, places: bool) -> Group:
         layout, names = self.trace.layout, axis_names(self.trace.layout)

@@ -63,6 +63,7 @@ class Painter:
             dim_rest=subject.dim_rest,
             wide=not all(map(_narrow, self.texts)),
             separated=separated,
+            target=subject.letters,
         )
 
     @cached_property
