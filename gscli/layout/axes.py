@@ -43,11 +43,12 @@ class Negative(Enum):
 
 
 class Narrow(Enum):
-    """When an index is cut to its low 32 bits, as JAX does: 2**32 + 1 then names row 1."""
+    """When an index is cut to its low 32 bits, as XLA does: 2**32 + 1 then names row 1."""
 
     NEVER = "never"
     FIRST = "before a negative index is looked at"
     LAST = "after a negative index was counted from the end"
+    UNSIGNED = "and read without its sign, so that -1 is the largest number"
 
 
 class Policy(NamedTuple):

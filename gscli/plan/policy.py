@@ -96,15 +96,17 @@ def apply_policy(numbers: Array, axis: Axis, policy: Policy) -> tuple[Indices, F
     live: Flags | None = None
     if policy.narrow is Narrow.FIRST:
         numbers = numbers.astype(np.int32)
-    if numbers.dtype == np.uint64 and policy.narrow is not Narrow.LAST:
+    cut = policy.narrow in (Narrow.LAST, Narrow.UNSIGNED)
+    if numbers.dtype == np.uint64 and not cut:
         numbers = _shortened(numbers, axis, policy)
     resolved = numbers.astype(np.int64)
     if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
         resolved = from_end(resolved, axis.size)
     elif policy.negative is Negative.SKIP:
         live = numbers >= 0
-    if policy.narrow is Narrow.LAST:
-        resolved = resolved.astype(np.int32).astype(np.int64)
+    if cut:
+        kind = np.int32 if policy.narrow is Narrow.LAST else np.uint32
+        resolved = resolved.astype(kind).astype(np.int64)
     if policy.beyond is Beyond.WRAP:
         np.remainder(resolved, max(axis.size, 1), out=resolved)
     elif policy.beyond is Beyond.CLIP:

@@ -44,14 +44,19 @@ DEVICES = ("cpu", "gpu", *XLA)
 
 
 def _place(policy: str, device: str, *, writes: bool) -> Place:
-    """Error on the CPU, zero or drop on the GPU; XLA clamps reads and drops writes."""
+    """Error on the CPU, zero or drop on the GPU; XLA clamps reads unless told to ignore."""
     require(policy in ("", "DEFAULT", "ERROR", "IGNORE"), "usage", f"bad_indices_policy {policy!r}")
     require(device in DEVICES, "usage", f"device {device!r}")
     require(policy != "ERROR" or device != "gpu", "usage", "ERROR is not supported on the GPU")
     if device in XLA:
-        return inside_or_skipped if writes else clamped
+        return inside_or_skipped if writes or policy == "IGNORE" else clamped
     ignored = policy == "IGNORE" or (policy in ("", "DEFAULT") and device == "gpu")
     return inside_or_skipped if ignored else from_start
+
+
+def _clamped_as_uint32(index: int, size: int) -> int:
+    """XLA converts the int64 indices of a batched gather to uint32 before it clamps."""
+    return clamped(index % 2**32, size)
 
 
 @operator("tensorflow.gather")
@@ -82,6 +87,8 @@ def gather(
     output_shape = params.shape[:a] + indices.shape[batch:] + params.shape[a + 1 :]
     if 0 in output_shape:  # nothing is copied, so no index is looked at
         return np.empty(output_shape, params.dtype)
+    if batch and device in XLA and indices.dtype == np.int64:
+        place = _clamped_as_uint32
     return families.gather_along(params, indices, a, place, batch=batch, fill=zero_of(params))
 
 
@@ -177,6 +184,8 @@ def _segment_writes(
     require(num_segments >= 0, "shape", "a negative number of segments")
     rank = segment_ids.ndim
     require(data.shape[:rank] == segment_ids.shape, "shape", "data does not start with the ids")
+    none = num_segments == 0 and segment_ids.size > 0 and device in XLA
+    require(not none, "shape", "Scatter dimension 0 is of size zero")
     output = np.full((num_segments, *data.shape[rank:]), zero_of(data), data.dtype)
     checked = device == "cpu" and data.size > 0  # the kernel returns before it looks at an id
     place: Place = _negative_dropped if checked else inside_or_skipped

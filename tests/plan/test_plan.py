@@ -35,6 +35,8 @@ def one_number(number: int, size: int, policy: Policy) -> int | None:
         number += size
     if policy.narrow is Narrow.LAST:
         number = (number + 2**31) % 2**32 - 2**31
+    if policy.narrow is Narrow.UNSIGNED:
+        number %= 2**32
     if policy.beyond is Beyond.WRAP:
         return number % size
     if policy.beyond is Beyond.CLIP:

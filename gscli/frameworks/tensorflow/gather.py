@@ -10,6 +10,7 @@ from gscli.base.errors import IndexRefused, ShapeRefused
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import (
+    CLAMP,
     DEVICES,
     FRAMEWORK,
     SKIP,
@@ -18,10 +19,13 @@ from gscli.frameworks.tensorflow.rules import (
     reading,
     short_enough,
 )
-from gscli.layout.axes import Negative, Policy, Tensor
+from gscli.layout.axes import Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, normal_axis, vectors
 from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+
+UNSIGNED = CLAMP._replace(narrow=Narrow.UNSIGNED)
+"""XLA's TorchIndexSelect, which runs a gather with a batch, converts int64 indices to uint32."""
 
 UNCHECKED = Policy(
     Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
@@ -63,7 +67,8 @@ def gather(
     batch_dims counts on the rank q of indices, and batch_dims ≤ axis. Three oddities are kept: an
     axis written as 0 makes batch_dims vanish without a word, while the same axis written as -r
     is refused beside a batch; without an axis, a batch_dims of -1 also means the last axis of
-    params; where the result is empty no index is looked at.
+    params; where the result is empty no index is looked at. XLA moves a bad index to the border,
+    but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
     """
     del validate_indices
     allow(params, dtypes.ALL)
@@ -81,8 +86,10 @@ def gather(
             hint="axis=0 written out would ignore batch_dims" if where == 0 else "",
         )
     addressing = along_axis(params, indices, where, batch)
-    empty = 0 in addressing.result_shape
-    return gather_layout(params, addressing, SKIP if empty else reading(device))
+    policy = SKIP if 0 in addressing.result_shape else reading(device)
+    if batch and policy is CLAMP and indices.dtype == "int64":
+        policy = UNSIGNED
+    return gather_layout(params, addressing, policy)
 
 
 @FRAMEWORK.operator(

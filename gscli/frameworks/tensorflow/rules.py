@@ -57,7 +57,7 @@ def compiled(device: str) -> bool:
 def reading(device: str, word: str = "") -> Policy:
     """What a bad index does to a gather."""
     if compiled(device):
-        return CLAMP
+        return SKIP if word == "IGNORE" else CLAMP
     return SKIP if _skips(device, word) else REFUSE
 
 

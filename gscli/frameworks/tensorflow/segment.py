@@ -8,7 +8,7 @@ from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
 from gscli.frameworks.operator import Option
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled
 from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis
 from gscli.layout.layout import Layout, Updates, scatter_layout
@@ -149,6 +149,12 @@ def _segment(
             "data does not start with the shape of segment_ids",
             where=f"data {show_shape(data.shape)}, segment_ids {show_shape(segment_ids.shape)}",
             valid="one id for each row of data",
+        )
+    if compiled(device) and not num_segments and 0 not in segment_ids.shape:
+        raise ShapeRefused(
+            "XLA writes into no segments at all",
+            where=f"num_segments = {num_segments}",
+            valid="1 or more, or no segment_ids",
         )
     rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
     # A mean also counts the ids themselves, and so looks at them when data is empty.

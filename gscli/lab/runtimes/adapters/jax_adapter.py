@@ -44,9 +44,18 @@ def start(variant: str) -> Runtime:
         if variant == "op-by-op":
             with jax.disable_jit():
                 return function(dict(inputs))
-        return (jax.jit(function) if variant == "jit" else function)(dict(inputs))
+        if variant != "jit":
+            return function(dict(inputs))
+        # How many cells a mask chooses decides a shape: it is a constant of what is compiled.
+        traced = {name: array for name, array in inputs.items() if not is_mask(name, array)}
+        return jax.jit(lambda arrays: function({**inputs, **arrays}))(traced)
 
     return Runtime(jax.__version__, OPS, call)
+
+
+def is_mask(name: str, array: Any) -> bool:
+    """Whether an input is a mask between the brackets."""
+    return name.startswith("indices_") and array.dtype.kind == "b"
 
 
 def bound(op: str, attrs: dict[str, Any]) -> Any:
@@ -55,13 +64,19 @@ def bound(op: str, attrs: dict[str, Any]) -> Any:
     import jax.numpy as jnp
 
     if op.startswith("at."):
-        return lambda inputs: at(op[len("at.") :], {k: jnp.asarray(v) for k, v in inputs.items()},
-                                 attrs)  # fmt: skip
+        return lambda inputs: at(op[len("at.") :], arrays_of(inputs), attrs)
     if op.startswith("lax."):
         return lambda inputs: lax(op[len("lax.") :], [jnp.asarray(v) for v in inputs.values()],
                                   attrs)  # fmt: skip
     function = getattr(jax.ops if op.startswith("segment") else jnp, op)
     return lambda inputs: function(*map(jnp.asarray, inputs.values()), **attrs)
+
+
+def arrays_of(inputs: dict[str, Any]) -> dict[str, Any]:
+    """JAX's arrays; under jit a mask that became one would no longer be a constant."""
+    import jax.numpy as jnp
+
+    return {k: v if is_mask(k, v) else jnp.asarray(v) for k, v in inputs.items()}
 
 
 def at(method: str, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:

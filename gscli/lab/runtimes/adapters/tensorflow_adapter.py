@@ -60,10 +60,12 @@ def start(variant: str) -> Runtime:
 
         try:
             return (tf.function(run, jit_compile=True) if variant else run)(**tensors).numpy()
-        except tf.errors.UnimplementedError as error:
+        except (tf.errors.UnimplementedError, tf.errors.NotFoundError) as error:  # no kernel
             raise Unsupported(str(error)) from None
-        except tf.errors.NotFoundError as error:  # no kernel is registered for the type
-            raise Unsupported(str(error)) from None
+        except tf.errors.InvalidArgumentError as error:
+            if "Detected unsupported operations" in str(error):  # XLA has no kernel
+                raise Unsupported(str(error)) from None
+            raise
 
     return Runtime(tf.__version__, OPS, call, {"device": variant or "cpu"})
 
