@@ -109,7 +109,8 @@ def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at() -
 def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
     report = fuzzed("onnx", 300)
     assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
-    operators = {found.trial.operator.full_name for found in report.differences}
+    failures = report.failures(strict=False)
+    operators = {found.trial.operator.full_name for found in failures}
     assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
 
 
