@@ -21,7 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotRead, CannotWrite, UsageError
+from gscli.base.errors import CannotRead, UsageError
+from gscli.base.text import safe
+from gscli.files.system import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,17 +146,14 @@ def copy(found: Lesson, parent: Path) -> Path:
     A file or folder of that name stays as it is.
     """
     target = parent / found.name
-    try:
+    with writing(safe(str(target))):
         parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
-            raise FileExistsError(errno.EEXIST, "")
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
             complete = Path(aside) / found.name
             shutil.copytree(found.folder, complete)
             complete.rename(target)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else "some files could not be copied"
-        raise CannotWrite("cannot write the lesson", where=f"{target}: {reason}") from None
     return target
 
 

@@ -19,8 +19,11 @@ from typing import TYPE_CHECKING
 from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
 from gscli.files.access import keep_access
+from gscli.files.exchange import take_place
 from gscli.files.interrupts import Interrupts
-from gscli.files.regular import check_system
+from gscli.files.regular import RegularFile, check_system
+from gscli.files.system import sync, sync_folder, writing
+from gscli.files.undo import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,12 +65,12 @@ class AtomicFile(io.RawIOBase):
 
     def seekable(self) -> bool:
         """Where it is a regular file."""
-        with _refusing(self.name):
+        with writing(self.name):
             return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of a buffer; the number of its bytes."""
-        with memoryview(data) as whole, whole.cast("B") as view, _refusing(self.name):
+        with memoryview(data) as whole, whole.cast("B") as view, writing(self.name):
             done = 0
             while done < view.nbytes:
                 done += os.write(self.fileno(), view[done:])
@@ -75,47 +78,53 @@ class AtomicFile(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         """Read back what was written."""
-        with memoryview(buffer) as whole, whole.cast("B") as view, _refusing(self.name):
+        with memoryview(buffer) as whole, whole.cast("B") as view, writing(self.name):
             content = os.read(self.fileno(), view.nbytes)
             view[: len(content)] = content
             return len(content)
 
     def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place."""
-        with _refusing(self.name):
+        with writing(self.name):
             return os.lseek(self.fileno(), offset, whence)
 
     def truncate(self, size: int | None = None, /) -> int:
         """Set the length, by default to the present place."""
         length = self.tell() if size is None else size
-        with _refusing(self.name):
+        with writing(self.name):
             os.ftruncate(self.fileno(), length)
         return length
 
     def sync(self) -> None:
         """Ask the device to keep what was written."""
-        with _refusing(self.name):
-            os.fsync(self.fileno())
+        with writing(self.name):
+            sync(self.fileno())
 
     def close(self) -> None:
         """Close the descriptor exactly once: after a failed close it is gone all the same."""
         if self.closed:
             return
         super().close()
-        with _refusing(self.name):
+        with writing(self.name):
             os.close(self._descriptor)
 
 
 @contextmanager
 def open_atomic(
-    path: str, *, size: int | None = None, check: Callable[[], None] | None = None
+    path: str,
+    *,
+    size: int | None = None,
+    check: Callable[[], None] | None = None,
+    over: RegularFile | None = None,
 ) -> Iterator[AtomicFile]:
     """Open `path` for writing; the new content appears when the block ends without an exception.
 
     A link is followed and what it points to is replaced; the mode of an old file is kept. A
     device, a FIFO and the names of open descriptors (/dev/stdout) are written into. `size`, where
     known, is compared with the free space first. `check` may still refuse when all is written,
-    right before the new content takes its place. Raises CannotWrite; leaves BrokenPipeError be.
+    right before the new content takes its place. `over`: the one file whose place it may take, as
+    it was when it was opened; whatever else gets the name meanwhile keeps it. Raises CannotWrite;
+    leaves BrokenPipeError be.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +135,7 @@ def open_atomic(
     """
     name = safe(path)
     check_system()
-    with _refusing(name):
+    with writing(name):
         target = _followed(path)
         descriptor = _own_descriptor(target)
         old = None if descriptor is not None else _status(target)
@@ -137,8 +146,10 @@ def open_atomic(
         with _closing(_special(target, old, name)) as file:
             yield file
     else:
+        with writing(name):
+            refuse_unfinished(target)
         _check_space(target, size, name)
-        with _replacing(target, old, name, check) as file:
+        with _replacing(target, old, name, check, over) as file:
             yield file
 
 
@@ -156,62 +167,46 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 
 @contextmanager
 def _replacing(
-    target: str, old: os.stat_result | None, name: str, check: Callable[[], None] | None
+    target: str,
+    old: os.stat_result | None,
+    name: str,
+    check: Callable[[], None] | None,
+    over: RegularFile | None,
 ) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
     with Interrupts() as interrupts:
         file = _temporary(temporary, old, name)
-        kept = False
+        left = True
         try:
             with _closing(file), interrupts.allowed():
                 if old is not None:
-                    with _refusing(name):
+                    with writing(name):
                         keep_access(target, file.fileno(), old)
                 yield file
                 file.sync()
             if check is not None:
                 check()
-            with _refusing(name):
-                os.replace(temporary, target)
-            kept = True
+            with writing(name):
+                left = take_place(temporary, target, over)
+            if left:
+                with writing(name, "cannot remove the old content of", "the new one is complete"):
+                    os.unlink(temporary)
+                    left = False
         finally:
-            if not kept:
+            if left:
                 with suppress(OSError):
                     os.unlink(temporary)
-        try:
-            sync_folder(folder or ".")
-        except OSError as error:
-            raise CannotWrite(
-                f"{name} is complete, but may not survive a power failure",
-                where=f"folder of {name}: {_reason(error)}",
-            ) from error
+        state = f"{name} is complete, but may not survive a power failure"
+        with writing(f"folder of {name}", "cannot sync the", state):
+            sync_folder(folder)
 
 
 def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicFile:
     """Make the hidden file; at no moment is it more open to others than the old one was."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-    with _refusing(name):
+    with writing(name):
         return AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
-
-
-def sync_folder(folder: str) -> None:
-    """Make new and removed names of a folder durable, where its file system can; else OSError.
-
-    A folder that cannot be opened for reading cannot be synced.
-    """
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # the file system has no sync for folders
-            raise
-    finally:
-        with suppress(OSError):
-            os.close(descriptor)
 
 
 def _followed(path: str) -> str:
@@ -256,14 +251,14 @@ def _status(target: str) -> os.stat_result | None:
 def _special(target: str, status: os.stat_result, name: str) -> AtomicFile:
     if stat.S_ISSOCK(status.st_mode):
         raise CannotWrite(f"cannot write {name}", where=f"{name}: is a socket")
-    with _refusing(name):
+    with writing(name):
         return AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), name)
 
 
 def _check_space(target: str, size: int | None, name: str) -> None:
     if size is None:
         return
-    with _refusing(name):
+    with writing(name):
         status = os.statvfs(os.path.dirname(target) or ".")
     free = status.f_bavail * status.f_frsize
     if size > free:
@@ -271,19 +266,3 @@ def _check_space(target: str, size: int | None, name: str) -> None:
             f"not enough space for {name}",
             where=f"{name}: needs {size:,} bytes, {free:,} are free",
         )
-
-
-@contextmanager
-def _refusing(name: str) -> Iterator[None]:
-    """Turn a failure of the operating system into CannotWrite."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed file
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: {_reason(error)}") from error
-
-
-def _reason(error: OSError | ValueError) -> str:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return safe(reason[:1].lower() + reason[1:])

@@ -19,7 +19,8 @@ import numpy as np
 from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.text import safe
 from gscli.files import mapped
-from gscli.files.regular import RegularFile, check_system, reading
+from gscli.files.regular import RegularFile, check_system
+from gscli.files.system import reading
 from gscli.files.undo import warn_of_unfinished
 
 if TYPE_CHECKING:

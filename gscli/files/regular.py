@@ -6,17 +6,15 @@ read and what is locked are therefore always the same file.
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from difflib import get_close_matches
-from itertools import islice
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused
 from gscli.base.text import safe
+from gscli.files.system import reading
 
 try:
     import fcntl
@@ -85,12 +83,15 @@ class RegularFile:
 
     def check_named(self) -> None:
         """CannotWrite where the name means another file by now, or none."""
+        if not self.is_at(self.path):
+            raise self.replaced()
+
+    def is_at(self, path: str) -> bool:
+        """Whether another name means this file, too."""
         try:
-            named = os.path.samestat(os.stat(self.path), self._opened)
+            return os.path.samestat(os.stat(path), self._opened)
         except OSError:
-            named = False
-        if not named:
-            raise self._replaced()
+            return False
 
     def for_writing(self) -> RegularFile:
         """The same file once more, opened to be written to. Raises OSError, CannotWrite."""
@@ -98,9 +99,10 @@ class RegularFile:
         if os.path.samestat(os.fstat(again.descriptor), self._opened):
             return again
         again.close()
-        raise self._replaced()
+        raise self.replaced()
 
-    def _replaced(self) -> CannotWrite:
+    def replaced(self) -> CannotWrite:
+        """What is said where the name means another file by now, or none."""
         return CannotWrite(
             f"{self.name} was moved or replaced meanwhile",
             where=self.name,
@@ -181,37 +183,3 @@ def open_regular(path: str) -> RegularFile | None:
     with suppress(OSError):
         os.close(descriptor)
     return None
-
-
-MOST_NEIGHBOURS = 10_000
-"""Files beside a missing one whose names are looked at."""
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Turn a failure of the operating system into CannotRead."""
-    try:
-        yield
-    except OSError as error:
-        reason, hint = error.strerror or str(error), ""
-        if error.errno == errno.ENOENT:
-            reason, hint = "no such file", _near_files(str(error.filename or name))
-        raise CannotRead(
-            f"cannot read {name}",
-            where=f"{name}: {safe(reason[:1].lower() + reason[1:])}",
-            hint=hint,
-        ) from error
-    except ValueError as error:  # a NUL byte in the name, a closed stream
-        raise CannotRead(f"cannot read {name}", where=f"{name}: {safe(str(error), 80)}") from error
-
-
-def _near_files(path: str) -> str:
-    """Which files beside a missing one have a name like it; else how values are written inline."""
-    folder, name = os.path.split(path)
-    known: list[str] = []
-    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
-        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
-    near = get_close_matches(name, known, 3, 0.6)
-    if near:
-        return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
-    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from gscli.base.errors import CannotRead, CannotWrite, Notice
 from gscli.base.text import safe
 from gscli.files.regular import RegularFile, opened
+from gscli.files.system import sync, sync_folder, writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,13 +70,16 @@ def warn_of_unfinished(path: str) -> None:
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
 
-def refuse_unfinished(file: RegularFile) -> None:
-    """CannotWrite where a patch was cut short before: what is patched now would be a mix."""
-    if os.path.lexists(undo_file_of(file.path)):
+def refuse_unfinished(path: str) -> None:
+    """CannotWrite where a patch was cut short: patched once more, the file would stay a mix, and
+    with another file under its name nobody could tell what the undo file is for.
+    """
+    if os.path.lexists(undo_file_of(path)):
         raise CannotWrite(
-            f"a patch of {file.name} was cut short",
-            where=safe(undo_file_of(file.path)),
-            hint=_WAYS_ON.format(name=file.name),
+            f"a patch of {safe(path)} is under way, or was cut short",
+            where=safe(undo_file_of(path)),
+            details=("nothing was written",),
+            hint=_WAYS_ON.format(name=safe(path)),
         )
 
 
@@ -102,8 +106,8 @@ class UndoFile:
         """The undo file is complete and durable from here on; the data may change."""
         self._begin()
         self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
-        os.fsync(self._file.descriptor)
-        _sync_folder_of(self.path)
+        sync(self._file.descriptor)
+        sync_folder(os.path.dirname(self.path))
 
     def parts(self) -> Iterator[tuple[Rows, Bytes, Bytes]]:
         """Rows, old and new bytes of each part."""
@@ -113,7 +117,7 @@ class UndoFile:
         """The data are whole, old or new."""
         self._file.close()
         os.unlink(self.path)
-        _sync_folder_of(self.path)
+        sync_folder(os.path.dirname(self.path))
 
     def leave(self) -> None:
         """The data may be a mix: keep the undo file for `gscli undo`."""
@@ -159,19 +163,15 @@ def undo(path: str, undo_path: str | None = None) -> int:
     the file was written to since, or is another one. Raises CannotRead and CannotWrite.
     """
     name = safe(path)
-    try:
+    with writing(name):
         file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: {_reason(error)}") from error
     try:
-        with file.locked():
+        with writing(name, "cannot mend"), file.locked():
             undo_path = undo_file_of(path) if undo_path is None else undo_path
             count = _put_back(file, _own(undo_path, name))
             os.unlink(undo_path)
-            _sync_folder_of(undo_path)
+            sync_folder(os.path.dirname(undo_path))
             return count
-    except (OSError, ValueError) as error:
-        raise CannotWrite(f"cannot mend {name}", where=f"{name}: {_reason(error)}") from error
     finally:
         file.close()
 
@@ -206,7 +206,7 @@ def _put_back(file: RegularFile, undo: RegularFile) -> int:
         count += rows.size
     for rows, old, _ in _parts(undo):
         write_rows(file.descriptor, offset, rows, old)
-    os.fsync(file.descriptor)
+    sync(file.descriptor)
     return count
 
 
@@ -280,13 +280,3 @@ def _sealed(undo: RegularFile) -> bool:
         part = undo.read(position, min(1 << 20, body - position))
         crc, position = zlib.crc32(part, crc), position + len(part)
     return undo.read(body, _ENDING) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else "") or str(error)
-
-
-def _sync_folder_of(path: str) -> None:
-    from gscli.files.atomic import sync_folder
-
-    sync_folder(os.path.dirname(path) or ".")

@@ -25,6 +25,7 @@ from gscli.files.readers import (
     suffix_of,
 )
 from gscli.files.source import Source
+from gscli.files.system import writing
 
 WRITTEN = tuple(suffix for suffix in MODULES if suffix not in {".onnx", ".zip", ".icechunk"})
 """Suffixes of the formats with a writer; a model is more than its tensors."""
@@ -106,30 +107,15 @@ class _Stream:
         self._stream = stream
 
     def write(self, data: bytes | memoryview, /) -> int:
-        try:
-            view = memoryview(data)
-            done = 0
+        view, done = memoryview(data), 0
+        with writing(STANDARD_OUTPUT):
             while done < view.nbytes:  # an unbuffered stream may take less than all
                 done += self._stream.write(view[done:]) or 0
-        except BrokenPipeError:
-            raise
-        except (OSError, ValueError) as error:
-            raise self._refused(error) from error
         return done
 
     def flush(self) -> None:
-        try:
+        with writing(STANDARD_OUTPUT):
             self._stream.flush()
-        except BrokenPipeError:
-            raise
-        except (OSError, ValueError) as error:
-            raise self._refused(error) from error
-
-    def _refused(self, error: Exception) -> CannotWrite:
-        reason = getattr(error, "strerror", None) or str(error)
-        return CannotWrite(
-            f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: {safe(reason).lower()}"
-        )
 
 
 def _suffix(form: str | None, path: str) -> str:

@@ -22,7 +22,7 @@ from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, check_limit, open_content
 from gscli.files.files import dump_json, load_json
 from gscli.files.jsontext import check_memory
-from gscli.files.regular import reading
+from gscli.files.system import reading
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator

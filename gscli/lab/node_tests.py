@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gscli.base.errors import CannotRead, ContentRefused, GscliError
 from gscli.base.text import counted, safe
 from gscli.files import files
-from gscli.files.regular import reading
+from gscli.files.system import reading
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference

@@ -6,21 +6,22 @@ grows with the updates alone; elsewhere it takes as long as copying.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from gscli import kernel
 from gscli.base.arrays import Array, Indices
-from gscli.base.errors import CannotWrite, UsageError
+from gscli.base.errors import UsageError
 from gscli.files import mapped, npy
-from gscli.files.atomic import open_atomic
+from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.clone import clone
 from gscli.files.interrupts import Interrupts
 from gscli.files.regular import RegularFile
+from gscli.files.system import refused, sync, writing
 from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
 from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
@@ -89,30 +90,25 @@ class _Job:
 
     def rewritten(self, output: Array) -> None:
         """Replace the file by a result in memory."""
-        with self._refusing("cannot write"), self.file.locked():
-            refuse_unfinished(self.file)
-            path, size = self.file.path, output.nbytes
-            with open_atomic(path, size=size, check=self._check_last) as out:
-                npy.write(out.write, {"output": output}, ".npy")
+        locked = self.file.locked()
+        with writing(self.file.name), locked, self._in_its_place(output.nbytes) as out:
+            npy.write(out.write, {"output": output}, ".npy")
 
     def replaced(self, patch: RowPatch) -> int:
         """Replace the file by a copy with new rows; how many."""
         done = 0
-        with self._refusing("cannot write"), self.file.locked():
-            refuse_unfinished(self.file)
-            with open_atomic(self.file.path, check=self._check_last) as out:
-                clone(self.file, out)
-                for part in patch.parts():
-                    new = patch.changed(part, patch.held(part.rows))
-                    write_rows(out.fileno(), patch.offset, part.rows, new)
-                    done += self._told(done, part, patch)
+        with writing(self.file.name), self.file.locked(), self._in_its_place() as out:
+            clone(self.file, out)
+            for part in patch.parts():
+                new = patch.changed(part, patch.held(part.rows))
+                write_rows(out.fileno(), patch.offset, part.rows, new)
+                done += self._told(done, part, patch)
         return done
 
-    def _check_last(self) -> None:
-        """Right before the new file gets the name: nobody else's work may be lost by that."""
-        mapped.check_unchanged(*self.inputs.values())
-        self.file.check_unchanged()
-        self.file.check_named()
+    def _in_its_place(self, size: int | None = None) -> AbstractContextManager[AtomicFile]:
+        """A new file for the name, unless another one has it by then or an input was changed."""
+        check = partial(mapped.check_unchanged, *self.inputs.values())
+        return open_atomic(self.file.path, size=size, check=check, over=self.file)
 
     def _told(self, done: int, part: RowPart, patch: RowPatch) -> int:
         if self.progress is not None:
@@ -125,7 +121,7 @@ class _Job:
         writable = self._opened()
         try:
             with writable.locked(), Interrupts() as interrupts:
-                refuse_unfinished(self.file)
+                refuse_unfinished(self.file.path)
                 undo = self._noted(patch, interrupts)
                 self._written(patch, undo, writable, interrupts)
                 self._finished(undo)
@@ -134,16 +130,16 @@ class _Job:
         return patch.count
 
     def _opened(self) -> RegularFile:
-        with self._refusing("cannot write"):
+        with writing(self.file.name):
             return self.file.for_writing()
 
     def _noted(self, patch: RowPatch, interrupts: Interrupts) -> UndoFile:
         """The undo file of a patch, complete. Nothing else has changed yet, even where it fails."""
-        told = "cannot patch", "the file is as it was"
-        with self._refusing(*told):
+        told = self.file.name, "cannot patch", "the file is as it was"
+        with writing(*told):
             undo = UndoFile(self.file, patch.offset, patch.source.width)
         try:
-            with self._refusing(*told), interrupts.allowed():
+            with writing(*told), interrupts.allowed():
                 for part in patch.parts():
                     held = patch.held(part.rows)
                     undo.add(part.rows, held, patch.changed(part, held.copy()))
@@ -171,12 +167,12 @@ class _Job:
                     done += rows.size
                     if self.progress is not None:
                         self.progress(done * width, patch.count * width)
-                os.fsync(descriptor)
+                sync(descriptor)
         except BaseException as error:
             self._put_back(patch, undo, writable, error)
             if isinstance(error, OSError):
                 told = "its old rows were put back"
-                raise self._refused(error, "cannot patch", told) from error
+                raise refused(error, self.file.name, "cannot patch", told) from error
             raise
 
     def _put_back(
@@ -185,33 +181,20 @@ class _Job:
         try:
             for rows, old, _ in undo.parts():
                 write_rows(writable.descriptor, patch.offset, rows, old)
-            os.fsync(writable.descriptor)
+            sync(writable.descriptor)
         except Exception as second:
             undo.leave()
             first = error if isinstance(error, OSError) else second
             state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
-            raise self._refused(first, "cannot patch", state, hint) from second
+            raise refused(first, self.file.name, "cannot patch", state, hint) from second
         with suppress(OSError):  # at worst it says what is so already
             undo.remove()
 
     def _finished(self, undo: UndoFile) -> None:
         hint = f"delete {undo.name}, if it is there"
-        with self._refusing("cannot remove the undo file of", "the patch is complete", hint):
+        told = "cannot remove the undo file of", "the patch is complete", hint
+        with writing(self.file.name, *told):
             undo.remove()
-
-    @contextmanager
-    def _refusing(self, what: str, state: str = "", hint: str = "") -> Iterator[None]:
-        """Turn a failure of the system into CannotWrite, with what became of the file."""
-        try:
-            yield
-        except OSError as error:
-            raise self._refused(error, what, state, hint) from error
-
-    def _refused(self, error: Exception, what: str, state: str, hint: str = "") -> CannotWrite:
-        name = self.file.name
-        reason = (error.strerror if isinstance(error, OSError) else "") or str(error)
-        details = (state,) if state else ()
-        return CannotWrite(f"{what} {name}", where=f"{name}: {reason}", details=details, hint=hint)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ Mapped pages would stay in the process, and a file that becomes shorter would en
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import repeat
 
 import numpy as np
@@ -17,6 +15,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.errors import CannotRead
 from gscli.files import mapped
 from gscli.files.regular import RegularFile
+from gscli.files.system import reading
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
 
 Bytes = NDArray[np.uint8]
@@ -40,7 +39,7 @@ class RowFile:
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
-        with _reading(self.name):
+        with reading(self.name):
             self._fill(into.reshape(-1).data, self.offset + first * self.width)
 
     def take(self, rows: Indices, into: Bytes) -> None:
@@ -55,7 +54,7 @@ class RowFile:
         starts = np.concatenate(([0], starts)) if rows.size else starts
         counts = np.diff(starts, append=rows.size)
         alone = np.repeat(counts <= SPARSE, counts)
-        with _reading(self.name):
+        with reading(self.name):
             self._take_each(ordered[alone], order[alone], into)
             crowded = starts[counts > SPARSE].tolist(), (starts + counts)[counts > SPARSE].tolist()
             window = np.empty(max(WINDOW, self.width) if crowded[0] else 0, np.uint8)
@@ -122,13 +121,3 @@ def rows_of(array: Array, width: int) -> RowFile | HeldRows:
     if place is None:
         return HeldRows(array, width)
     return RowFile(*place, width, array.nbytes // width)
-
-
-@contextmanager
-def _reading(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise CannotRead(
-            f"cannot read {name}", where=f"{name}: {error.strerror or error}"
-        ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -13,11 +13,11 @@ from typing import IO, Any
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.base.errors import CannotWrite
 from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
+from gscli.files.system import writing
 from gscli.kernel.updates import UpdateRows, prepared
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan
@@ -50,7 +50,9 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) 
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
-    with ExitStack() as stack, _refusing_temporary(folder):
+    # What is left to fail with the system's own errors are temporary files.
+    beside = safe(folder or tempfile.tempdir or "no folder")
+    with ExitStack() as stack, writing(beside, "cannot write temporary files in"):
         pieces = _pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
         with written_through(file, len(header) + total) as write:
@@ -63,18 +65,6 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) 
                     progress(done, total)
         mapped.check_unchanged(*plan.inputs.values())
         return _mapped_output(file, dtype, plan.layout, len(header))
-
-
-@contextmanager
-def _refusing_temporary(folder: str | None) -> Iterator[None]:
-    """What is left to fail with the system's own errors are temporary files."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        where = f"{safe(folder or tempfile.tempdir or 'no folder')}: {error.strerror or error}"
-        raise CannotWrite("cannot write temporary files", where=where) from error
 
 
 def _folder_for_temporary_files(path: str) -> str | None:
@@ -99,11 +89,8 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
     """The new content, mapped while the old one can still stay."""
     if 0 in layout.output_shape or not file.seekable():
         return np.empty(layout.output_shape, dtype)
-    try:
+    with writing(file.name):
         return np.memmap(file, dtype, "r", offset, layout.output_shape)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise CannotWrite(f"cannot write {file.name}", where=f"{file.name}: {reason}") from error
 
 
 def _pieces(

@@ -16,8 +16,8 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import TypeAlias
 
-from gscli.base.errors import CannotWrite
 from gscli.files.atomic import AtomicFile
+from gscli.files.system import refused
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
 Job: TypeAlias = tuple[mmap.mmap, int]
@@ -182,6 +182,4 @@ class _Stream:
 
     def _tell(self) -> None:
         if self._error is not None:
-            name, error = self._file.name, self._error
-            reason = error.strerror if isinstance(error, OSError) else ""
-            raise CannotWrite(f"cannot write {name}", where=f"{name}: {reason or error}") from error
+            raise refused(self._error, self._file.name) from self._error

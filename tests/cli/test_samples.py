@@ -206,7 +206,7 @@ def test_files_are_written_and_never_overwritten(
     written = {path.name for path in (target / "00-first-look").iterdir()}
     assert written == {path.name for path in ALL[0].folder.iterdir()}
     assert guarded(["samples", "first-look", "-o", str(target)]) == 73
-    assert "File exists" in capsys.readouterr().err
+    assert "file exists" in capsys.readouterr().err
     with pytest.raises(CannotWrite):
         lessons.copy(ALL[0], target)
 
@@ -222,7 +222,7 @@ def test_a_lesson_is_written_whole_or_not_at_all(
     monkeypatch.setattr(shutil, "copytree", full_disk)
     with pytest.raises(CannotWrite) as caught:
         lessons.copy(ALL[0], tmp_path)
-    assert caught.value.where.endswith("No space left on device")
+    assert caught.value.where.endswith("no space left on device")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,8 +14,8 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base.errors import GscliError
-from gscli.files import atomic, clone, content, mapped, regular, undo
-from gscli.stream import patching, rowfile, running, writeback, writing
+from gscli.files import atomic, clone, content, exchange, mapped, regular, system, undo
+from gscli.stream import rowfile, running, writeback, writing
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
@@ -41,10 +41,22 @@ class Faults:
         return len(self.calls) > self.fail_at
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        modules = (atomic, clone, content, mapped, patching, regular, rowfile, undo, writeback)
+        modules = (
+            atomic,
+            clone,
+            content,
+            exchange,
+            mapped,
+            regular,
+            rowfile,
+            system,
+            undo,
+            writeback,
+        )
         for module in modules:
             monkeypatch.setattr(module, "os", StandIn(os, self))
         monkeypatch.setattr(regular, "fcntl", StandIn(fcntl, self))
+        monkeypatch.setattr(exchange, "exchange", self.counted("exchange", exchange.exchange))
         for module in (running, writing):
             monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))
         monkeypatch.setattr(mmap, "mmap", self.mapping())

@@ -17,7 +17,7 @@ import pytest
 from faults.faulty import each_step, refused
 
 from gscli.base.errors import CannotWrite
-from gscli.files import atomic
+from gscli.files import atomic, system
 from gscli.files.files import load, open_atomic, save
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
@@ -79,7 +79,8 @@ def test_a_failed_unlink_does_not_hide_the_first_failure(
     def refuse(*_: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(atomic, "os", Changed(fsync=refuse, unlink=refuse))
+    monkeypatch.setattr(system, "os", Changed(fsync=refuse))
+    monkeypatch.setattr(atomic, "os", Changed(unlink=refuse))
     with pytest.raises(CannotWrite, match="input/output error"):
         save(str(tmp_path / "x.npy"), NEW)
 
@@ -159,10 +160,11 @@ def test_the_folder_sync_that_failed_is_told_with_the_truth(
 
     for number, is_told in [(errno.EIO, True), (errno.EINVAL, False)]:
         calls.clear()
-        monkeypatch.setattr(atomic, "os", Changed(fsync=partial(sync, number)))
+        monkeypatch.setattr(system, "os", Changed(fsync=partial(sync, number)))
         if is_told:
-            with pytest.raises(CannotWrite, match="is complete, but may not survive"):
+            with pytest.raises(CannotWrite, match="cannot sync the folder") as caught:
                 save(str(tmp_path / "x.npy"), NEW)
+            assert "is complete, but may not survive" in caught.value.details[0]
         else:
             save(str(tmp_path / "x.npy"), NEW)
         assert np.array_equal(load(str(tmp_path / "x.npy")).array, NEW)

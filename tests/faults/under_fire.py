@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gscli.cli.guard import guarded
-from gscli.files import atomic, clone, content, npy, undo
+from gscli.files import atomic, clone, content, exchange, npy, system, undo
 from gscli.files.files import load, save
 from gscli.stream import patching, running, writeback, writing
 
@@ -56,7 +56,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, clone, undo, patching, writeback):
+    for module in (atomic, clone, exchange, system, undo, writeback):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 

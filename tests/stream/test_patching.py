@@ -231,7 +231,7 @@ def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
 
     with monkeypatch.context() as patched:
         patched.setattr(patching, "write_rows", full)
-        with pytest.raises(gscli.GscliError, match="No space") as caught:
+        with pytest.raises(gscli.GscliError, match="no space") as caught:
             patch(path, {}, direct=True)
     assert caught.value.details == ("it is a mix of old and new rows",)
     assert caught.value.hint == f"gscli undo {path}"

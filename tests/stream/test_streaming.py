@@ -204,7 +204,7 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
     monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
     with pytest.raises(gscli.GscliError, match="temporary") as caught:
         streaming.run_to_file(judged("onnx.scatter_nd", files, {}), str(tmp_path / "out.npy"))
-    assert "No space" in caught.value.where
+    assert "no space" in caught.value.where
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{key}.npy" for key in inputs]
 
 
@@ -277,7 +277,7 @@ def test_what_fails_in_the_thread_is_told(
     inputs = {"data": mapped_file(tmp_path, "data", data), "indices": np.arange(49)}
     with pytest.raises(gscli.GscliError, match="cannot write") as caught:
         streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
-    assert "No space" in caught.value.where
+    assert "no space" in caught.value.where
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.npy"]
 
 
