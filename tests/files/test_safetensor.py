@@ -14,8 +14,17 @@ from gscli.files.element_types import dtype_named
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 
+RECENT = ("complex64", "float8")
+"""What the oldest safetensors package that is tried does not cover."""
 
-@pytest.mark.parametrize("name", sorted(set(safetensor.TYPES.values())))
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.recent if name.startswith(RECENT) else ())
+        for name in sorted(set(safetensor.TYPES.values()))
+    ],
+)
 def test_every_type_is_read_and_written_as_the_library_does(name: str, tmp_path: Path) -> None:
     dtype = dtype_named(name)
     raw = np.random.default_rng(3).integers(0, 2, 6 * dtype.itemsize, np.uint8)

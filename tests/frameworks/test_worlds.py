@@ -114,6 +114,7 @@ def _is_numpys_own(world: World) -> bool:
     return one_cell or a.dtype.kind == "U" or values.size == 0
 
 
+@pytest.mark.recent  # what NumPy refuses differs by version
 @pytest.mark.parametrize("name", [name for name in GOOD if name.startswith("numpy.")])
 def test_numpy_itself_agrees_with_the_oracle(name: str) -> None:
     for world in GOOD[name]():

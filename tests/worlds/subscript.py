@@ -101,7 +101,20 @@ def _one(rng: random.Random) -> Brackets:
         shape: Shape = np.zeros(data)[key_of(subscript, arrays)].shape
     except (IndexError, ValueError):
         shape = (2,)
-    return Brackets(data, subscript, tuple(arrays), _values(rng, shape), 0 not in shape)
+    return Brackets(
+        data, subscript, tuple(arrays), _values(rng, shape), _cells(data, subscript, arrays)
+    )
+
+
+def _cells(data: Shape, subscript: str, arrays: list[Array]) -> bool:
+    """Whether anything is indexed. Indices are 0 here: of one that is out of range where nothing
+    is indexed, not every version of NumPy says the same.
+    """
+    zeros = [array if array.dtype.kind == "b" else array * 0 for array in arrays]
+    try:
+        return np.zeros(data)[key_of(subscript, zeros)].size > 0
+    except (IndexError, ValueError):
+        return True
 
 
 def _values(rng: random.Random, shape: Shape) -> Shape:
