@@ -8,7 +8,6 @@ work of another process.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import shutil
@@ -16,15 +15,13 @@ import stat
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 
 from gscli.base.errors import CannotWrite, GscliWarning, Notice
 from gscli.base.text import safe
-from gscli.files.atomic import sync_folder
+from gscli.files.exchange import exchange
 from gscli.files.interrupts import Interrupts
 from gscli.files.regular import check_system
-
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+from gscli.files.system import sync, sync_folder, writing
 
 
 @contextmanager
@@ -38,21 +35,21 @@ def open_folder(
     """
     check_system()
     name = safe(path)
-    with refusing(name):
+    with writing(name):
         target = os.path.realpath(path.rstrip("/") or path)
         _check_target(target, name, ours)
         _remove_leftovers(target, name)
     with Interrupts() as interrupts:
-        with refusing(name):
+        with writing(name):
             hidden, lock = _made(target)
         try:
             with interrupts.allowed():
                 yield hidden
-                with refusing(name):
+                with writing(name):
                     _synced(hidden)
             if check is not None:
                 check()
-            with refusing(name):
+            with writing(name):
                 _put_in_place(hidden, target)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)  # the old one, or what was not finished
@@ -125,7 +122,7 @@ def _synced(folder: str) -> None:
         for name in files:
             descriptor = os.open(os.path.join(path, name), os.O_RDONLY | os.O_CLOEXEC)
             try:
-                os.fsync(descriptor)
+                sync(descriptor)
             finally:
                 os.close(descriptor)
         for name in folders:
@@ -141,7 +138,7 @@ def _put_in_place(hidden: str, target: str) -> None:
         os.chmod(hidden, mode)
     if not old or not os.listdir(target):
         os.rename(hidden, target)
-    elif not _exchanged(hidden, target):
+    elif not exchange(hidden, target):
         aside = f"{hidden[:-8]}{os.urandom(4).hex()}"
         os.rename(target, aside)
         try:
@@ -151,32 +148,3 @@ def _put_in_place(hidden: str, target: str) -> None:
             raise
         shutil.rmtree(aside, ignore_errors=True)
     sync_folder(os.path.dirname(target))
-
-
-def _exchanged(one: str, other: str) -> bool:
-    """Whether the system could let two names change places in one step (renameat2(2))."""
-    rename = _renameat2()
-    if rename is None:
-        return False
-    arguments = _AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE
-    return bool(rename(*arguments) == 0)
-
-
-@cache
-def _renameat2() -> Callable[..., int] | None:
-    try:
-        function: Callable[..., int] = ctypes.CDLL(None).renameat2
-    except (AttributeError, OSError):
-        return None
-    return function
-
-
-@contextmanager
-def refusing(name: str) -> Iterator[None]:
-    """Turn a failure of the operating system into CannotWrite."""
-    try:
-        yield
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        where = f"{name}: {safe(reason[:1].lower() + reason[1:])}"
-        raise CannotWrite(f"cannot write {name}", where=where) from error

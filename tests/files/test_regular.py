@@ -9,7 +9,8 @@ import pytest
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused
 from gscli.files import regular
-from gscli.files.regular import open_regular, opened, reading
+from gscli.files.regular import open_regular, opened
+from gscli.files.system import reading
 
 
 def refuse(*_: object) -> None:
