@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
     from gscli.frameworks.operator import Framework
     from gscli.lab.check import check as check
+    from gscli.lab.code.code import code as code
     from gscli.lab.compare import compare as compare
     from gscli.views.faces import trace as trace
     from gscli.views.notebook import show as show
@@ -49,12 +50,13 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 __all__ = [
-    "GscliError", "GscliWarning", "__version__", "check", "compare", "load", "operators", "run",
-    "save", "show", "trace",
+    "GscliError", "GscliWarning", "__version__", "check", "code", "compare", "load", "operators",
+    "run", "save", "show", "trace",
 ]  # fmt: skip
 
 _LAZY = {
     "check": ("gscli.lab.check", "check"),
+    "code": ("gscli.lab.code.code", "code"),
     "compare": ("gscli.lab.compare", "compare"),
     "load": ("gscli.files.python", "load"),
     "run": ("gscli.frameworks", "run"),

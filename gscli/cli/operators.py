@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -20,8 +21,11 @@ from gscli.cli.completion import one_of
 from gscli.cli.options import SHARED, Settings, Shared
 from gscli.frameworks.operator import Attribute, Operator
 
-Action: TypeAlias = Callable[[Operator, list[str], dict[str, str], Settings], int]
-"""What a command does with an operator, the input words, attributes as words, and the options."""
+Action: TypeAlias = Callable[..., int]
+"""What a command does with an operator, the input words, attributes as words, and the options.
+
+Its `parameters`, where it has some, are options of its own, which it takes by name.
+"""
 
 SHORT = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
@@ -58,19 +62,23 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
         item.name for item in operator.inputs if item.kind != "many" and item.name not in attributes
     ]
 
+    own: tuple[inspect.Parameter, ...] = getattr(action, "parameters", ())
+
     def run(words: list[str] | None = None, **options: Any) -> int:
+        alone = {parameter.name: options.pop(parameter.name) for parameter in own}
         given = {name: _text(options.pop(f"attr_{name}")) for name in attributes}
         named = {name: options.pop(f"input_{name}") for name in inputs}
         settings = Settings(
             **options, extra={name: text for name, text in named.items() if text is not None}
         )
         texts = {name: text for name, text in given.items() if text is not None}
-        return action(operator, words or [], texts, settings)
+        return action(operator, words or [], texts, settings, **alone)
 
     parameters = [
         words_parameter(),
         *(_attribute_parameter(attribute) for attribute in attributes.values()),
         *(_input_parameter(name) for name in inputs),
+        *own,
         *(shared_parameter(shared) for shared in shared_options_of(operator)),
     ]
     return signed(run, parameters)

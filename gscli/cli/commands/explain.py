@@ -2,21 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+from typing import Annotated, Any
 
+import typer
+
+from gscli.cli.completion import list_of
 from gscli.cli.groups import tree
 from gscli.cli.options import Settings
 from gscli.frameworks.operator import Operator
 
+TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo", "mxnet")
+"""What `--code` takes, without importing what writes it."""
+
+Code = Annotated[
+    str | None,
+    typer.Option(
+        "--code",
+        help=f"the same call in other frameworks: a list of {' '.join(TARGETS)}",
+        metavar="LIST",
+        show_default=False,
+        autocompletion=list_of(TARGETS),
+    ),
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="with --code: run the lines where they can be run")
+]
+Python = Annotated[
+    str | None,
+    typer.Option("--python", help="with --check: interpreter that has them", metavar="PATH"),
+]
+
 
 def build() -> Any:
     """Every operator under explain."""
-    return tree(_explain, "explain", "The operator's formula with real numbers, then its entries.")
+    return tree(
+        _Explain(), "explain", "The operator's formula with real numbers, then its entries."
+    )
 
 
-def _explain(
-    operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
-) -> int:
-    from gscli.cli.work.operators import explain_operator
+class _Explain:
+    """The formula and the entries, or with `--code` the lines of other frameworks."""
 
-    return explain_operator(operator, words, attrs, settings)
+    parameters = tuple(
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+        )
+        for name, annotation, default in (
+            ("code", Code, None), ("check", Check, False), ("python", Python, None),
+        )
+    )  # fmt: skip
+
+    def __call__(
+        self,
+        operator: Operator,
+        words: list[str],
+        texts: dict[str, str],
+        settings: Settings,
+        **own: Any,
+    ) -> int:
+        from gscli.cli.work.code import Wish, tell_code
+        from gscli.cli.work.operators import explain_operator
+
+        wish = Wish(**own)
+        wish.judge()
+        if wish.code is not None:
+            return tell_code(operator, words, texts, settings, wish)
+        return explain_operator(operator, words, texts, settings)

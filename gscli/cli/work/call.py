@@ -75,7 +75,7 @@ class Call:
         self._files = self._held_files() if settings.in_place else {}
         self.inputs: Inputs = loaded_inputs(self.typed, parsed, settings)
         self.attrs = self.inputs.attrs
-        with self._located_errors():
+        with self.located_errors():
             settle_types(
                 operator, self.inputs, self.attrs, strict=settings.strict, dtype=settings.dtype
             )
@@ -84,7 +84,7 @@ class Call:
     def traced(self) -> Trace:
         """Run in memory, then warn; errors say which file they are about."""
         arrays = self.inputs.arrays
-        with self._located_errors():
+        with self.located_errors():
             done = execute(
                 self.operator, arrays, self.attrs,
                 max_bytes=self.limit, overlay=True, planner=plan_of,
@@ -123,8 +123,8 @@ class Call:
         from gscli.stream import run_to_file
         from gscli.views.progress_bar import Progress
 
-        with self._located_errors():
-            plan = self._judged()
+        with self.located_errors():
+            plan = self.judged()
             with Progress("writing", None, unit="bytes", quiet=self.settings.quiet) as progress:
                 output = run_to_file(plan, str(self.settings.output), progress=progress.update)
         return self._trace(plan, output)
@@ -134,9 +134,9 @@ class Call:
         from gscli.stream import patch_in_place
         from gscli.views.progress_bar import Progress
 
-        with self._located_errors():
+        with self.located_errors():
             file = self._file_of_data()
-            plan, direct = self._judged(), self.settings.in_place == "direct"
+            plan, direct = self.judged(), self.settings.in_place == "direct"
             with Progress("patching", None, unit="bytes", quiet=self.settings.quiet) as progress:
                 rows = patch_in_place(plan, file, direct=direct, progress=progress.update)
         return f"{counted(rows, 'row')} changed"
@@ -168,14 +168,15 @@ class Call:
             )
         return file
 
-    def _judged(self) -> JudgedPlan:
-        """The plan of a call that changes a file: judged and warned of before the first byte."""
+    def judged(self) -> JudgedPlan:
+        """The plan of a call, judged and warned of; nothing is read or written yet."""
         plan = plan_of(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit).judged()
         warn([*self.inputs.notices, *notices(self.operator, plan)], self.settings)
         return plan
 
     @contextmanager
-    def _located_errors(self) -> Iterator[None]:
+    def located_errors(self) -> Iterator[None]:
+        """Errors say which file they are about, and how to go on."""
         try:
             yield
         except GscliError as error:

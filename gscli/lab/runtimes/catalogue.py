@@ -87,9 +87,9 @@ def command_for(wish: str, python: str | None = None) -> list[str]:
     name, _, variant = wish.partition(":")
     known = {adapter.name: adapter for adapter in ADAPTERS}
     if name in known:
-        return _adapter_command(known[name], variant, python)
+        return adapter_command(known[name], variant, python)
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
-        return _adapter_command(BACKEND, wish, python)
+        return adapter_command(BACKEND, wish, python)
     words = _split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return words
@@ -110,7 +110,8 @@ def _split(wish: str) -> list[str]:
         ) from None
 
 
-def _adapter_command(adapter: Adapter, variant: str, python: str | None) -> list[str]:
+def adapter_command(adapter: Adapter, variant: str, python: str | None) -> list[str]:
+    """The words that start an adapter's file with an interpreter."""
     interpreter = python or sys.executable
     found = shutil.which(interpreter)
     if found is None:

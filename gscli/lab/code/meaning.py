@@ -1,0 +1,175 @@
+"""What a planned call means, as far as writing it elsewhere needs: its inputs and indices."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gscli.base.arrays import Array, dtype_name, dtype_named
+from gscli.files import mapped
+from gscli.frameworks.duplicates import duplicate_writers
+from gscli.frameworks.operator import Operator
+from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy
+from gscli.layout.layout import Layout
+from gscli.plan.plan import JudgedPlan
+from gscli.plan.policy import legal_range
+
+_INT32 = 1 << 31
+
+
+class Entries(NamedTuple):
+    """Which index numbers occur: below zero, and out of range after counting from the end."""
+
+    negative: bool
+    outside: bool
+    fractional: bool = False
+    finite: bool = True
+    beyond_32: bool = False
+    beyond_63: bool = False
+
+
+class Meaning:
+    """A judged call. `named`: its inputs under the names data, indices and updates."""
+
+    def __init__(self, operator: Operator, plan: JudgedPlan) -> None:
+        self.operator, self.plan = operator, plan
+        self.layout: Layout = plan.layout
+
+    @cached_property
+    def index_names(self) -> tuple[str, ...]:
+        """The inputs that hold index numbers; those that the layout makes are not among them."""
+        made = {positions.name for positions in self.layout.addressing.ranges}
+        return tuple(name for name in self.layout.index_inputs if name not in made)
+
+    @cached_property
+    def named(self) -> dict[str, Array]:
+        """The arrays that the lines read, by the names that they have there."""
+        found: dict[str, Array] = {}
+        layout, inputs = self.layout, self.plan.inputs
+        if layout.data is not None:
+            found["data"] = inputs[layout.data]
+        for name in self.masks:
+            found["mask"] = inputs[name]
+        for number, name in enumerate(self.index_names):
+            several = len(self.index_names) > 1
+            found[f"indices_{number}" if several else "indices"] = inputs[name]
+        if layout.updates is not None and layout.updates.name is not None:
+            found["updates"] = inputs[layout.updates.name]
+        return found
+
+    @cached_property
+    def masks(self) -> tuple[str, ...]:
+        """Masks whose True cells are counted by the layout itself."""
+        return tuple(item.name for item in self.operator.inputs if item.kind == "mask")
+
+    @cached_property
+    def has_mask(self) -> bool:
+        """Whether a mask, and not index numbers, says where entries are."""
+        subscript = str(dict(self.layout.attributes).get("subscript") or "")
+        return bool(self.masks) or not {"m", "u", "b"}.isdisjoint(subscript.split(", "))
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The name in the lines of each index input."""
+        several = len(self.index_names) > 1
+        return {
+            name: f"indices_{number}" if several else "indices"
+            for number, name in enumerate(self.index_names)
+        }
+
+    @cached_property
+    def entries(self) -> tuple[Entries, ...]:
+        """What occurs in each index column."""
+        return tuple(
+            occurring(self.plan.own_column(column), self.layout.axes[axis], self.layout.policy)
+            for column, axis in zip(
+                self.layout.addressing.columns, self.layout.column_axes, strict=True
+            )
+        )
+
+    @property
+    def negative(self) -> bool:
+        """Whether any index is below zero."""
+        return any(found.negative for found in self.entries)
+
+    @property
+    def outside(self) -> bool:
+        """Whether any index is out of range."""
+        return any(found.outside for found in self.entries)
+
+    @property
+    def skips(self) -> bool:
+        """Whether some entry may be skipped."""
+        policy = self.layout.policy
+        skipping = policy.negative is Negative.SKIP and self.negative
+        return skipping or (policy.beyond is Beyond.SKIP and self.outside)
+
+    @cached_property
+    def duplicates(self) -> bool:
+        """Whether several updates go to one cell."""
+        return bool(duplicate_writers(self.plan, 1).total)
+
+    @cached_property
+    def wide_values(self) -> bool:
+        """Whether a value does not survive a conversion to 32 bits."""
+        arrays = [array for name, array in self.named.items() if name in ("data", "updates")]
+        if self.layout.dtype not in ("bool", "str") and not isinstance(self.layout.fill, str):
+            with np.errstate(all="ignore"):
+                arrays.append(np.asarray(self.layout.fill).astype(dtype_named(self.layout.dtype)))
+        return any(map(_is_wide, arrays))
+
+    @cached_property
+    def has_nan(self) -> bool:
+        """Whether NaN stands in data or updates."""
+        values = [array for name, array in self.named.items() if name in ("data", "updates")]
+        return any(_has_nan(array) for array in values)
+
+
+def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
+    """What occurs among some index numbers.
+
+    >>> occurring(np.array([0, -1, 7]), Axis(3, column=0), Policy())[:2]
+    (True, True)
+    """
+    if not numbers.size:
+        return Entries(negative=False, outside=False)
+    if dtype_name(numbers.dtype) == "bool":
+        numbers = numbers.astype(np.uint8)
+    fractional, finite = False, True
+    if numbers.dtype.kind == "f":
+        finite = bool(np.isfinite(numbers).all())
+        fractional = finite and bool((np.floor(numbers) != numbers).any())
+    smallest, largest = numbers.min(), numbers.max()
+    _, high = legal_range(axis, policy)
+    low = -axis.size if policy.negative is Negative.FROM_END else 0
+    return Entries(
+        bool(smallest < 0),
+        bool(largest > high or smallest < low),
+        fractional,
+        finite,
+        policy.narrow is not Narrow.NEVER and bool(largest >= _INT32 or smallest < -_INT32),
+        numbers.dtype == np.uint64 and int(largest) >= 2**63,
+    )
+
+
+def _is_wide(array: Array) -> bool:
+    short = {"i8": np.int32, "u8": np.int32, "u4": np.int32, "f8": np.float32}.get(
+        array.dtype.str[1:]
+    )
+    if short is None:
+        return False
+    with np.errstate(all="ignore"):
+        return any(
+            bool(((part.astype(short).astype(part.dtype) != part) & (part == part)).any())  # noqa: PLR0124
+            for part in mapped.blocks(array)
+        )
+
+
+def _has_nan(array: Array) -> bool:
+    if array.dtype.kind not in "fcV":
+        return False
+    with np.errstate(invalid="ignore"):
+        # NaN alone differs from itself.
+        return any(bool((part != part).any()) for part in mapped.blocks(array))  # noqa: PLR0124

@@ -1,0 +1,331 @@
+"""Where the entries of a call go, prepared for one operation of a target.
+
+A place holds the index numbers as the operation wants them: negative ones counted from the end
+where it does not count itself, moved to the border, or put aside where entries are skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gscli.lab.code import forms
+from gscli.lab.code.meaning import Entries, Meaning
+from gscli.lab.code.native import Native, Target
+from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
+from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
+from gscli.plan.policy import legal_range
+
+ARITHMETIC = ("int32", "int64")
+"""Index types that are computed with as they are; others become int64."""
+
+
+class Impossible(Exception):
+    """A target cannot do the call, with the reason."""
+
+
+@dataclass
+class Place:
+    """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
+
+    native: Native
+    form: forms.Form | forms.Direct
+    index: Value | None = None
+    cells: tuple[Value, ...] = ()
+    grid: Shape = ()
+    live: Value | None = None
+    drops: bool = False
+    """Whether entries that are not live already point where nothing is written."""
+
+
+class Limits(NamedTuple):
+    """Size and highest start on the axis of each index number."""
+
+    sizes: int | PerSlot
+    highs: int | PerSlot
+
+
+class Placing:
+    """Finds the place of a call for the operations of one target."""
+
+    def __init__(
+        self, meaning: Meaning, target: Target, steps: Steps, inputs: dict[str, Value]
+    ) -> None:
+        self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs
+        self.layout = meaning.layout
+        self.addressing = meaning.layout.addressing
+        self.writes = self.layout.kind == "scatter"
+
+    def place(self, native: Native) -> Place | None:
+        """Prepared indices for an operation, None where it does not suit the call."""
+        if native.form in ("cells", "rows", "dense"):
+            return self._cells(native)
+        if not self.addressing.columns or len(self.meaning.index_names) != 1:
+            return None
+        if self.addressing.ranges:
+            return None
+        index = self.inputs[self.meaning.sources[self.meaning.index_names[0]]]
+        finders = {
+            "take": forms.take, "along": forms.along, "vectors": forms.vectors,
+            "direct": forms.direct,
+        }  # fmt: skip
+        shape = index.shape
+        if native.form in ("take", "along") and len(shape) != len(self.addressing.entries):
+            shape = self._lifted(shape)
+        found = finders[native.form](self.addressing, shape)
+        if found is None or not self._suits(native, found):
+            return None
+        index = self.steps.reshape(index, shape)
+        place = Place(native, found)
+        place.index, place.live, place.drops = self._prepared(
+            index, native, self._limits(index, found), combined(self.meaning.entries)
+        )
+        return place
+
+    def _lifted(self, shape: Shape) -> Shape:
+        """An index of rank 0 that counts as rank 1."""
+        entries = self.addressing.entries
+        return entries if not shape and entries == (1,) else shape
+
+    def _suits(self, native: Native, found: forms.Form | forms.Direct) -> bool:
+        if isinstance(found, forms.Direct):
+            return not (self.meaning.skips and (not self.writes or self._partial))
+        if native.form == "vectors" and self.meaning.skips:
+            return self.writes and self._drops_itself(native)
+        if found.batch and not native.batch:
+            return False
+        if native.form == "along":
+            crops = native.crops and not self.writes
+            return native.smaller or crops or self._covers(found.axis)
+        if native.form == "take" and found.batch:
+            # Elements of a matrix are slices of its rows, too.
+            elements = any(one.form == "along" for one in self.target.reads)
+            return not (elements and forms.along(self.addressing, self.addressing.entries))
+        return True
+
+    def _covers(self, axis: int) -> bool:
+        """Whether indices are as large as data off the axis."""
+        pairs = zip(self.layout.view_shape, self.addressing.entries, strict=True)
+        return all(size == other for at, (size, other) in enumerate(pairs) if at != axis)
+
+    @property
+    def _partial(self) -> bool:
+        """Whether a window may lie partly outside and is judged as one."""
+        if not self.layout.policy.whole:
+            return False
+        return any(
+            axis.column is not None and axis.window is not None and axis.span > 1
+            for axis in self.layout.axes
+        )
+
+    def _limits(self, index: Value, found: forms.Form | forms.Direct) -> Limits:
+        axes = [self.layout.axes[at] for at in self.layout.column_axes]
+        highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
+        sizes = [axis.size for axis in axes]
+        if len(axes) == 1:
+            return Limits(sizes[0], highs[0])
+        return Limits(
+            per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
+        )
+
+    def _drops_itself(self, native: Native) -> bool:
+        """Whether the operation leaves out what the call skips."""
+        policy = self.layout.policy
+        if native.outside != "dropped" or policy.beyond is not Beyond.SKIP or self._partial:
+            return False
+        counts = policy.negative is Negative.FROM_END
+        return not self.meaning.negative or native.from_end == counts or not native.from_end
+
+    def _prepared(
+        self, index: Value, native: Native, limits: Limits, found: Entries
+    ) -> tuple[Value, Value | None, bool]:
+        """Index numbers as the operation takes them, which are live, and whether it drops them."""
+        index = self._whole(index, found, native)
+        policy = self.layout.policy
+        from_end = policy.negative is Negative.FROM_END
+        if policy.beyond is Beyond.WRAP:
+            if found.negative or found.outside:
+                index = self._step("mod", index, sizes=limits.sizes)
+            return index, None, False
+        drops = self.writes and self._drops_itself(native)
+        skips = found.outside and policy.beyond is Beyond.SKIP
+        skips = (skips or (found.negative and policy.negative is Negative.SKIP)) and not drops
+        moves = policy.beyond is Beyond.CLIP and found.outside
+        if found.negative and from_end and (not native.from_end or moves or skips):
+            index = self._step("wrap", index, sizes=limits.sizes)
+        if moves and (native.outside != "border" or native.from_end):
+            index = self._step("clip", index, high=limits.highs)
+        if not skips:
+            return index, None, drops and found.outside
+        assert isinstance(limits.highs, int)
+        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Literal(
+            limits.highs, index.dtype))  # fmt: skip
+        return index, live, False
+
+    def _whole(self, index: Value, found: Entries, native: Native) -> Value:
+        """Whole numbers of a type that the target takes and that can be computed with."""
+        if not found.finite:
+            raise Impossible("an index is not a number")
+        if found.beyond_63 or found.beyond_32:
+            raise Impossible("an index does not fit the 32 or 64 bits it is computed in")
+        if index.dtype.startswith("float"):
+            if found.fractional and self.layout.policy.negative is Negative.FROM_END:
+                index = self._step("floor", index)
+            return self.steps.cast(index, "int64")
+        computed = found.negative or found.outside or native.form in ("cells", "rows", "dense")
+        wanted = ("int64",) if native.long else self.target.indices
+        if index.dtype not in wanted or (computed and index.dtype not in ARITHMETIC):
+            return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])
+        return index
+
+    def _step(self, form: str, index: Value, **facts: object) -> Value:
+        typed = {
+            name: Literal(fact, index.dtype)
+            if isinstance(fact, int)
+            else fact._replace(dtype=index.dtype)
+            if isinstance(fact, PerSlot)
+            else fact
+            for name, fact in facts.items()
+        }
+        return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
+
+    # A coordinate for each axis.
+
+    def _cells(self, native: Native) -> Place:
+        traveling = forms.traveling(self.addressing)
+        lead = len(self.addressing.window) - traveling
+        grid = (*self.addressing.entries, *self.addressing.window[:lead])
+        whole = self._all_at_once(native)
+        cells: list[Value] = []
+        live: Value | None = None
+        drops = False
+        for axis in self.layout.axes[: len(self.layout.axes) - traveling]:
+            cell, alive, dropped = self._coordinate(axis, native, grid, whole)
+            cells.append(cell)
+            drops |= dropped
+            if alive is not None:
+                live = alive if live is None else self._both(live, alive)
+        if not cells:
+            cells = [self.steps.iota(range(1), 0, len(grid))]
+        if stretched(*(cell.shape for cell in cells)) != grid:
+            cells[0] = self.steps.expand(cells[0], grid)
+        if live is not None:
+            live = self.steps.expand(live, grid)
+        form = forms.Form(axis=0, batch=traveling)
+        return Place(native, form, None, tuple(cells), grid, live, drops)
+
+    def _all_at_once(self, native: Native) -> Value | None:
+        """All numbers of several columns prepared together, where they lie in one input."""
+        columns = self.addressing.columns
+        if len(columns) < 2 or self.meaning.skips:  # noqa: PLR2004  several
+            return None
+        if len({column.source for column in columns}) != 1 or columns[0].slot is None:
+            return None
+        if columns[0].source not in self.meaning.sources:
+            return None
+        dims = {column.vector_dim for column in columns}
+        index = self.inputs[self.meaning.sources[columns[0].source]]
+        dim = columns[0].vector_dim
+        if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
+            return None
+        limits = self._limits(index, forms.Form(vector_dim=dim))
+        return self._prepared(index, native, limits, combined(self.meaning.entries))[0]
+
+    def _both(self, one: Value, other: Value) -> Value:
+        shape = stretched(one.shape, other.shape)
+        return self.steps.add("both", "live", shape, "bool", one, other)
+
+    def _coordinate(
+        self, axis: Axis, native: Native, grid: Shape, whole: Value | None
+    ) -> tuple[Value, Value | None, bool]:
+        """The sum of an axis's terms, shaped to the grid; which entries are live on it."""
+        terms: list[Value] = []
+        live, drops = None, False
+        if axis.column is not None:
+            column = self.addressing.columns[axis.column]
+            number = self._column(column, whole)
+            high = legal_range(axis, self.layout.policy)[1]
+            found = self.meaning.entries[axis.column]
+            per_cell = axis.window is not None and not self.layout.policy.whole
+            if whole is None and column.source in self.meaning.sources:
+                if per_cell:
+                    found = found._replace(outside=False, negative=False)
+                limits = Limits(axis.size, high)
+                number, live, drops = self._prepared(number, native, limits, found)
+            terms.append(self._on_grid(number, grid))
+            if live is not None:
+                live = self._on_grid(live, grid)
+        rank = len(grid)
+        if axis.entry is not None:
+            extent = self.addressing.entries[axis.entry]
+            terms.append(self.steps.iota(range(extent), axis.entry, rank))
+        if axis.window is not None and (axis.span != 1 or not terms):
+            at = len(self.addressing.entries) + axis.window
+            terms.append(self.steps.iota(range(axis.span), at, rank))
+        if not terms:
+            terms = [self.steps.iota(range(1), 0, rank)]
+        cell = terms[0]
+        for term in terms[1:]:
+            cell = self.steps.plus(cell, self.steps.cast(term, cell.dtype))
+        if axis.column is not None and axis.window is not None and not self.layout.policy.whole:
+            cell, live, drops = self._judged_cells(cell, axis, native)
+        return self.steps.cast(cell, "int64"), live, drops
+
+    def _judged_cells(
+        self, cell: Value, axis: Axis, native: Native
+    ) -> tuple[Value, Value | None, bool]:
+        """Each cell of a window is judged alone."""
+        found = self.meaning.entries[axis.column or 0]
+        if not (found.outside or found.negative):
+            return cell, None, False
+        if self.writes and self._drops_itself(native):
+            return cell, None, True
+        high = Literal(axis.size - 1, cell.dtype)
+        live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)
+        return cell, live, False
+
+    def _column(self, column: Column, whole: Value | None) -> Value:
+        """The numbers of one column as an array of its input's shape, without the vector axis."""
+        for positions in self.addressing.ranges:
+            if positions.name == column.source:
+                return self._positions(column.source)
+        index = self.inputs[self.meaning.sources[column.source]] if whole is None else whole
+        if column.slot is None or column.vector_dim is None:
+            return index
+        return self.steps.slot(index, column.vector_dim, column.slot)
+
+    def _positions(self, name: str) -> Value:
+        """Numbers that the layout makes: those of a slice, or of a mask's True cells."""
+        positions = next(one for one in self.addressing.ranges if one.name == name)
+        numbers = positions.numbers
+        if isinstance(numbers, range):
+            dim = next((at for at, size in enumerate(positions.shape) if size != 1), 0)
+            return self.steps.iota(numbers, dim, len(positions.shape))
+        mask = self.steps.expand(self.inputs["mask"], numbers.shape)
+        return self.steps.add("nonzero", "true", positions.shape, "int64", mask, axis=numbers.axis)
+
+    def _on_grid(self, value: Value, grid: Shape) -> Value:
+        """An array over the entries as one over the grid: aligned at the entries' last axis."""
+        entries = len(self.addressing.entries)
+        shape = (1,) * (entries - len(value.shape)) + value.shape
+        shape = (*shape[len(shape) - entries :], *(1,) * (len(grid) - entries))
+        return self.steps.reshape(value, shape)
+
+
+def per_slot(numbers: list[int], dim: int, index: Value) -> int | PerSlot:
+    """One number where all are alike."""
+    if len(set(numbers)) == 1:
+        return numbers[0]
+    return PerSlot(tuple(numbers), dim, len(index.shape), index.dtype)
+
+
+def combined(entries: tuple[Entries, ...]) -> Entries:
+    """What occurs in any of the columns."""
+    return Entries(
+        any(one.negative for one in entries),
+        any(one.outside for one in entries),
+        any(one.fractional for one in entries),
+        all(one.finite for one in entries),
+        any(one.beyond_32 for one in entries),
+        any(one.beyond_63 for one in entries),
+    )

@@ -1,0 +1,174 @@
+"""Steps: a call as a short list of array operations that every framework has in some spelling.
+
+A step is a form with a name ("take", "where", "put_cells"), the values it reads, and facts (an
+axis, a shape, a number). What each form means is NumPy's meaning; `targets` hold how it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from gscli.layout.axes import Number, Shape, row_major
+
+Sizes: TypeAlias = int | tuple[int, ...]
+"""One number for all index numbers, or one for each number of a vector."""
+
+
+class Value(NamedTuple):
+    """The result of a step, or an input: which one, what it may be called, shape and dtype."""
+
+    number: int
+    name: str
+    shape: Shape
+    dtype: str
+
+
+class Literal(NamedTuple):
+    """A number of an element type, written as the framework writes it."""
+
+    value: Number
+    dtype: str
+
+
+class PerSlot(NamedTuple):
+    """Numbers for index vectors of rank `rank` along `dim`, one for each slot."""
+
+    numbers: tuple[int, ...]
+    dim: int
+    rank: int
+    dtype: str
+
+
+class Step(NamedTuple):
+    """One operation."""
+
+    form: str
+    result: Value
+    operands: tuple[Value, ...]
+    facts: dict[str, object]
+
+
+class Steps:
+    """Writes down steps; each method is one form and returns its result."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Value] = []
+        self.steps: list[Step] = []
+
+    def input(self, name: str, shape: Shape, dtype: str) -> Value:
+        """An array that is given."""
+        value = Value(-1 - len(self.inputs), name, shape, dtype)
+        self.inputs.append(value)
+        return value
+
+    def add(
+        self, form: str, name: str, shape: Shape, dtype: str, /, *operands: Value, **facts: object
+    ) -> Value:
+        """Any form at all."""
+        value = Value(len(self.steps), name, shape, dtype)
+        self.steps.append(Step(form, value, operands, facts))
+        return value
+
+    def cast(self, x: Value, dtype: str) -> Value:
+        """The same numbers in another element type."""
+        if x.dtype == dtype:
+            return x
+        return self.add("cast", x.name, x.shape, dtype, x, dtype=dtype)
+
+    def reshape(self, x: Value, shape: Shape) -> Value:
+        """The same cells in another shape."""
+        if x.shape == shape:
+            return x
+        return self.add("reshape", x.name, shape, x.dtype, x, shape=shape)
+
+    def transpose(self, x: Value, perm: Sequence[int]) -> Value:
+        """Axes in another order."""
+        perm = tuple(perm)
+        if perm == tuple(range(len(perm))):
+            return x
+        shape = tuple(x.shape[axis] for axis in perm)
+        return self.add("transpose", x.name, shape, x.dtype, x, perm=perm)
+
+    def expand(self, x: Value, shape: Shape) -> Value:
+        """Axes of size 1, and missing ones in front, repeated."""
+        if x.shape == shape:
+            return x
+        ones = (1,) * (len(shape) - len(x.shape))
+        x = self.reshape(x, (*ones, *x.shape))
+        return self.add("expand", x.name, shape, x.dtype, x, shape=shape) if x.shape != shape else x
+
+    def iota(self, positions: range, dim: int, rank: int) -> Value:
+        """Positions along one axis of a grid; the other axes have size 1."""
+        shape = tuple(len(positions) if at == dim else 1 for at in range(rank))
+        return self.add("iota", "grid", shape, "int64", range=positions, shape=shape, dim=dim)
+
+    def full(self, shape: Shape, fill: Number, dtype: str, name: str = "data") -> Value:
+        """One number everywhere."""
+        return self.add("full", name, shape, dtype, shape=shape, fill=Literal(fill, dtype))
+
+    def plus(self, x: Value, y: Value) -> Value:
+        """The sum, stretched together."""
+        return self.add("plus", "cells", stretched(x.shape, y.shape), x.dtype, x, y)
+
+    def where(self, mask: Value, x: Value, y: Value | Number, name: str = "") -> Value:
+        """Cells of x where the mask is true, else of y (a value or a number)."""
+        shape = stretched(mask.shape, x.shape)
+        if isinstance(y, Value):
+            return self.add("where", name or x.name, shape, x.dtype, mask, x, y)
+        other = Literal(y, x.dtype)
+        return self.add("where_number", name or x.name, shape, x.dtype, mask, x, fill=other)
+
+    def crop(self, x: Value, shape: Shape) -> Value:
+        """The first cells of each axis."""
+        if x.shape == shape:
+            return x
+        return self.add("crop", x.name, shape, x.dtype, x, shape=shape)
+
+    def pad(self, x: Value, axis: int) -> Value:
+        """One more row at the end of an axis, for what is dropped."""
+        row = tuple(1 if at == axis else size for at, size in enumerate(x.shape))
+        shape = tuple(size + (at == axis) for at, size in enumerate(x.shape))
+        fill = Literal("" if x.dtype == "str" else 0, x.dtype)
+        return self.add("pad", x.name, shape, x.dtype, x, axis=axis, row=row, fill=fill)
+
+    def slot(self, x: Value, dim: int, at: int) -> Value:
+        """One number of every index vector."""
+        shape = x.shape[:dim] + x.shape[dim + 1 :]
+        return self.add("slot", f"{x.name}_{at}", shape, x.dtype, x, dim=dim, at=at)
+
+    def stack(self, parts: Sequence[Value], dim: int) -> Value:
+        """Values of one shape side by side along a new axis."""
+        grid = stretched(*(part.shape for part in parts))
+        parts = [self.expand(part, grid) for part in parts]
+        shape = (*grid[:dim], len(parts), *grid[dim:])
+        return self.add("stack", "vectors", shape, parts[0].dtype, *parts, dim=dim)
+
+    def folded(self, parts: Sequence[Value], sizes: Shape) -> Value:
+        """Coordinates as one row number."""
+        total: Value | None = None
+        for part, stride in zip(parts, row_major(sizes), strict=True):
+            term = part
+            if stride != 1:
+                term = self.add("times", "rows", part.shape, part.dtype, part,
+                                factor=Literal(stride, part.dtype))  # fmt: skip
+            total = term if total is None else self.plus(total, term)
+        assert total is not None
+        return total
+
+
+def stretched(*shapes: Shape) -> Shape:
+    """The common shape of several that stretch together.
+
+    >>> stretched((3, 1), (4,))
+    (3, 4)
+    """
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    return tuple(next((s for s in sizes if s != 1), 1) for sizes in zip(*padded, strict=True))
+
+
+def cells_of(shape: Shape) -> int:
+    """How many cells a shape has."""
+    return prod(shape)
