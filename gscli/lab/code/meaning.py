@@ -11,7 +11,7 @@ from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.files import mapped
 from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy
+from gscli.layout.axes import Axis, Beyond, Following, Narrow, Negative, Policy
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.policy import legal_range
@@ -40,8 +40,14 @@ class Meaning:
     @cached_property
     def index_names(self) -> tuple[str, ...]:
         """The inputs that hold index numbers; those that the layout makes are not among them."""
-        made = {positions.name for positions in self.layout.addressing.ranges}
-        return tuple(name for name in self.layout.index_inputs if name not in made)
+        made = {one.name: one.numbers for one in self.layout.addressing.ranges}
+        read = [
+            one.source if isinstance(one, Following) else name
+            for name in self.layout.index_inputs
+            for one in [made.get(name)]
+            if one is None or isinstance(one, Following)
+        ]
+        return tuple(dict.fromkeys(read))
 
     @cached_property
     def named(self) -> dict[str, Array]:

@@ -138,9 +138,9 @@ TARGETS: dict[str, Target] = {
             ),
             (
                 Native("tf.tensor_scatter_nd", "vectors", False, "refused",
-                       _ops("none add sub max min")),
+                       _ops("none add sub max min"), ranked=True),
                 Native("tf.tensor_scatter_nd", "cells", False, "refused",
-                       _ops("none add sub max min")),
+                       _ops("none add sub max min"), ranked=True),
                 Native("tf.math.unsorted_segment_prod", "rows", False, "refused", _ops("mul")),
             ),
             ordered=True, nan_wins=False, bool_reductions=False,

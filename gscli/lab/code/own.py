@@ -59,6 +59,9 @@ NUMBERS = {
     "scatter_indices_batching_dims": "scatter_indices_batching_dims",
 }
 
+INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
+"""What frameworks call an input that holds index numbers."""
+
 SILENT = ("opset", "device", "subscript", "validate_indices", "release")
 """Attributes that gscli has and the call has not."""
 
@@ -69,6 +72,8 @@ def own_lines(meaning: Meaning, target: str) -> list[str] | None:
     template = _template(operator)
     if operator.owner != target or template is None or not _is_plain(meaning):
         return None
+    if not meaning.sources and any(item.name in INDEX_NAMES for item in operator.inputs):
+        return None  # empty index vectors: nothing is read of them
     facts = _facts(meaning)
     if "{subscript}" in template or "{tuple}" in template:
         if facts["subscript"] is None:

@@ -13,7 +13,7 @@ from gscli.lab.code import forms
 from gscli.lab.code.meaning import Entries, Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
-from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
+from gscli.layout.axes import Axis, Beyond, Column, Following, Negative, Shape
 from gscli.plan.policy import legal_range
 
 ARITHMETIC = ("int32", "int64")
@@ -55,6 +55,11 @@ class Placing:
         self.layout = meaning.layout
         self.addressing = meaning.layout.addressing
         self.writes = self.layout.kind == "scatter"
+        following = [
+            one.name for one in self.addressing.ranges if isinstance(one.numbers, Following)
+        ]
+        self.judged = {*meaning.sources, *following}
+        """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
 
     def place(self, native: Native) -> Place | None:
         """Prepared indices for an operation, None where it does not suit the call."""
@@ -153,7 +158,8 @@ class Placing:
         moves = policy.beyond is Beyond.CLIP and found.outside
         if found.negative and from_end and (not native.from_end or moves or skips):
             index = self._step("wrap", index, sizes=limits.sizes)
-        if moves and (native.outside != "border" or native.from_end):
+        alone = native.outside == "border" and not native.from_end and native.form != "cells"
+        if moves and not alone:
             index = self._step("clip", index, high=limits.highs)
         if not skips:
             return index, None, drops and found.outside
@@ -247,7 +253,7 @@ class Placing:
             high = legal_range(axis, self.layout.policy)[1]
             found = self.meaning.entries[axis.column]
             per_cell = axis.window is not None and not self.layout.policy.whole
-            if whole is None and column.source in self.meaning.sources:
+            if whole is None and column.source in self.judged:
                 if per_cell:
                     found = found._replace(outside=False, negative=False)
                 limits = Limits(axis.size, high)
@@ -301,6 +307,11 @@ class Placing:
         if isinstance(numbers, range):
             dim = next((at for at, size in enumerate(positions.shape) if size != 1), 0)
             return self.steps.iota(numbers, dim, len(positions.shape))
+        if isinstance(numbers, Following):
+            first = self.inputs[self.meaning.sources[numbers.source]]
+            rank = len(first.shape)
+            first = self.steps.reshape(self.steps.cast(first, "int64"), (*first.shape, 1))
+            return self.steps.plus(first, self.steps.iota(range(numbers.steps), rank, rank + 1))
         mask = self.steps.expand(self.inputs["mask"], numbers.shape)
         return self.steps.add("nonzero", "true", positions.shape, "int64", mask, axis=numbers.axis)
 

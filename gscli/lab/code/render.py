@@ -166,7 +166,7 @@ def number(literal: Literal) -> str:
     >>> number(Literal(float("-inf"), "float32")), number(Literal(3, "int64"))
     ('-np.inf', '3')
     """
-    value = literal.value
+    value = bool(literal.value) if literal.dtype == "bool" else literal.value
     if isinstance(value, float) and isnan(value):
         return "np.nan"
     if isinstance(value, float) and isinf(value):

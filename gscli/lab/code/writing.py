@@ -275,6 +275,9 @@ class Writing:
 
     def _put_vectors(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
         index = vectors_last(self.steps, place)
+        if place.native.ranked and len(index.shape) == 1:
+            index = self.steps.reshape(index, (1, *index.shape))
+            updates = self.steps.reshape(updates, (1, *updates.shape))
         return self._written("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
                              length=index.shape[-1])  # fmt: skip
 
@@ -296,6 +299,9 @@ class Writing:
                 base = steps.pad(base, 0)
         cells = stacked(steps, self.target.name, live_cells(steps, place, whole[0]), place.grid)
         updates = steps.reshape(self._by_entries(updates), (*place.grid, *whole[count:]))
+        if place.native.ranked and not place.grid:
+            cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
+            updates = steps.reshape(updates, (1, *updates.shape))
         found = self._written("cells", base, updates, asked, *cells, count=count)
         return steps.reshape(steps.crop(found, whole), shape)
 
