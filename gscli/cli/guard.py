@@ -86,7 +86,7 @@ def _run(arguments: Sequence[str]) -> int:
         if type(error).__name__ == "Abort":
             raise KeyboardInterrupt from None
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-            raise _usage(error) from None
+            raise _usage(error, arguments) from None
         raise
 
 
@@ -101,7 +101,7 @@ def _check_inputs() -> None:
         )
 
 
-def _usage(error: Any) -> UsageError:
+def _usage(error: Any, words: Sequence[str]) -> UsageError:
     """The parser's refusal in our form: lower case, near names and a way on."""
     path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
     option = getattr(error, "option_name", None)
@@ -109,9 +109,10 @@ def _usage(error: Any) -> UsageError:
     if option is None or possibilities is None:
         problem = str(error.format_message()).rstrip(". ")
         if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
+            typed = next((word for word in words if word.startswith(option)), option)
             return UsageError(
-                f"{option} looks like an option",
-                hint=f"inputs that begin with - stand behind --, after all options: -- {option}",
+                f"{typed} looks like an option",
+                hint=f"inputs that begin with - stand behind --, after all options: -- {typed}",
             )
         return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
     from difflib import get_close_matches

@@ -7,7 +7,6 @@ A checkout has `samples/` beside the package, a wheel has it inside.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shutil
@@ -21,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotRead, UsageError
+from gscli.base.errors import CannotRead, CannotWrite, UsageError
 from gscli.base.text import safe
 from gscli.files.system import writing
 
@@ -149,7 +148,11 @@ def copy(found: Lesson, parent: Path) -> Path:
     with writing(safe(str(target))):
         parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            raise CannotWrite(
+                "the lesson is there already",
+                where=safe(str(target)),
+                hint="-o names a folder without it; nothing was changed",
+            )
         with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:
             complete = Path(aside) / found.name
             shutil.copytree(found.folder, complete)

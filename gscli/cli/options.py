@@ -84,7 +84,7 @@ class Settings(NamedTuple):
     in_place: Annotated[
         str | None,
         Shared(
-            "replace the .npy file of data by the result; --in-place=direct writes into it",
+            "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
             choices=("whole", "direct"),
         ),
     ] = None

@@ -63,7 +63,8 @@ class Signature:
     """What one operator of one framework takes, under which versions, and the layout it returns.
 
     `owner` is the framework's name, `version_word` what it calls `opset`. `versions` are the
-    opsets that changed the operator, `until` the last one that has it.
+    opsets that changed the operator, `until` the last one that has it, `newest` the last of all
+    that was read.
 
     >>> from gscli.frameworks.onnx import gather
     >>> [i.name for i in gather.inputs], [a.name for a in gather.attributes]
@@ -79,7 +80,9 @@ class Signature:
         versions: tuple[int, ...] = (),
         until: int | None = None,
         version_word: str = "opset",
+        newest: int | None = None,
     ) -> None:
+        self.newest = newest
         self.owner, self.name, self.function = owner, name, function
         self.versions, self.until, self.version_word = versions, until, version_word
 
@@ -167,6 +170,13 @@ class Signature:
                 f"{self.name} ended with {self.version_word} {self.until}",
                 where=f"{self.version_word} {asked}",
                 hint=self.doc.splitlines()[-1],
+            )
+        if self.newest is not None and asked > self.newest:
+            raise UsageError(
+                f"{self.version_word} {asked} is newer than what gscli knows",
+                where=f"{self.version_word} {asked}",
+                valid=f"{self.versions[0]} … {self.newest}",
+                hint=f"without {self.version_word} it is the newest {self.name}",
             )
         known = [version for version in self.versions if version <= asked]
         if not known:

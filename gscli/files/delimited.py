@@ -52,6 +52,13 @@ def read(content: Content, request: Request) -> Read:
     if not lines:
         raise ContentRefused(f"{name} is empty", where=name)
     _refuse_header(values, width, name)
+    if width == 1 and not as_text and _in_columns(values):
+        raise ContentRefused(
+            "the cells of a row are not separated as the file's name says",
+            where=f"{name} line 1",
+            valid=", ".join(f"{DELIMITERS[own]!r} in {own}" for own in DELIMITERS),
+            hint="write one of these between the numbers, or save as .json",
+        )
 
     def place(number: int) -> str:
         return f"{name} line {lines[number // width]}, cell {number % width + 1}"
@@ -85,6 +92,10 @@ def write(out: Output, arrays: Arrays, suffix: str) -> None:
         cells = [_cell(value) for value in json_values(row)]
         if array.dtype.kind == "U":
             _check_text(cells, where)
+            if table.shape[1] == 1 and _in_columns(cells):
+                raise DtypeRefused(
+                    "a text would be read back as a row of numbers", where=where, hint="use .json"
+                )
         out(_line(cells, suffix))
 
 
@@ -150,6 +161,14 @@ def _value(cell: str, where: str) -> int | float | bool | str:
     if not cell:
         raise ContentRefused("a cell is empty", where=where)
     return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
+
+
+_COLUMNS = re.compile(r"[-+.\deE]+(?:[;,\t|][-+.\deE]+)+")
+
+
+def _in_columns(values: list[Any]) -> bool:
+    """Whether every text is a row of numbers between which something else stands: `1;2;3`."""
+    return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
 
 
 def _refuse_header(values: list[Any], width: int, name: str) -> None:

@@ -207,9 +207,9 @@ def save(
 ) -> None:
     r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
 
-    The suffix of `path` decides the format unless `format` does. `FILE::NAME` puts the array into
-    an .npz, .safetensors, .h5 file or .zarr group under that name and keeps the other members.
-    `chunks`: sizes of the chunks of a .zarr store.
+    The suffix of `path` decides the format; where it names none, `format` does. `FILE::NAME` puts
+    the array into an .npz, .safetensors, .h5 file or .zarr group under that name and keeps the
+    other members. `chunks`: sizes of the chunks of a .zarr store.
 
     Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
 

@@ -49,6 +49,13 @@ def save_file(
     source = Source.parse(path)
     target = source.path or path
     suffix = _suffix(form, target)
+    named = suffix_of(target)
+    if form is not None and named in WRITTEN and named != suffix:
+        raise UsageError(
+            f"{safe(target)} would hold {suffix[1:]}, not what its name says",
+            where=f"format {form}",
+            hint=f"leave the format out, or name the file …{suffix}",
+        )
     checked = _checked(array, safe(target))
     if suffix in STORES:
         from gscli.files import zarr_format

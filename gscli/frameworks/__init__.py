@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +48,7 @@ def operators() -> list[Operator]:
 
 @cache
 def find(name: str) -> Operator:
-    """The operator called `framework.operator`; a bare name is ONNX's, or whoever owns it.
+    """The operator called `framework.operator`; a bare name is ONNX's, or whose alone it is.
 
     >>> find("scatter_nd").full_name, find("take").full_name
     ('onnx.scatter_nd', 'numpy.take')
@@ -57,6 +57,8 @@ def find(name: str) -> Operator:
 
     >>> find("scatter-nd").full_name, find("numpy add-at").full_name, find("numpy.add_at").name
     ('onnx.scatter_nd', 'numpy.add.at', 'add.at')
+    >>> find("add-at").full_name, find("index_add").full_name
+    ('numpy.add.at', 'torch.index_add')
     """
     first, _, rest = name.replace(" ", ".", 1).partition(".")
     if rest and (first in NAMES or first in ALIASES):
@@ -68,8 +70,12 @@ def find(name: str) -> Operator:
     for operator in bare_operators():
         if _spelt(operator.name) == _spelt(name):
             return operator
+    everywhere = [known for known in operators() if _spelt(known.name) == _spelt(name)]
+    if len(everywhere) == 1:
+        return everywhere[0]
     bare = [operator.name for operator in bare_operators()]
-    raise _unknown(name, [*bare, *(operator.full_name for operator in operators())])
+    near = [operator.full_name for operator in everywhere]
+    raise _unknown(name, [*bare, *(operator.full_name for operator in operators())], near)
 
 
 def _spelt(name: str) -> str:
@@ -116,10 +122,10 @@ def named(name: object, inputs: object, attrs: object) -> Operator:
     return find(name)
 
 
-def _unknown(name: str, known: list[str]) -> UsageError:
+def _unknown(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
     from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
 
-    near = get_close_matches(name, known, 3)
+    near = near or get_close_matches(name, known, 3)
     return UsageError(
         f"unknown operator {name!r}"[:200],
         hint=f"did you mean {', '.join(near)}?" if near else "gscli.operators() lists them all",

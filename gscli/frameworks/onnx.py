@@ -44,7 +44,7 @@ from gscli.layout.refusals import (
     vector_updates,
 )
 
-FRAMEWORK = Framework("onnx", "ONNX")
+FRAMEWORK = Framework("onnx", "ONNX", newest=28)
 
 POLICY = Policy()
 """[-s, s-1] along an axis of size s; outside is an error (onnx/onnx#2179)."""

@@ -75,6 +75,7 @@ class Operator(Signature):
             versions=versions,
             until=until,
             version_word=framework.version_word,
+            newest=framework.newest,
         )
         self.framework, self.example, self.refused = framework, example, refused
         self.bare, self.compares = bare, tuple(compares)
@@ -173,10 +174,16 @@ class Operator(Signature):
 
 
 class Framework:
-    """A set of operators under their own names. `version_word` is what `opset` is called."""
+    """A set of operators under their own names.
 
-    def __init__(self, name: str, title: str, version_word: str = "opset") -> None:
-        self.name, self.title, self.version_word = name, title, version_word
+    `version_word` is what `opset` is called, `newest` the last of them that was read.
+    """
+
+    def __init__(
+        self, name: str, title: str, version_word: str = "opset", newest: int | None = None
+    ) -> None:
+        self.name, self.title = name, title
+        self.version_word, self.newest = version_word, newest
         self.operators: dict[str, Operator] = {}
 
     def __repr__(self) -> str:

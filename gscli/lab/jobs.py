@@ -8,7 +8,8 @@ member of one, arange:3x4. Untyped updates take data's type. Operators and attri
 names of Python or of the shell. A result is `{"id", "output": {…}}`, with `"warnings": […]` where
 there are any, a refusal `{"id", "error": {…}}`; a bad line does not stop the rest. `"expect"` is an
 answer to hold the output against, given as an input is, with `"rtol"` and `"atol"`; what was found
-stands in the result as `"expectation"`.
+stands in the result as `"expectation"`. `"output"` is a file that the output is written to as `-o`
+does; the result names it in place of the values.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.text import safe
-from gscli.files.files import Loaded, load
+from gscli.files.files import Loaded, load, save
 from gscli.files.jsonarray import DOCUMENT_VALUES, array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
@@ -37,7 +38,7 @@ INPUT_LIMIT = 1 << 30
 OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
 """Bytes of a result: as many of the widest values as a line can hold."""
 
-_KEYS = ("id", "op", "inputs", "attrs", "expect", "rtol", "atol")
+_KEYS = ("id", "op", "inputs", "attrs", "output", "expect", "rtol", "atol")
 _FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
 _WISH = Wish(empty=np.dtype(np.int64))
 """`[]` are indices far more often than data."""
@@ -55,7 +56,7 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
         name = read.get("id", number) if isinstance(read, dict) else None
         job = _job(read, number)
         trace = _trace(job)
-        found: dict[str, Any] = {"id": name, "output": dump_json(trace.output)}
+        found: dict[str, Any] = {"id": name, "output": _put(job, trace)}
         if trace.warnings:
             found["warnings"] = [notice.to_dict() for notice in trace.warnings]
         if "expect" in job:
@@ -66,6 +67,14 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
     except GscliError as error:
         return {**_called(name, number), "error": error.to_dict()}
     return found
+
+
+def _put(job: Mapping[str, Any], trace: Trace) -> object:
+    """The output as a document, or the name of the file that it was written to."""
+    if "output" not in job:
+        return dump_json(trace.output)
+    save(job["output"], trace.output)
+    return job["output"]
 
 
 def _called(name: object, number: int) -> dict[str, object]:
@@ -80,6 +89,9 @@ def _job(job: object, number: int) -> Mapping[str, Any]:
         raise ContentRefused("attrs is not an object", where=f"line {number}", valid=_FORM)
     if "expect" not in job and job.keys() & {"rtol", "atol"}:
         raise UsageError("rtol and atol go with expect", where=f"line {number}")
+    path = job.get("output", "output.npy")
+    if not isinstance(path, str) or path in ("", "-"):
+        raise UsageError("output is the name of a file", where=f"line {number}")
     for key in job.keys() - _KEYS:
         raise ContentRefused(
             f"a job has no {safe(key, 60)!r}", where=f"line {number}", valid=" ".join(_KEYS)

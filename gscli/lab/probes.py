@@ -142,16 +142,35 @@ def example(
     needed |= {*variant, "opset", "subscript"}
     fewer = {name: value for name, value in attrs.items() if name in needed}
     usual = {name: value for name, value in attrs.items() if name in needed or name not in DECIDING}
-    for chosen in (usual, fewer):
+    axis = operator.attribute("axis")
+    flat = {axis.name} - needed if axis is not None and axis.default is None else set()
+    plain = {name: value for name, value in usual.items() if name not in flat}
+    for chosen in (plain, *([] if flat else [fewer])):
         with suppress(GscliError):
             settle_types(operator, inputs, chosen, strict=False)
             return _probe(operator, inputs.arrays, chosen)
-    plain = example(operator, {}) if variant or version is not None else None
-    if plain is not None:
+    legal = _in_range(operator, inputs.arrays, attrs)
+    for chosen in (plain, usual, fewer):
+        with suppress(GscliError):
+            return _probe(operator, legal, chosen)
+    for chosen in (usual, fewer):
+        with suppress(GscliError):
+            return _probe(operator, inputs.arrays, chosen)
+    usual_call = example(operator, {}) if variant or version is not None else None
+    if usual_call is not None:
         for chosen in (usual, fewer):
             with suppress(GscliError):
-                return _probe(operator, plain.in_range(), chosen)
+                return _probe(operator, usual_call.in_range(), chosen)
     return None
+
+
+def _in_range(
+    operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
+) -> Mapping[str, Array]:
+    """The example's inputs, its indices in range where it runs as it is written."""
+    with suppress(GscliError):
+        return _probe(operator, inputs, attrs).in_range()
+    return inputs
 
 
 def _probe(operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> Probe:

@@ -15,7 +15,7 @@ from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
-from gscli.lab.probes import DECIDING, Probe, example
+from gscli.lab.probes import DECIDING, Probe, example, split_words
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Trace
 
@@ -77,19 +77,29 @@ def rules(operators: Sequence[Operator]) -> list[Rule]:
 
 def _of_operator(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
+        told: set[tuple[str, ...]] = set()
         for name, variant in _variants(operator):
             probe = example(operator, variant, version)
-            if probe is not None:
-                yield Rule(
-                    operator,
-                    _negative(probe),
-                    _out_of_range(probe),
-                    _duplicates(probe),
-                    _untouched(probe),
-                    _default_axis(operator, variant),
-                    () if version is None else (version,),
-                    (name,),
-                )
+            if probe is None:
+                continue
+            rule = Rule(
+                operator,
+                _negative(probe),
+                _out_of_range(probe),
+                _duplicates(probe),
+                _untouched(probe),
+                _default_axis(operator, variant),
+                () if version is None else (version,),
+                (name,),
+            )
+            is_new = rule.answers not in told or not _AXES & variant.keys()
+            told.add(rule.answers)
+            if is_new:
+                yield rule
+
+
+_AXES = {"axis", "dim"}
+"""Attributes that have a row of their own only where it differs from laying data flat."""
 
 
 def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
@@ -108,6 +118,10 @@ def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
         for other in known:
             if other not in (item.default, None):
                 yield f"{item.name}={_word(other)}", {item.name: other}
+    axis = operator.attribute("axis")
+    if axis is not None and axis.default is None:
+        number = int(split_words(operator, operator.example)[1].get(axis.name, "0"))
+        yield f"{axis.name}={number}", {axis.name: number}
 
 
 def _word(value: object) -> str:
@@ -136,8 +150,9 @@ def _fate(probe: Probe, value: int, further: int | None) -> str:
     """What became of entry 0 with this index, in words."""
     answer = probe.at(0, value)
     if isinstance(answer, GscliError):
-        # A note on the policy says that the framework itself would not have looked.
-        return "error (unchecked there)" if probe.trace.layout.policy.note else "error"
+        policy = probe.trace.layout.policy
+        told = policy.there[value > 0] if policy.note else ""
+        return f"error ({told} there)" if told else "error"
     entry = answer.entries(1)[0]
     how = next((one for one in entry.adjustments if one.slot == 0), None)
     if not entry.live:

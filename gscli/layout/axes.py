@@ -55,15 +55,17 @@ class Policy(NamedTuple):
     """How index numbers become coordinates, per coordinate and never on a folded address.
 
     `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
-    alone (the StableHLO text). `note` is appended to a refusal, e.g. that the framework itself
-    would not have checked. `cut`: a fractional index (MXNet) loses its fraction before it is
-    judged; otherwise it is judged as written and cut then.
+    alone (the StableHLO text). `note` is appended to a refusal: that the framework itself
+    would not have refused, and `there` what it does with a number below the range and with one
+    above; "" where it refuses, too. `cut`: a fractional index (MXNet) loses its fraction before it
+    is judged; otherwise it is judged as written and cut then.
     """
 
     negative: Negative = Negative.FROM_END
     beyond: Beyond = Beyond.RAISE
     whole: bool = True
     note: str = ""
+    there: tuple[str, str] = ("unchecked", "unchecked")
     cut: bool = False
     narrow: Narrow = Narrow.NEVER
 

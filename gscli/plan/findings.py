@@ -68,7 +68,9 @@ def _finding(indices: WrittenIndices, column: int, entry: int) -> Finding:
 
 def refusal(layout: Layout, found: Sequence[Finding], total: int) -> IndexRefused:
     """The refusal for bad indices, the first of them pointed at."""
-    first, note = found[0], layout.policy.note
+    first, policy = found[0], layout.policy
+    met = {policy.there[finding.value > finding.high] for finding in found}
+    note = policy.note if met - {""} else ""
     negative = first.value < 0 <= first.low <= first.high
     more = total - len(found)
     details = [

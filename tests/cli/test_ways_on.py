@@ -47,6 +47,15 @@ WRITTEN = [
     "gscli openvino gather '[1,2,3]' '[7]' 0 --opset 7",
     "gscli tf tensor-scatter-nd-add '[1,2]' '[[2]]' '[1]'",
     "gscli torch scatter-reduce '[1,2]' '[2]' '[1]' --dim 0 --reduce amax",
+    "gscli gather '[1]' '[0]' --opset 99",
+    "gscli openvino gather '[1]' '[0]' 0 --opset 99",
+    "gscli numpy getitem arange:6 -2:",
+    "gscli jax take '[1,2,3]' '[true]' --mode clip",
+    "gscli gather '[1]' '[0]' -o r.json -f npy",
+    "gscli show semicolons.csv",
+    "gscli onnx tensor-scatter '[[1,2]]' '[[3]]' '[2]' --axis 1",
+    """gscli torch index-put '[1.0]' '{"dtype":"uint8","shape":[1],"data":[1]}' 9.0""",
+    """gscli jax at-set zeros:200 '{"dtype":"int8","shape":[1],"data":[1]}' 9.0""",
     "gscli samples foo",
     "gscli samples first-lok",
     "gscli scatter",
@@ -117,6 +126,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "2000")
     for name, array in FILES.items():
         np.save(name, array)
+    Path("semicolons.csv").write_text("1;2;3\n4;5;6\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize("line", [*REFUSED, *RECORDED, *WRITTEN])

@@ -141,6 +141,29 @@ def test_what_is_open_or_changed_is_warned_of_and_strict_refuses(
     assert guarded(["check", *words]) == 1
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("openvino scatter-elements-update [1.0] [0] [NaN] 0 --reduction max", "OpenVINO"),
+        ("openvino scatter-nd-update [1.0] [[0]] [NaN] --reduction min", "OpenVINO"),
+        ("tf tensor-scatter-nd-max [1.0] [[0]] [NaN]", "TensorFlow"),
+        ("tf scatter-nd-min [1.0] [[0]] [NaN]", "TensorFlow"),
+        ("tf unsorted-segment-max [1.0,NaN] [0,0] --num-segments 1", "TensorFlow"),
+        ("tf segment-min [1.0,NaN] [0,0]", "TensorFlow"),
+        ("onnx scatter-elements [1.0] [0] [NaN] --reduction max", "ONNX"),
+    ],
+)
+def test_nan_under_max_and_min_is_warned_of_where_the_text_is_open(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded([*line.split(), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"{told} does not say what m" in captured.err
+    assert f"{told} does not say" in json.dumps(json.loads(captured.out)["warnings"])
+    assert guarded([*line.replace("NaN", "2.0").split(), "--json=output"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_picture_that_shows_an_index_moving_needs_no_warning(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -154,3 +154,38 @@ def test_an_output_is_held_against_what_is_expected(
     assert json.loads(capsys.readouterr().out.splitlines()[0])["id"] == "wrong"
     (tmp_path / "jobs.jsonl").write_bytes(lines({**job, "expect": [10, 30]}))
     assert guarded(["batch", str(tmp_path / "jobs.jsonl")]) == 0
+
+
+def test_an_output_goes_to_the_file_that_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "out.npy")
+    np.save(tmp_path / "in.npy", np.array([10, 20]))
+    job = {**GATHER, "inputs": {"data": str(tmp_path / "in.npy"), "indices": [1]}, "output": target}
+    status, found = answers(lines(job), tmp_path, capsys)
+    assert (status, found) == (0, [{"id": 1, "output": target}])
+    assert np.load(target).tolist() == [20]
+
+
+@pytest.mark.parametrize("target", ["", "-", 7, "folder/that/is/not/there.npy", "x.what"])
+def test_an_output_that_cannot_be_written_is_refused(
+    target: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, found = answers(lines({**GATHER, "output": target}, GATHER), tmp_path, capsys)
+    assert status == 1
+    assert "error" in found[0]
+    assert "output" in found[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["add-at", "add_at", "add.at", "numpy add-at", "numpy.add_at", "numpy.add.at"]
+)
+def test_operators_go_by_every_spelling(name: str) -> None:
+    job = {"op": name, "inputs": {"a": [1, 2], "indices_0": [0, 0], "b": 1}}
+    assert answer(json.dumps(job).encode(), 1)["output"]["data"] == [3, 2]
+
+
+def test_a_name_that_several_frameworks_have_is_refused_with_them() -> None:
+    found = answer(b'{"op": "segment_sum", "inputs": {}}', 1)["error"]
+    assert found["code"] == 2
+    assert "tensorflow.segment_sum" in found["hint"]

@@ -59,6 +59,54 @@ def test_duplicates_are_combined_as_told(
     assert rule_of(name, f"{attribute}={choice}" if choice else "").duplicates == MEANT[kept]
 
 
+OPENVINO = [
+    ("openvino.gather 1 7", "error (reads 0 there)", "error (reads 0 there)"),
+    ("openvino.gather 8", "from the end", "reads 0"),
+    ("openvino.gather_elements 6", "error (from the end there)", "error"),
+    ("openvino.gather_nd 5", "error (from the end there)", "error (unchecked there)"),
+    ("openvino.gather_nd 8", "from the end", "error (unchecked there)"),
+    ("openvino.scatter_update 3", "error", "error"),
+    ("openvino.scatter_elements_update 3", "error (from the end there)", "error"),
+    ("openvino.scatter_elements_update 12", "from the end", "error"),
+    ("openvino.scatter_nd_update 3", "error (from the end there)", "error"),
+    ("openvino.scatter_nd_update 15", "from the end", "error"),
+]
+"""What the CPU plugin of OpenVINO 2026.4.1 did with -1 and with the size of the axis as an index of
+three cells, by running each operator: "there" where the text refuses what it does."""
+
+
+@pytest.mark.parametrize(("label", "negative", "beyond"), OPENVINO)
+def test_what_openvino_itself_does_is_told(label: str, negative: str, beyond: str) -> None:
+    name, _, versions = label.partition(" ")
+    row = next(rule for rule in rules([find(name)]) if rule.label.startswith(label))
+    assert (row.negative, row.out_of_range) == (negative, beyond), versions
+
+
+def test_an_axis_that_changes_the_answer_has_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    flat, along = rules([find("torch.take_along_dim")])
+    assert (flat.negative, flat.out_of_range) == ("error", "error")
+    assert along.variants == ("dim=1",)
+    assert (along.negative, along.out_of_range) == ("modulo", "modulo")
+    for index in ("[-1]", "[2]"):
+        assert guarded(["torch", "take-along-dim", "[10,20]", index]) == 65
+        assert guarded(["torch", "take-along-dim", "[10,20]", index, "--dim=0", "-q"]) == 0
+    capsys.readouterr()
+
+
+def test_a_choice_of_the_example_is_not_called_the_default() -> None:
+    """The example of at.get asks for mode fill; by default it clips."""
+    default = rules([find("jax.at.get")])[0]
+    assert "default" in default.variants
+    assert "mode=fill" not in default.variants
+    assert default.out_of_range == "clipped to the last"
+
+
+def test_numbers_that_follow_an_index_are_judged_with_it() -> None:
+    linear, circular = rules([find("onnx.tensor_scatter")])
+    assert (linear.negative, linear.out_of_range) == ("error", "error")
+    assert (circular.negative, circular.out_of_range) == ("modulo", "modulo")
+
+
 DEFAULTS = [
     ("jax at-get '[10,20,30]' '[9]'", 30, "clipped to the last"),
     ("jax take '[10.0,20.0]' '[9]'", "nan", "reads NaN, or the smallest whole number"),

@@ -42,6 +42,10 @@ def verify(
 ) -> int:
     """Run recorded cases and compare with their answers.
 
+    A case is a line {"id", "framework", "op", "inputs", "attrs", "expect", "output"}: inputs map
+    names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (nothing is
+    promised). More of T: gscli help runtimes.
+
     A failure prints its id, the difference and the command that reproduces it; then `N passed,
     M failed`. Exit status 1 when any fails. - reads cases from standard input. With --json:
     {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the

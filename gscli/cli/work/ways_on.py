@@ -134,7 +134,8 @@ def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, ty
     if typed:
         return f'write "dtype": "{error.wanted}" there'
     if isinstance(error, IndexTypeRefused):
-        return "write them as whole numbers, without a point"
+        bools = array.dtype.kind == "b"
+        return "write 1 and 0" if bools else "write them as whole numbers, without a point"
     text = "U" in (array.dtype.kind, dtype_named(error.wanted).kind)
     return "" if text else f"--dtype {array.dtype} converts data and {error.name}"
 

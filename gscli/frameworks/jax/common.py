@@ -156,7 +156,7 @@ def counts_the_axis(indices: Tensor, size: int) -> None:
             where=described(indices),
             details=("JAX adds the size of the axis to a negative index, in its own type",),
             valid=f"an axis of at most {largest} cells",
-            hint="convert it: gscli convert IN OUT --dtype int64",
+            hint=f"give {indices.name} as int64",
         )
 
 

@@ -8,12 +8,19 @@ from typing import Annotated
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
+from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, TURNED, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
 from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
+
+READS_ZERO = Policy(
+    Negative.OUTSIDE,
+    note="the CPU plugin reads 0 there",
+    there=("reads 0", "reads 0"),
+)
+"""[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
 READS_OUTSIDE = (
     "the CPU plugin does not check this: -1 counts from the end there, and what lies beyond is "
@@ -68,7 +75,7 @@ def gather(
             details=(described(data), described(indices)),
             valid=f"-{most} … {min(most, number)}, and not beyond axis",
         )
-    policy = Policy(beyond=Beyond.SKIP) if opset == 8 else FROM_START  # noqa: PLR2004  the version
+    policy = Policy(beyond=Beyond.SKIP) if opset == 8 else READS_ZERO  # noqa: PLR2004  the version
     return gather_layout(data, along_axis(data, indices, number, batch), policy)
 
 
@@ -100,7 +107,7 @@ def gather_elements(
     for dim, size in enumerate(data.shape):
         if dim != number and indices.shape[dim] != size:
             raise off_axis(data, indices, dim, f"{size}")
-    return gather_layout(data, addressing, FROM_START)
+    return gather_layout(data, addressing, TURNED)
 
 
 @FRAMEWORK.operator(
@@ -143,5 +150,10 @@ def gather_nd(
     shape = addressing.result_shape
     if opset == 5 and batch_dims > 1:  # noqa: PLR2004  the version
         shape = (prod(shape[:batch_dims]), *shape[batch_dims:])
-    negative = Negative.OUTSIDE if opset == 5 else Negative.FROM_END  # noqa: PLR2004  the version
-    return gather_layout(data, addressing, Policy(negative, note=READS_OUTSIDE), output_shape=shape)
+    old = opset == 5  # noqa: PLR2004  the version
+    policy = Policy(
+        Negative.OUTSIDE if old else Negative.FROM_END,
+        note=READS_OUTSIDE,
+        there=("from the end" if old else "unchecked", "unchecked"),
+    )
+    return gather_layout(data, addressing, policy, output_shape=shape)

@@ -11,10 +11,17 @@ from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import described, normal_axis
 from gscli.layout.refusals import index_types
 
-FRAMEWORK = Framework("openvino", "OpenVINO")
+FRAMEWORK = Framework("openvino", "OpenVINO", newest=17)
 
 FROM_START = Policy(Negative.OUTSIDE)
 """[0, s-1]; negative or larger is an error."""
+
+TURNED = Policy(
+    Negative.OUTSIDE,
+    note="the CPU plugin counts -s … -1 from the end, and refuses what lies beyond",
+    there=("from the end", ""),
+)
+"""[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
 NUMERIC = ("bool", *dtypes.INTEGERS, *dtypes.FLOATS)
 

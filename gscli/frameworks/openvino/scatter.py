@@ -7,11 +7,18 @@ from typing import Annotated, Literal
 from gscli.base import dtypes
 from gscli.base.text import show_shape
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.openvino.rules import FRAMEWORK, FROM_START, NUMERIC, Opset, axis_number
+from gscli.frameworks.openvino.rules import (
+    FRAMEWORK,
+    FROM_START,
+    NUMERIC,
+    TURNED,
+    Opset,
+    axis_number,
+)
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Addressing, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis, elements, off_axis, vectors
-from gscli.layout.layout import Fit, Layout, Updates, scatter_layout
+from gscli.layout.layout import Fit, Layout, OpenText, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -23,7 +30,14 @@ from gscli.layout.refusals import (
 )
 
 OPEN_ORDER = "OpenVINO leaves the order of updates to one place undefined"
-WRITES_BEFORE = "the CPU plugin checks the upper end only; below -s it writes outside data"
+WRITES_BEFORE = (
+    "the CPU plugin checks the upper end only: -s … -1 count from the end there, and what lies "
+    "below is written outside data"
+)
+OPEN_NAN = (
+    "OpenVINO does not say what {} makes of NaN; here NaN stays, in the CPU plugin an update that "
+    "is NaN is passed over"
+)
 
 REDUCTIONS: dict[str, Reduction] = {
     "none": "none", "sum": "add", "sub": "sub", "prod": "mul", "min": "min", "max": "max",
@@ -114,13 +128,17 @@ def scatter_elements_update(
     if old and indices.shape[number] > data.shape[number]:
         raise off_axis(data, indices, number, f"0 … {data.shape[number]}; version 12 lifts this")
     exact_shape(updates, indices.shape, f"{indices.name}.shape")
-    negative = Negative.OUTSIDE if old else Negative.FROM_END
+    policy = Policy(
+        Negative.OUTSIDE if old else Negative.FROM_END,
+        note=WRITES_BEFORE,
+        there=("from the end" if old else "unchecked", ""),
+    )
     return _scatter(
         data,
         Updates(updates.name),
         updates,
         addressing,
-        Policy(negative, note=WRITES_BEFORE),
+        policy,
         REDUCTIONS[reduction],
         include_self=use_init_val or reduction == "none",
     )
@@ -169,7 +187,7 @@ def scatter_nd_update(
     if not single:
         vector_updates(updates, data, indices, wanted)
     values = Updates(updates.name, Fit.RESHAPE if single else Fit.EXACT)
-    policy = FROM_START if opset == 3 else Policy()  # noqa: PLR2004  the version
+    policy = TURNED if opset == 3 else Policy()  # noqa: PLR2004  the version
     return _scatter(data, values, updates, addressing, policy, REDUCTIONS[reduction])
 
 
@@ -186,7 +204,7 @@ def _scatter(
     same_type(data, updates)
     why = "the text defines sum, sub and prod of bool; max and min follow from false < true"
     reduction_has_meaning(data, reduction, why, ("max", "min") if data.dtype == "bool" else ())
-    return scatter_layout(
+    layout = scatter_layout(
         data,
         values,
         addressing,
@@ -195,3 +213,6 @@ def _scatter(
         include_self=include_self,
         open_order=OPEN_ORDER,
     )
+    if reduction not in ("max", "min"):
+        return layout
+    return layout._replace(open_texts=(OpenText("nan", OPEN_NAN.format(reduction)),))

@@ -7,8 +7,9 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused, UsageError
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Beyond, Negative, Policy, Tensor
+from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
+from gscli.layout.layout import OpenText
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
@@ -64,6 +65,16 @@ def reading(device: str, word: str = "") -> Policy:
 def writing(device: str, word: str = "") -> Policy:
     """What a bad index does to a scatter."""
     return SKIP if compiled(device) or _skips(device, word) else REFUSE
+
+
+def nan_in(reduction: Reduction, here: str = "NaN wins") -> tuple[OpenText, ...]:
+    """What TensorFlow's texts leave open of max and min.
+
+    Its CPU kernels keep NaN where it comes after a number and lose it where it comes before one.
+    """
+    if reduction not in ("max", "min"):
+        return ()
+    return (OpenText("nan", f"TensorFlow does not say what {reduction} makes of NaN; here {here}"),)
 
 
 def short_enough(indices: Tensor, batch_dims: int = 0) -> None:

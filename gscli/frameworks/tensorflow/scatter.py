@@ -14,6 +14,7 @@ from gscli.frameworks.tensorflow.rules import (
     BadIndices,
     Device,
     compiled,
+    nan_in,
     short_enough,
     writing,
 )
@@ -232,7 +233,9 @@ def _scatter(
     addressing = vectors(output, indices)
     short_enough(indices)
     vector_updates(updates, output, indices, addressing.result_shape)
-    return scatter_layout(
+    layout = scatter_layout(
         tensor, Updates(updates.name, nan_wins=nan_wins), addressing, policy,
         dtype=output.dtype, reduction=reduction, open_order=order,
     )  # fmt: skip
+    here = "NaN wins" if nan_wins else "an update that is NaN changes nothing"
+    return layout._replace(open_texts=nan_in(reduction, here))

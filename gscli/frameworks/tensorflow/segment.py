@@ -8,7 +8,7 @@ from gscli.base import dtypes
 from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
 from gscli.frameworks.operator import Option
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled, nan_in
 from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis
 from gscli.layout.layout import Layout, Updates, scatter_layout
@@ -161,7 +161,7 @@ def _segment(
     averages = reduction in ("mean", "sqrt_n")
     checked = device == "cpu" and (averages or 0 not in data.shape)
     whole_mean = reduction == "mean" and data.dtype in dtypes.INTEGERS
-    return scatter_layout(
+    layout = scatter_layout(
         None,
         Updates("data", cast=not whole_mean),
         along_axis(rows, segment_ids, 0),
@@ -172,6 +172,7 @@ def _segment(
         accumulate=data.dtype if whole_mean else None,
         fill=fill,
     )
+    return layout._replace(open_texts=nan_in(reduction))
 
 
 def _quotient(integer: str) -> str:

@@ -6,7 +6,7 @@ from gscli.base import dtypes
 from gscli.base.errors import IndexRefused, ShapeRefused
 from gscli.base.text import show_shape
 from gscli.frameworks.operator import Ascending, Operator
-from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE, nan_in
 from gscli.layout.axes import Reduction, Tensor
 from gscli.layout.families import along_axis, described
 from gscli.layout.layout import Layout, Updates, scatter_layout
@@ -99,7 +99,7 @@ def _segment(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:
     if ids.values and last < 0:
         raise IndexRefused("segment_ids are negative", where=described(ids), valid="0 and more")
     rows = data._replace(name="output", shape=(last + 1, *data.shape[1:]))
-    return scatter_layout(
+    layout = scatter_layout(
         None,
         Updates("data"),
         along_axis(rows, ids, 0),
@@ -109,3 +109,4 @@ def _segment(data: Tensor, ids: Tensor, reduction: Reduction) -> Layout:
         include_self=reduction in ("add", "mul"),
         fill=1 if reduction == "mul" else 0,
     )
+    return layout._replace(open_texts=nan_in(reduction))

@@ -10,6 +10,7 @@ from gscli.frameworks.tensorflow.rules import (
     LONGEST_VECTOR,
     REAL,
     REFUSE,
+    nan_in,
     short_enough,
 )
 from gscli.layout.axes import Reduction, Tensor
@@ -111,6 +112,7 @@ def _scatter(ref: Tensor, indices: Tensor, updates: Tensor, reduction: Reduction
     short_enough(indices)
     vector_updates(updates, ref, indices, addressing.result_shape)
     nan_wins = ref.dtype not in dtypes.FLOATS
-    return scatter_layout(
+    layout = scatter_layout(
         ref, Updates(updates.name, nan_wins=nan_wins), addressing, REFUSE, reduction=reduction
     )
+    return layout._replace(open_texts=nan_in(reduction, "an update that is NaN changes nothing"))

@@ -88,7 +88,7 @@ def index_put_(
             where=described(values),
             details=("PyTorch fills masks of bool only",),
             valid="a mask of bool, or a value for each True cell",
-            hint="convert the mask: gscli convert IN OUT --dtype bool",
+            hint="write true and false in place of 1 and 0, or one value for each True cell",
         )
     updates = (
         Updates(values.name, Fit.BROADCAST)

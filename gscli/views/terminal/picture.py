@@ -24,7 +24,7 @@ from gscli.views.terminal.subject import Expected, Subject, subjects
 from gscli.views.words.counts import counted_words, counts
 from gscli.views.words.purpose import purpose
 from gscli.views.words.remarks import remarks
-from gscli.views.words.statements import Teller
+from gscli.views.words.statements import Teller, part_of
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
@@ -153,9 +153,14 @@ class Picture(Drawn):
         return [[(part, palette_of(self.options).dim)] for part in wrapped(told, width)]
 
     def _arithmetic(self) -> list[Array]:
-        """Values between old and new that only the legend shows."""
+        """Values between old and new that only the legend shows, and updates of another type."""
         changes = [entry.change for entry in self.told if entry.change is not None]
-        return [change.new for change in changes if change.new.size == 1]
+        found = [change.new for change in changes if change.new.size == 1]
+        updates = self.trace.tensor("updates")
+        if updates is None or updates.array.dtype == self.trace.output.dtype:
+            return found
+        taken = [entry.result for entry in self.told if entry.result is not None]
+        return found + [part_of(updates.array, box) for box in taken]
 
     def _not_shown(self, group: Group) -> list[str]:
         notes: list[str] = []

@@ -57,7 +57,8 @@ class Answers:
         self.comparing = comparing
         self.signs = signs_of(options)
         outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
-        self.numbers = number_format(outputs, options.precision)
+        told = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
+        self.numbers = number_format([*outputs, *told], options.precision)
 
     @property
     def unequal(self) -> str:
