@@ -64,8 +64,12 @@ def typed(
     return Typed(operator, operator.assigned(words, settings.extra), texts)
 
 
-def loaded_inputs(given: Typed, attrs: Mapping[str, object], settings: Settings) -> Inputs:
+def loaded_inputs(
+    given: Typed, attrs: Mapping[str, object], settings: Settings, *, leave: bool = False
+) -> Inputs:
     """Load every input of the call, types as the files say or the numbers suggest.
+
+    `leave`: the first input stays in its Zarr store, if it lies in one.
 
     `--dtype` names the type of opaque elements here; what else it means needs a layout.
     """
@@ -83,7 +87,7 @@ def loaded_inputs(given: Typed, attrs: Mapping[str, object], settings: Settings)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
-                max_bytes=limit,
+                max_bytes=limit, leave=leave and name == operator.input_names[0],
             )
             for name, text in texts.items()
         }  # fmt: skip

@@ -174,6 +174,23 @@ class Settings(NamedTuple):
         asked = self.full or any((self.show, self.slice, self.step))
         return self.prints and (not self.saves or (asked and self.output is not None))
 
+    @property
+    def goes_to_file(self) -> bool:
+        """Nothing is wanted but a file that can be written while the result is made.
+
+        >>> Settings(output="a.npy").goes_to_file, Settings(output="a.zarr").goes_to_file
+        (True, True)
+        """
+        target = (self.output or "").lower()
+        plain = target.endswith((".npy", ".zarr")) and "::" not in target
+        return plain and self.format in (None, "npy") and not self.in_place
+
+    @property
+    def only_saves(self) -> bool:
+        """The file is all that is wanted: nothing is drawn, told or compared of its values."""
+        views = (self.json, self.svg, self.html, self.expect, self.step)
+        return self.goes_to_file and not self.draws and not any(views)
+
     def of_pictures(self) -> dict[str, Any]:
         """What was asked of the picture, by the names of the view's options.
 

@@ -86,12 +86,14 @@ def load(
     empty_dtype: str | None = None,
     max_bytes: int = MAX_BYTES,
     stdin: BinaryIO | None = None,
+    leave: bool = False,
 ) -> Loaded:
     """The array that `text` names; `name` is the argument it stands for, used in messages.
 
     `dtype` converts without changing a value (and names the type of opaque elements; with
     `opaque_only` it does nothing else). `like` is the type that untyped numbers take, `empty_dtype`
-    that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger.
+    that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger. `leave`:
+    of a Zarr store only what stands for it is made (`stand_ins`).
 
     Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
 
@@ -106,7 +108,7 @@ def load(
         opaque_only,
     )
     with _enough_memory(name):
-        loaded = _load(source, name, wish, max_bytes, stdin)
+        loaded = _load(source, name, wish, max_bytes, stdin, leave=leave)
         if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
             loaded.array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
     return _read_only(loaded)
@@ -117,7 +119,15 @@ def _read_only(loaded: Loaded) -> Loaded:
     return loaded
 
 
-def _load(source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | None) -> Loaded:
+def _load(
+    source: Source,
+    name: str,
+    wish: Wish,
+    limit: int,
+    stdin: BinaryIO | None,
+    *,
+    leave: bool = False,
+) -> Loaded:
     if source.kind == "generator":
         from gscli.files.generators import generate
 
@@ -133,9 +143,19 @@ def _load(source: Source, name: str, wish: Wish, limit: int, stdin: BinaryIO | N
     else:
         content, suffix = readers.open_source(source.path, limit)
     with content:
-        read = readers.read_array(content, Request(name, source.member, wish, limit, suffix))
+        request = Request(name, source.member, wish, limit, suffix)
+        if leave and suffix in readers.STORES:
+            return _left(content, request, safe(source.text))
+        read = readers.read_array(content, request)
     origin = STANDARD_INPUT if source.kind == "stdin" else safe(source.text)
     return Loaded(read.array, origin, read.typed)
+
+
+def _left(content: Content, request: Request, origin: str) -> Loaded:
+    from gscli.files.stand_ins import stand_in
+    from gscli.files.zarr_format import store_of
+
+    return Loaded(stand_in(store_of(content, request)), origin, typed=True)
 
 
 def load_many(

@@ -25,6 +25,7 @@ from gscli.files.element_types import check_values, checked_dtype, native
 from gscli.files.extras import extra
 from gscli.files.npy import BYTES_LIMIT, element_type
 from gscli.files.packed import check_packed
+from gscli.files.plain_chunks import PlainChunks
 from gscli.files.zarr_place import METADATA, Place, check_member, is_repository, refusing, writing
 
 METADATA_LIMIT = 16 << 20
@@ -52,6 +53,7 @@ class Store:
             max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
         )
         self._unit = tuple(units)
+        self._plain = None if self.folder is None else PlainChunks.of(array)
         if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
             raise ContentRefused(
                 "no array can be so large", where=f"{self.name}: {show_shape(self.shape)}"
@@ -88,7 +90,17 @@ class Store:
 
     def read(self, coordinates: tuple[int, ...]) -> Array:
         """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
-        return self._values(self.box(coordinates), [coordinates])
+        box = self.box(coordinates)
+        if self._plain is None:
+            return self._values(box, [coordinates])
+        path = self._path(coordinates)
+        with refusing(self.name):
+            self._is_plain_file(path)
+            sizes = tuple(part.stop - part.start for part in box)
+            return self._checked(self._plain.read(path, sizes, self.name))
+
+    def _path(self, coordinates: tuple[int, ...]) -> str:
+        return os.path.join(self.folder or "", self.key(coordinates))
 
     def whole(self) -> Array:
         """All cells, within the byte limit."""
@@ -99,6 +111,10 @@ class Store:
         with refusing(self.name):
             self._measure(chunks)
             found = np.asarray(self.array[box])
+        return self._checked(found)
+
+    def _checked(self, found: Array) -> Array:
+        """The values in their own type, to be written to."""
         found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
         check_values(found, self.name)
         return found if found.flags.writeable else found.copy()
@@ -108,8 +124,12 @@ class Store:
         box = self.box(coordinates)
         shaped = values.reshape([part.stop - part.start for part in box])
         opaque = self.array.dtype.kind == "V"
+        stored = shaped.view(self.array.dtype) if opaque else shaped
         with writing(self.name):
-            self.array[box] = shaped.view(self.array.dtype) if opaque else shaped
+            if self._plain is not None:
+                self._plain.write(self._path(coordinates), stored)
+            else:
+                self.array[box] = stored
 
     def keys(self) -> Iterator[str]:
         """The names of all chunks that are stored; the others hold the fill value."""

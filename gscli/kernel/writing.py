@@ -55,8 +55,10 @@ class Target:
     result: callers switch numpy's warnings about them off.
     """
 
-    def __init__(self, layout: Layout, output: Array) -> None:
+    def __init__(self, layout: Layout, output: Array, run: int | None = None) -> None:
+        """`run`: cells of a row that are here, where the output is only some columns of all."""
         self.layout, self.dtype, self.data = layout, output.dtype, output
+        self._run = layout.form.run if run is None else run
         wide = layout.accumulate
         self.work = output if wide is None else output.astype(dtype_named(wide))
         self.rule = REDUCTIONS.get(layout.reduction)
@@ -69,8 +71,7 @@ class Target:
     @property
     def rows(self) -> Array:
         """All cells as (rows, run)."""
-        run = self.layout.form.run
-        return self.work.reshape(self.work.size // max(run, 1), run)
+        return self.work.reshape(self.work.size // max(self._run, 1), self._run)
 
     def count(self, base: slice, addresses: Indices) -> None:
         """Note that these rows will be updated, before the first one is."""

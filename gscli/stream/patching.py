@@ -27,7 +27,7 @@ from gscli.kernel.walks import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.rowfile import HeldRows, RowFile
+from gscli.stream.rowfile import Rows
 from gscli.stream.running import Report, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of
 
@@ -213,7 +213,7 @@ class RowPatch:
     layout: Layout
     dtype: np.dtype[np.generic]
     offset: int
-    source: RowFile | HeldRows
+    source: Rows
     rows: Indices
     ahead: Ahead
 

@@ -10,7 +10,7 @@ from gscli.base.arrays import Array
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.rowfile import HeldRows, RowFile
+from gscli.stream.rowfile import Rows
 
 PIECE = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""
@@ -19,9 +19,7 @@ PICKS = 1 << 20
 """Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
 
 
-def gathered(
-    plan: JudgedPlan, source: RowFile | HeldRows, dtype: np.dtype[np.generic]
-) -> Iterator[Array]:
+def gathered(plan: JudgedPlan, source: Rows, dtype: np.dtype[np.generic]) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
     `source` has the data as rows of the form's run. A piece is overwritten by the next one.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from itertools import repeat
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,12 @@ from gscli.files import mapped
 from gscli.files.regular import RegularFile
 from gscli.files.system import reading
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
+
+if TYPE_CHECKING:
+    from gscli.stream.chunked.rows import StoreRows
+
+Rows: TypeAlias = "RowFile | HeldRows | StoreRows"
+"""Data as rows, wherever they lie."""
 
 Bytes = NDArray[np.uint8]
 
@@ -115,9 +122,22 @@ class HeldRows:
         self._rows.take(rows, axis=0, out=into, mode="wrap")
 
 
-def rows_of(array: Array, width: int) -> RowFile | HeldRows:
-    """An array as rows of `width` bytes: from the file it is mapped from, else from memory."""
+def rows_of(array: Array, width: int) -> Rows:
+    """An array as rows of `width` bytes: from the store or file where it lies, else from memory."""
+    if type(array).__name__ == "StandIn":
+        return _rows_in_store(array, width)
     place = mapped.file_of(array)
     if place is None:
         return HeldRows(array, width)
     return RowFile(*place, width, array.nbytes // width)
+
+
+def _rows_in_store(array: Array, width: int) -> Rows:
+    from gscli.files.stand_ins import spooled, store_of  # noqa: PLC0415  only for a .zarr
+    from gscli.stream.chunked.grid import Grid  # noqa: PLC0415
+    from gscli.stream.chunked.rows import StoreRows  # noqa: PLC0415
+
+    store = store_of(array)
+    assert store is not None
+    grid = Grid.of(store.shape, store.chunk, width // array.itemsize)
+    return rows_of(spooled(store, None), width) if grid is None else StoreRows(store, grid, width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -22,9 +22,9 @@ from gscli.kernel.updates import UpdateRows, prepared
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered
-from gscli.stream.rowfile import HeldRows, RowFile, rows_of
+from gscli.stream.rowfile import HeldRows, RowFile, Rows, rows_of
 from gscli.stream.writeback import written_through
-from gscli.stream.writing import BLOCK, Scattering, records_of
+from gscli.stream.writing import BLOCK, Dealing, Scattering, records_of
 
 Report = Callable[[int, int], None]
 
@@ -50,21 +50,25 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) 
     header = npy_header(dtype, plan.layout.output_shape)
     total = prod(plan.layout.output_shape) * dtype.itemsize
     folder = _folder_for_temporary_files(path)
-    # What is left to fail with the system's own errors are temporary files.
-    beside = safe(folder or tempfile.tempdir or "no folder")
-    with ExitStack() as stack, writing(beside, "cannot write temporary files in"):
-        pieces = _pieces(plan, dtype, folder, stack)
+    with ExitStack() as stack, temporary_files(folder):
+        parts = pieces(plan, dtype, folder, stack)
         file = stack.enter_context(open_atomic(path, size=len(header) + total))
         with written_through(file, len(header) + total) as write:
             write(header)
             done = 0
-            for piece in pieces:
+            for piece in parts:
                 # As bytes, because bfloat16 and its like have no buffer of their own.
                 done += write(piece.reshape(-1).view(np.uint8).data)
                 if progress is not None:
                     progress(done, total)
         mapped.check_unchanged(*plan.inputs.values())
         return _mapped_output(file, dtype, plan.layout, len(header))
+
+
+def temporary_files(folder: str | None) -> AbstractContextManager[None]:
+    """What is left to fail with the system's own errors are temporary files."""
+    beside = safe(folder or tempfile.tempdir or "no folder")
+    return writing(beside, "cannot write temporary files in")
 
 
 def _folder_for_temporary_files(path: str) -> str | None:
@@ -93,20 +97,29 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
         return np.memmap(file, dtype, "r", offset, layout.output_shape)
 
 
-def _pieces(
+def pieces(
     plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
+    """The result's cells in row-major order, some at a time; a piece is overwritten by the next.
+
+    Temporary files lie in `folder` and vanish with `stack`.
+    """
     layout = plan.layout
     if 0 in layout.output_shape:
         return iter(())
     if layout.kind == "scatter":
         return _scattered(plan, dtype, folder)
     source = data_rows(plan, dtype)
-    pieces = gathered(plan, source, dtype)
+    if isinstance(source, RowFile | HeldRows):
+        found = gathered(plan, source, dtype)
+    else:
+        from gscli.stream.chunked.gathering import gathered_by_chunk  # noqa: PLC0415
+
+        found = gathered_by_chunk(plan, source.store, source.grid, folder, stack)
     if layout.form.order == layout.addressing.order:
-        return pieces
+        return found
     return _transposed(
-        layout, pieces, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
+        layout, found, dtype, stack.enter_context(tempfile.TemporaryFile(dir=folder))
     )
 
 
@@ -141,11 +154,12 @@ def _scattered(plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None) -> It
             source.read(first, part.view(np.uint8).reshape(last - first, width))
         return part
 
-    scattering = Scattering(layout, updates_at(plan, dtype), block, per_block, folder)
+    dealing = Dealing(updates_at(plan, dtype), run, per_block, folder)
+    scattering = Scattering(layout, dealing, block)
     return scattering.written(records_of(plan), 0, rows)
 
 
-def data_rows(plan: JudgedPlan, dtype: np.dtype[Any]) -> RowFile | HeldRows:
+def data_rows(plan: JudgedPlan, dtype: np.dtype[Any]) -> Rows:
     """The data as rows of the form's run."""
     assert plan.layout.data is not None
     return rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)

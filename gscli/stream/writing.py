@@ -7,10 +7,10 @@ dealt out to temporary files by range of rows, again and again until a range fit
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,15 @@ class Records:
     count: int
     chunks: Callable[[], Iterator[tuple[Indices, Indices]]]
 
+    def renumbered(self, number: Callable[[Indices], Indices]) -> Records:
+        """The same records with other numbers for their rows."""
+
+        def chunks() -> Iterator[tuple[Indices, Indices]]:
+            for rows, places in self.chunks():
+                yield number(rows), places
+
+        return Records(self.count, chunks)
+
     def together(self) -> tuple[Indices, Indices]:
         """All of them, sorted by row, those of one row in entry order."""
         rows, places = (np.concatenate(part) for part in zip(*self.chunks(), strict=True))
@@ -73,7 +82,7 @@ def records_of(plan: JudgedPlan) -> Records:
 
 
 class Ahead:
-    """Updates in the order of `places`, read for many blocks at a time.
+    """Updates in the order of `places`, read for many blocks at a time, forwards as a rule.
 
     One block alone may want a few rows from everywhere in a file of updates; many blocks together
     want most of what lies side by side there.
@@ -85,75 +94,82 @@ class Ahead:
         self._held = updates(places[:0])
 
     def part(self, here: slice) -> Array:
-        """The updates at `places[here]`; each part begins where the one before ended."""
-        if here.stop > self._end:
+        """The updates at `places[here]`."""
+        if here.stop > self._end or here.start < self._begin:
             self._begin, self._end = here.start, max(here.stop, here.start + self._count)
             self._held = self._updates(self._places[self._begin : self._end])
         return self._held[here.start - self._begin : here.stop - self._begin]
 
 
-@dataclass(frozen=True)
-class Scattering:
-    """One scatter on its way: the layout, where updates come from, and where blocks come from.
+class Share(NamedTuple):
+    """The updates of one block of rows, `first` … `last`-1.
 
-    `updates` gives the updates at some places as (places, run) in the working type; `blocks`
-    the data of a range of rows as (rows, run), which may be overwritten.
+    `updates()` gives rows counted from `first` and their updates, in entry order, as often as it is
+    called; without any, `touched` is False.
     """
 
-    layout: Layout
+    first: int
+    last: int
+    updates: Callable[[], Iterator[tuple[Indices, Array]]]
+    touched: bool = True
+
+
+@dataclass(frozen=True)
+class Dealing:
+    """Deals updates out to blocks of rows.
+
+    `updates` gives the updates at some places as (places, …), of `run` cells each.
+    """
+
     updates: Callable[[Indices], Array]
-    blocks: Callable[[int, int], Array]
+    run: int
     rows_per_block: int
     folder: str | None
 
-    def written(self, records: Records, begin: int, end: int) -> Iterator[Array]:
-        """The output of rows `begin` … `end`-1, block by block in order."""
+    def shares(
+        self, records: Records, begin: int, end: int, *, touched: bool = False
+    ) -> Iterator[Share]:
+        """A share for each block of rows `begin` … `end`-1 in order, or only for `touched` ones."""
         if records.count <= SORTED:
-            yield from self._from_memory(records, begin, end)
+            yield from self._from_memory(records, begin, end, touched=touched)
         elif end - begin <= self.rows_per_block:
             yield self._one_block(records, begin, end)
         else:
-            yield from self._dealt_out(records, begin, end)
+            yield from self._dealt_out(records, begin, end, touched=touched)
 
-    def _from_memory(self, records: Records, begin: int, end: int) -> Iterator[Array]:
+    def _from_memory(
+        self, records: Records, begin: int, end: int, *, touched: bool
+    ) -> Iterator[Share]:
         rows, places = records.together()
-        updates = Ahead(self.updates, places, max(AHEAD // self.layout.form.run, 1))
-        for first in range(begin, end, self.rows_per_block):
-            last = min(first + self.rows_per_block, end)
-            here = slice(*np.searchsorted(rows, (first, last)).tolist())
-            block = self.blocks(first, last)
-            if here.start < here.stop:
-                chunk = rows[here] - first, updates.part(here)
-                block = self._updated(block, [chunk].__iter__)
-            yield block
+        count = max(AHEAD // max(self.run, 1), 1)
+        ahead = Ahead(self.updates, places, count)
+        size = self.rows_per_block
+        firsts: Iterable[int] = range(begin, end, size)
+        if touched:
+            firsts = (np.unique((rows - begin) // size) * size + begin).tolist()
+        for first in firsts:
+            last = min(first + size, end)
+            low, high = np.searchsorted(rows, (first, last)).tolist()
 
-    def _one_block(self, records: Records, begin: int, end: int) -> Array:
-        def chunks() -> Iterator[tuple[Indices, Array]]:
+            def updates(
+                first: int = first, low: int = low, high: int = high
+            ) -> Iterator[tuple[Indices, Array]]:
+                for at in range(low, high, count):
+                    here = slice(at, min(at + count, high))
+                    yield rows[here] - first, ahead.part(here)
+
+            yield Share(first, last, updates, low < high)
+
+    def _one_block(self, records: Records, begin: int, end: int) -> Share:
+        def updates() -> Iterator[tuple[Indices, Array]]:
             for rows, places in records.chunks():
                 yield rows - begin, self.updates(places)
 
-        return self._updated(self.blocks(begin, end), chunks)
+        return Share(begin, end, updates)
 
-    def _updated(
-        self, block: Array, chunks: Callable[[], Iterator[tuple[Indices, Array]]]
-    ) -> Array:
-        """One block of data with all its updates, which come as rows and values in entry order."""
-        with np.errstate(all="ignore"):
-            return self._combined(block, chunks)
-
-    def _combined(
-        self, block: Array, chunks: Callable[[], Iterator[tuple[Indices, Array]]]
-    ) -> Array:
-        target, whole = Target(self.layout, block), slice(None)
-        if target.counts is not None:
-            for rows, _ in chunks():
-                target.count(whole, rows)
-            target.start()
-        for rows, values in chunks():
-            target.update(Step(whole, rows, None, (whole,)), values)
-        return target.finished()
-
-    def _dealt_out(self, records: Records, begin: int, end: int) -> Iterator[Array]:
+    def _dealt_out(
+        self, records: Records, begin: int, end: int, *, touched: bool
+    ) -> Iterator[Share]:
         """Deal the records out to files by range of rows, then go on with each range."""
         blocks = -(-(end - begin) // self.rows_per_block)
         size = -(-blocks // FILES) * self.rows_per_block
@@ -172,8 +188,41 @@ class Scattering:
                     file.write(share.tobytes())
                 counts += here
             for file, count, part in zip(files, counts.tolist(), ranges, strict=True):
-                yield from self.written(_records_in(file, count), *part)
+                yield from self.shares(_records_in(file, count), *part, touched=touched)
                 file.close()  # the system frees its space
+
+
+@dataclass(frozen=True)
+class Scattering:
+    """One scatter on its way: the layout, how updates are dealt out, and where blocks come from.
+
+    The dealing's updates are (places, run) in the working type; `blocks` gives the data of a range
+    of rows as (rows, run), which may be overwritten.
+    """
+
+    layout: Layout
+    dealing: Dealing
+    blocks: Callable[[int, int], Array]
+
+    def written(self, records: Records, begin: int, end: int) -> Iterator[Array]:
+        """The output of rows `begin` … `end`-1, block by block in order."""
+        for share in self.dealing.shares(records, begin, end):
+            block = self.blocks(share.first, share.last)
+            yield self._updated(block, share) if share.touched else block
+
+    def _updated(self, block: Array, share: Share) -> Array:
+        with np.errstate(all="ignore"):
+            return self._combined(block, share)
+
+    def _combined(self, block: Array, share: Share) -> Array:
+        target, whole = Target(self.layout, block), slice(None)
+        if target.counts is not None:
+            for rows, _ in share.updates():
+                target.count(whole, rows)
+            target.start()
+        for rows, values in share.updates():
+            target.update(Step(whole, rows, None, (whole,)), values)
+        return target.finished()
 
 
 def _records_in(file: IO[bytes], count: int) -> Records:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gscli.base.arrays import Array, dtype_name
@@ -13,6 +13,7 @@ from gscli.cli.options import Settings
 from gscli.cli.work.notices import warn
 from gscli.cli.work.ways_on import way_on
 from gscli.files import mapped
+from gscli.files.readers import STORES, suffix_of
 from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
@@ -73,13 +74,32 @@ class Call:
         parsed = parsed_attributes(operator, texts)
         self.typed = typed(operator, words, texts, settings)
         self._files = self._held_files() if settings.in_place else {}
-        self.inputs: Inputs = loaded_inputs(self.typed, parsed, settings)
+        leave = settings.only_saves and settings.dtype is None
+        self.inputs: Inputs = loaded_inputs(self.typed, parsed, settings, leave=leave)
         self.attrs = self.inputs.attrs
         with self.located_errors():
             settle_types(
                 operator, self.inputs, self.attrs, strict=settings.strict, dtype=settings.dtype
             )
+            self._settle_stand_ins()
         self.limit = byte_limit(settings.max_bytes)
+
+    def _settle_stand_ins(self) -> None:
+        """Read what was left in a store and is not data of a stream: its values are needed."""
+        left = [name for name, array in self.inputs.arrays.items() if _in_store(array)]
+        for name in left:
+            layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
+            array = self.inputs.arrays[name]
+            if (
+                layout.data != name
+                or dtype_name(array.dtype) != layout.dtype
+                or layout.dtype == "str"
+            ):
+                from gscli.files.stand_ins import store_of
+
+                store = store_of(array)
+                assert store is not None
+                self.inputs.arrays[name] = store.whole()
 
     def traced(self) -> Trace:
         """Run in memory, then warn; errors say which file they are about."""
@@ -103,14 +123,19 @@ class Call:
         return Trace(self.operator, plan, output, origins, notices)
 
     def goes_to_file(self) -> bool:
-        """Whether `-o` names a .npy file and an input is too large to copy into memory."""
-        target = self.settings.output or ""
-        plain = target.lower().endswith(".npy") and "::" not in target
-        if not plain or self.settings.format not in (None, "npy"):
+        """Whether the result is written while it is made: data lie in a store, or an input is too
+        large to copy into memory.
+        """
+        settings = self.settings
+        to_store = suffix_of(settings.output or "") in STORES
+        if not (settings.only_saves if to_store else settings.goes_to_file):
             return False
         from gscli.stream import worth_streaming
 
-        return worth_streaming(self.inputs.arrays) and self._keeps_type()
+        arrays = self.inputs.arrays
+        return any(map(_in_store, arrays.values())) or (
+            worth_streaming(arrays) and self._keeps_type()
+        )
 
     def _keeps_type(self) -> bool:
         """Whether the result has data's element type; what is divided in JAX may not."""
@@ -120,14 +145,23 @@ class Call:
 
     def written(self) -> Trace:
         """Run from file to file, in memory that does not grow; warn before the first byte."""
-        from gscli.stream import run_to_file
         from gscli.views.progress_bar import Progress
 
         with self.located_errors():
             plan = self.judged()
             with Progress("writing", None, unit="bytes", quiet=self.settings.quiet) as progress:
-                output = run_to_file(plan, str(self.settings.output), progress=progress.update)
+                output = self._run(plan, progress.update)
         return self._trace(plan, output)
+
+    def _run(self, plan: JudgedPlan, progress: Callable[[int, int], None]) -> Array:
+        target = str(self.settings.output)
+        if suffix_of(target) in STORES:
+            from gscli.stream.chunked.running import run_to_store
+
+            return run_to_store(plan, target, progress=progress)
+        from gscli.stream import run_to_file
+
+        return run_to_file(plan, target, progress=progress)
 
     def patched(self) -> str:
         """Write the updates into the file of data; says what was done."""
@@ -183,6 +217,11 @@ class Call:
             error.where = with_origin(error.where, self.inputs.origins)
             error.hint = way_on(error, self.typed, self.inputs)
             raise
+
+
+def _in_store(array: Array) -> bool:
+    """Whether an array stands for data left in a Zarr store; told without importing what reads."""
+    return type(array).__name__ == "StandIn"
 
 
 def with_origin(where: str, origins: Mapping[str, str]) -> str:

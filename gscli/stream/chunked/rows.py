@@ -1,0 +1,56 @@
+"""Rows of a store, with the methods of `RowFile`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gscli.base.arrays import Array, Indices
+from gscli.files.zarr_store import Store
+from gscli.kernel.rows import stable_order
+from gscli.stream.chunked.grid import Grid, Piece
+
+HELD = 32 << 20
+"""Bytes of chunks that are kept for the next rows, where those follow."""
+
+
+class StoreRows:
+    """Data of a store as rows; each chunk is read once for each call, and in its own order."""
+
+    def __init__(self, store: Store, grid: Grid, width: int) -> None:
+        """`width`: bytes of a row."""
+        self.store, self.grid, self.width = store, grid, width
+        self._run = width // store.dtype.itemsize
+        self._held: dict[tuple[int, ...], Array] = {}
+
+    def read(self, first: int, into: Array) -> None:
+        """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
+        self.take(np.arange(first, first + len(into)), into)
+
+    def take(self, rows: Indices, into: Array) -> None:
+        """The rows numbered `rows`, in that order, to `into` (rows, width)."""
+        if not rows.size:
+            return
+        grid = self.grid
+        numbers = grid.numbered(rows)
+        order = stable_order(numbers, grid.owners * grid.capacity)
+        ordered = numbers[order]
+        owners = ordered // grid.capacity
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        target = into.view(self.store.dtype).reshape(-1, self._run)
+        for begin, end in zip(starts, np.append(starts[1:], rows.size), strict=True):
+            owner = int(owners[begin])
+            within = ordered[begin:end] - owner * grid.capacity
+            for piece in grid.pieces(owner):
+                block = self._block(piece)
+                found = block.take(grid.within(within, piece), axis=0, mode="wrap")
+                grid.put(target, order[begin:end], piece, found)
+
+    def _block(self, piece: Piece) -> Array:
+        """The rows of one chunk, kept while they are the latest."""
+        found = self._held.get(piece.coordinates)
+        if found is None:
+            found = self.store.read(piece.coordinates).reshape(-1, piece.run)
+            if found.nbytes + sum(block.nbytes for block in self._held.values()) > HELD:
+                self._held.clear()
+            self._held[piece.coordinates] = found
+        return found

@@ -1,0 +1,93 @@
+"""Run one operator to a Zarr store, in memory that does not grow with the data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from math import prod
+
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.files import mapped
+from gscli.files.folder import open_folder
+from gscli.files.stand_ins import stand_in, store_of
+from gscli.files.zarr_format import check_writable, created
+from gscli.files.zarr_place import Place, is_array_or_group, place_of
+from gscli.files.zarr_store import Store, open_store
+from gscli.plan.plan import JudgedPlan
+from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
+from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
+
+
+def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None) -> Array:
+    """Write the result to the Zarr store `path`, which appears whole or not at all.
+
+    A scatter keeps chunks, codecs and attributes of data's store. `progress` is called with bytes
+    written so far and in all. Returns what stands for the new array. Raises GscliError alone.
+    """
+    mapped.release(*plan.inputs.values())
+    place = place_of(path)
+    check_writable(place)
+    folder = os.path.dirname(os.path.realpath(place.path))  # noqa: PTH120  room for the result
+    with ExitStack() as stack, temporary_files(folder):
+        hidden = stack.enter_context(
+            open_folder(
+                place.path,
+                is_array_or_group,
+                check=lambda: mapped.check_unchanged(*plan.inputs.values()),
+            )
+        )
+        total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
+        done = 0
+        for count in _written(plan, hidden, folder):
+            done += count
+            if progress is not None:
+                progress(min(done, total), total)
+    opaque = output_dtype(plan)
+    return stand_in(open_store(place, 1 << 62, opaque))
+
+
+def grid_of(plan: JudgedPlan, store: Store) -> Grid | None:
+    """How rows of a plan lie in the chunks of its data; None where they are no whole axes."""
+    return Grid.of(store.shape, store.chunk, plan.layout.form.run)
+
+
+def _written(plan: JudgedPlan, hidden: str, folder: str) -> Iterator[int]:
+    """Write the store; yields bytes as they are done."""
+    layout, dtype = plan.layout, output_dtype(plan)
+    source = None if layout.data is None else store_of(plan.inputs[layout.data])
+    grid = None if source is None else grid_of(plan, source)
+    if layout.kind == "scatter" and source is not None and grid is not None:
+        target = twin(source, hidden)
+        if not layout.moves_nothing:
+            updates = updates_at(plan, dtype)
+            yield from scatter_by_chunk(plan, source, target, grid, updates, folder)
+        yield from copy_untouched(source, hidden)
+        return
+    target = created(Place(hidden), dtype, layout.output_shape, like=source)
+    with ExitStack() as stack:
+        yield from in_order(pieces(plan, dtype, folder, stack), target)
+
+
+def in_order(parts: Iterator[Array], target: Store) -> Iterator[int]:
+    """Write cells that come in row-major order to an array whose chunks follow each other so."""
+    counts = [-(-size // step) for size, step in zip(target.shape, target.chunk, strict=True)]
+    places = np.ndindex(*counts)
+    size = prod(target.chunk) * target.dtype.itemsize
+    held, filled = np.empty(size, np.uint8), 0
+    at = next(places, None)
+    for part in parts:
+        content = part.reshape(-1).view(np.uint8)
+        while content.size:
+            assert at is not None
+            wanted = prod(s.stop - s.start for s in target.box(at)) * target.dtype.itemsize
+            count = min(wanted - filled, content.size)
+            held[filled : filled + count] = content[:count]
+            filled, content = filled + count, content[count:]
+            if filled == wanted:
+                target.write(at, held[:wanted].view(target.dtype))
+                yield wanted
+                at, filled = next(places, None), 0

@@ -1,0 +1,94 @@
+"""Scatter from store to store: touched chunks meet their updates, all others are copied encoded."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from gscli.base.arrays import Array, Indices
+from gscli.base.errors import ContentRefused
+from gscli.files.zarr_place import METADATA, Place, writing
+from gscli.files.zarr_store import Store, open_store
+from gscli.kernel.walks import Step
+from gscli.kernel.writing import Target
+from gscli.layout.layout import Layout
+from gscli.plan.plan import JudgedPlan
+from gscli.stream.chunked.grid import Grid, Piece
+from gscli.stream.writing import Dealing, records_of
+
+Updates = Callable[[], Iterator[tuple[Indices, Array]]]
+"""What gives rows within a chunk and their updates (n, run), in entry order, as often as asked."""
+
+
+def twin(source: Store, folder: str) -> Store:
+    """An array in a new folder with the metadata of another, and no chunk yet."""
+    for name in METADATA:
+        content = source.encoded(name)
+        if content is not None:
+            with writing(source.name), open(os.path.join(folder, name), "wb") as file:  # noqa: PTH118, PTH123
+                file.write(content)
+    opaque = source.dtype if source.array.dtype.kind == "V" else None
+    return open_store(Place(folder), 1 << 62, opaque, writable=True)
+
+
+def scatter_by_chunk(
+    plan: JudgedPlan,
+    source: Store,
+    target: Store,
+    grid: Grid,
+    updates: Callable[[Indices], Array],
+    folder: str | None,
+) -> Iterator[int]:
+    """Change every touched chunk; yields the bytes of each when it is written."""
+    dealing = Dealing(updates, plan.layout.form.run, grid.capacity, folder)
+    records = records_of(plan).renumbered(grid.numbered)
+    for share in dealing.shares(records, 0, grid.owners * grid.capacity, touched=True):
+        for piece in grid.pieces(share.first // grid.capacity):
+            block = source.read(piece.coordinates)
+            target.write(piece.coordinates, changed(plan.layout, grid, piece, block, share.updates))
+            yield block.nbytes
+
+
+def changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Updates) -> Array:
+    """A chunk after its updates; `block` is overwritten."""
+    with np.errstate(all="ignore"):
+        return _changed(layout, grid, piece, block, updates)
+
+
+def _changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Updates) -> Array:
+    target, whole = Target(layout, block, piece.run), slice(None)
+    if target.counts is not None:
+        for numbers, _ in updates():
+            target.count(whole, grid.within(numbers, piece))
+        target.start()
+    for numbers, values in updates():
+        step = Step(whole, grid.within(numbers, piece), None, (whole,))
+        target.update(step, grid.columns(values, piece))
+    return target.finished()
+
+
+def copy_untouched(source: Store, folder: str) -> Iterator[int]:
+    """Copy every stored chunk that `folder` does not have yet; yields the bytes of each."""
+    for key in source.keys():  # noqa: SIM118  no mapping
+        path = os.path.join(folder, key)  # noqa: PTH118  names of chunks
+        if not os.path.lexists(path):
+            with writing(source.name):
+                os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+                yield _copied(source, key, path)
+
+
+def _copied(source: Store, key: str, path: str) -> int:
+    if source.folder is None:
+        content = source.encoded(key) or b""
+        with open(path, "wb") as file:  # noqa: PTH123
+            return file.write(content)
+    own = os.path.join(source.folder, key)  # noqa: PTH118
+    status = os.lstat(own)
+    if not stat.S_ISREG(status.st_mode):
+        raise ContentRefused("a chunk is a link or no file", where=f"{source.name}: {key}"[:200])
+    shutil.copyfile(own, path)
+    return status.st_size

@@ -1,0 +1,290 @@
+"""Zarr stores through the stream: the bits of the answer in memory, whatever the chunks."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+from stream.random_calls import RandomCall, random_call, same_bits
+
+from gscli.base.errors import CannotWrite, ContentRefused
+from gscli.cli.guard import guarded
+from gscli.files.files import load, save
+from gscli.files.stand_ins import spooled, stand_in, store_of
+from gscli.files.zarr_place import Place
+from gscli.files.zarr_store import open_store
+from gscli.stream import rowfile, run_to_file, writing
+from gscli.stream.chunked import gathering, rows, scattering
+from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.running import run_to_store
+
+LIMIT = 1 << 30
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits so low that small calls go every way of large ones."""
+    monkeypatch.setattr(writing, "SORTED", 16)
+    monkeypatch.setattr(writing, "AHEAD", 8)
+    monkeypatch.setattr(writing, "FILES", 3)
+    monkeypatch.setattr(gathering, "PIECE", 64)
+    monkeypatch.setattr(gathering, "LATER", 16)
+    monkeypatch.setattr(rows, "HELD", 32)
+
+
+def checked(call: RandomCall, folder: Path, target: str) -> None:
+    plan = call.plan(folder / "in.zarr")
+    path = str(folder / target)
+    (run_to_store if target.endswith(".zarr") else run_to_file)(plan, path)
+    assert same_bits(load(path).array, call.expected()), str(call)
+    assert sorted(entry.name for entry in folder.iterdir()) == sorted(["in.zarr", target])
+
+
+BLOCKS = [pytest.param(block, marks=[pytest.mark.slow] * (block > 4)) for block in range(25)]
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_five_hundred_random_calls(tmp_path: Path, block: int, small: None) -> None:
+    del small
+    for seed in range(block * 20, block * 20 + 20):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        checked(random_call(seed), folder, "out.zarr" if seed % 4 else "out.npy")
+
+
+@pytest.mark.parametrize("seed", range(600, 624))
+def test_random_calls_at_their_usual_limits(tmp_path: Path, seed: int) -> None:
+    checked(random_call(seed), tmp_path, "out.zarr" if seed % 2 else "out.npy")
+
+
+DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
+
+
+def made(path: Path, data: Any = DATA, **options: Any) -> str:
+    options = {"chunks": (4, 3)[: data.ndim], **options}
+    array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
+    array[...] = data
+    return str(path)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_a_patched_store_keeps_what_it_was(tmp_path: Path) -> None:
+    """Codecs, chunks, attributes; chunks that nobody touches are the same bytes."""
+    path = made(tmp_path / "in.zarr", attributes={"units": "m"}, chunks=(2, 6))
+    out = f"{tmp_path}/out.zarr"
+    assert guarded(["scatter-nd", path, "[[0],[-1]]", "[[1,1,1,1,1,1],[2,2,2,2,2,2]]",
+                    "-o", out, "--reduction", "add"]) == 0  # fmt: skip
+    expected = DATA.copy()
+    expected[[0, -1]] += [[1], [2]]
+    assert same_bits(load(out).array, expected)
+    assert Path(out, "zarr.json").read_bytes() == Path(path, "zarr.json").read_bytes()
+    for chunk in ("1", "2", "3"):
+        assert Path(out, "c", chunk, "0").read_bytes() == Path(path, "c", chunk, "0").read_bytes()
+    assert names(tmp_path) == ["in.zarr", "out.zarr"]
+
+
+def test_the_input_may_be_the_output(tmp_path: Path) -> None:
+    path = made(tmp_path / "in.zarr")
+    assert guarded(["scatter-elements", path, "[[1]]", "[[9]]", "-o", path]) == 0
+    assert load(path).array[1, 0] == 9
+    assert names(tmp_path) == ["in.zarr"]
+
+
+def test_bad_indices_are_refused_before_anything_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = made(tmp_path / "in.zarr")
+    for words in (
+        ["gather", path, "[0,10]"],
+        ["scatter-elements", path, "[[11]]", "[[9]]"],
+    ):
+        assert guarded([*words, "-o", f"{tmp_path}/out.zarr"]) == 65
+        assert "out of range" in capsys.readouterr().err
+        assert names(tmp_path) == ["in.zarr"]
+
+
+def test_members_and_archives_are_streamed_from(tmp_path: Path) -> None:
+    save(f"{tmp_path}/g.zarr::a/b", DATA)
+    save(f"{tmp_path}/g.zarr::c", DATA)
+    out = f"{tmp_path}/out.zarr"
+    assert (
+        guarded(["scatter-elements", f"{tmp_path}/g.zarr::a/b", "[[1]]", "[[9]]", "-o", out]) == 0
+    )
+    assert load(out).array[1, 0] == 9
+    path = made(tmp_path / "in.zarr")
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for file in Path(path).rglob("*"):
+            archive.write(file, file.relative_to(path))
+    assert guarded(["scatter-elements", f"{tmp_path}/s.zip", "[[1]]", "[[9]]", "-o", out]) == 0
+    assert load(out).array[1, 0] == 9
+    assert load(out).array[9, 5] == DATA[9, 5]
+
+
+def test_other_inputs_of_stores_are_read(tmp_path: Path) -> None:
+    data, index, updates, out = (f"{tmp_path}/{name}.zarr" for name in ("d", "i", "u", "o"))
+    save(data, DATA)
+    save(index, np.array([[1], [1]]))
+    save(updates, DATA[:2])
+    words = ["scatter-nd", data, index, updates, "-o", out, "--reduction", "add", "-v"]
+    assert guarded(words) == 0
+    assert same_bits(load(out).array[1], DATA[1] + DATA[0] + DATA[1])
+    segments = ["jax", "segment-sum", data, "[0,0,1,1,1,1,1,1,1,1]"]
+    assert guarded([*segments, "-o", out]) == 0
+    assert load(out).array.shape == (2, 6)
+
+
+def test_text_and_asked_for_types_and_views_go_through_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = f"{tmp_path}/t.zarr", f"{tmp_path}/o.zarr"
+    save(path, np.array(["a", "bc"]))
+    assert guarded(["scatter-elements", path, "[1]", '["longer"]', "-o", out]) == 0
+    assert load(out).array.tolist() == ["a", "longer"]
+    save(path, DATA)
+    assert guarded(["gather", path, "[1]", "-o", out, "--dtype", "float64"]) == 0
+    assert load(out).array.dtype == np.float64
+    assert guarded(["gather", path, "[1]", "-o", out, "--json=output"]) == 0
+    assert "6" in capsys.readouterr().out
+    assert guarded(["gather", path, "[1]", "-o", out, "--rows", "2", "--full"]) == 0
+    assert "output" in capsys.readouterr().out
+
+
+def test_a_large_file_becomes_a_store(tmp_path: Path) -> None:
+    data = np.arange(17 << 20, dtype=np.float32).reshape(-1, 64)
+    np.save(f"{tmp_path}/d.npy", data)
+    words = ["scatter-elements", f"{tmp_path}/d.npy", "[[1]]", "[[9]]"]
+    assert guarded([*words, "-o", f"{tmp_path}/o.zarr"]) == 0
+    data[1, 0] = 9
+    assert same_bits(load(f"{tmp_path}/o.zarr").array, data)
+    assert guarded(["gather", f"{tmp_path}/o.zarr", "[1,0]", "-o", f"{tmp_path}/g.zarr"]) == 0
+    assert same_bits(load(f"{tmp_path}/g.zarr").array, data[[1, 0]])
+
+
+def test_what_is_refused_on_the_way_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = made(tmp_path / "in.zarr", compressors=None)
+    words = ["scatter-elements", path, "[[1]]", "[[9]]", "-o", f"{tmp_path}/out.zarr"]
+    Path(path, "c/0/0").write_bytes(b"short")
+    assert guarded(words) == 65
+    assert "as long as its cells" in capsys.readouterr().err
+    Path(path, "c/0/0").unlink()
+    assert guarded(words) == 0  # a chunk that is not stored is the fill value
+    assert load(f"{tmp_path}/out.zarr").array[1, 0] == 9
+    Path(path, "c/1/0").unlink()
+    Path(path, "c/1/0").symlink_to("/etc/hostname")
+    assert guarded(words) == 65
+    assert "link" in capsys.readouterr().err
+    assert names(tmp_path) == ["in.zarr", "out.zarr"]
+    assert guarded([*words[:-1], f"{tmp_path}/none/out.zarr"]) == 73
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = random_call(1)
+    plan = call.plan(tmp_path / "in.zarr")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(CannotWrite, match="No space"):
+        for _ in scattering.copy_untouched(store_of(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
+            pass
+    with pytest.raises(OSError, match="No space"):
+        spooled(store_of(plan.inputs["data"]), None)  # type: ignore[arg-type]
+
+
+def test_a_chunk_that_becomes_shorter_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(Place(made(tmp_path / "in.zarr", compressors=None)), LIMIT)
+    monkeypatch.setattr(os, "preadv", lambda *_: 0)
+    with pytest.raises(ContentRefused, match="became shorter"):
+        store.read((0, 0))
+
+
+@pytest.mark.parametrize("dtype", ["int8", ">f4", "complex64", "bool"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_plain_chunks_are_what_the_library_reads(tmp_path: Path, dtype: str, version: int) -> None:
+    data = (DATA % 2).astype(dtype)
+    path = made(tmp_path / "in.zarr", data, compressors=None, zarr_format=version, fill_value=1)
+    out = f"{tmp_path}/out.zarr"
+    update = json.dumps([[0]]) if dtype != "bool" else "[[false]]"
+    assert guarded(["scatter-elements", path, "[[9]]", update, "-o", out]) == 0
+    data[9, 0] = 0
+    assert np.array_equal(zarr.open_array(out, mode="r")[...], data)
+
+
+def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:
+    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
+    assert np.array_equal(spooled(store, None), DATA)
+    empty = open_store(Place(made(tmp_path / "e.zarr", DATA[:0], chunks=(1, 3))), LIMIT)
+    assert spooled(empty, None).shape == (0, 6)
+    assert Grid.of((4, 6), (2, 2), 4) is None
+    taken = np.empty((4, 16), np.uint8)
+    rowfile.rows_of(stand_in(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
+    assert taken.view(np.float32)[3].tolist() == DATA.reshape(-1, 4)[14].tolist()
+
+
+def test_an_empty_store_is_patched_and_gathered_from(tmp_path: Path) -> None:
+    path = made(tmp_path / "in.zarr", DATA[:0], chunks=(1, 3))
+    assert guarded(["scatter-nd", path, "zeros:0x1:int64", "zeros:0x6:float32",
+                    "-o", f"{tmp_path}/o.zarr"]) == 0  # fmt: skip
+    assert load(f"{tmp_path}/o.zarr").array.shape == (0, 6)
+    assert guarded(["gather", path, "zeros:0:int64", "-o", f"{tmp_path}/o.zarr"]) == 0
+
+
+MEMORY = """
+import resource, sys
+from gscli.cli.guard import guarded
+code = guarded(sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+raise SystemExit(code)
+"""
+
+
+@pytest.mark.slow
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    """A store of 512 MiB, scattered into and gathered from, within 200 MiB."""
+    rows_, path = 1 << 21, f"{tmp_path}/t.zarr"
+    array = zarr.create_array(path, shape=(rows_, 64), chunks=(1 << 14, 64), dtype="f4")
+    for first in range(0, rows_, 1 << 18):
+        array[first : first + (1 << 18)] = np.float32(first)
+    rng = np.random.default_rng(1)
+    np.save(f"{tmp_path}/i.npy", rng.integers(0, rows_, (600_000, 1)))
+    np.save(f"{tmp_path}/g.npy", rng.integers(0, rows_, 600_000))
+    np.save(f"{tmp_path}/u.npy", np.ones((600_000, 64), np.float32))
+    for words in (
+        ["scatter-nd", path, f"{tmp_path}/i.npy", f"{tmp_path}/u.npy", "--reduction", "add"],
+        ["gather", path, f"{tmp_path}/g.npy"],
+    ):
+        command = [sys.executable, "-c", MEMORY, *words, "-o", f"{tmp_path}/o.zarr"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+        assert int(done.stdout.split()[-1]) <= 200
+
+
+def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
+    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
+    grid = Grid.of(store.shape, store.chunk, 6)
+    assert grid is not None
+    source, row = rows.StoreRows(store, grid, 24), np.empty((1, 24), np.uint8)
+    source.take(np.empty(0, np.int64), row[:0])
+    for at in (1, 2):
+        source.read(at, row)
+        assert row.view(np.float32).tolist() == [DATA[at].tolist()]
+    again = pickle.loads(pickle.dumps(stand_in(store)))
+    assert np.array_equal(store_of(again).whole(), DATA)  # type: ignore[union-attr]
