@@ -225,13 +225,15 @@ static I follow(Line line, char *rows, const Where *where, const Items *items, c
 
 MOVE(1) MOVE(2) MOVE(4) MOVE(8) MOVE(16)
 
+/* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
 static void fetch_row(const char *row, I bytes, int write)
 {
-    for (I k = 0; k < bytes; k += LINE) {
+    for (I k = 0; k < bytes + LINE - 1; k += LINE) {
+        const char *const place = row + less(k, bytes - 1);
         if (write)
-            PREFETCH(row + k, 1);
+            PREFETCH(place, 1);
         else
-            PREFETCH(row + k, 0);
+            PREFETCH(place, 0);
     }
 }
 
@@ -347,9 +349,9 @@ static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
                                  const Job *job)                                                   \
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
-        const I run = job->run, lo = job->lo, hi = job->hi;                                        \
+        const I run = job->run, lo = job->lo, hi = job->hi, picks = job->picks;                    \
         I w = 0;                                                                                   \
-        if (run == 1 && !job->picks) {                                                             \
+        if (run == 1 && !picks) {                                                                  \
             const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                        \
             for (; w < ahead; w++) {                                                               \
                 PREFETCH(cells + at[w + CELLS_AHEAD], 1);                                          \
@@ -361,10 +363,10 @@ static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
         int32_t picked[CHUNK + 1];                                                                 \
         for (I begin = 0; begin < count; begin += CHUNK) {                                         \
             const I some = less(count - begin, CHUNK), *const here = at + begin;                   \
-            const I mine = job->picks ? pick(here, some, job->top, job->bottom, picked) : some;    \
-            const I most = job->picks ? mine : left - begin;                                       \
+            const I mine = picks ? pick(here, some, job->top, job->bottom, picked) : some;         \
+            const I most = picks ? mine : left - begin;                                            \
             for (I k = 0; k < mine; k++) {                                                         \
-                const I entry = job->picks ? picked[k] : k;                                        \
+                const I entry = picks ? picked[k] : k;                                             \
                 const char *const values = items + (begin + entry) * sw;                           \
                 if (run == 1) {                                                                    \
                     if (k + CELLS_AHEAD < most)                                                    \
@@ -373,7 +375,7 @@ static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
                     continue;                                                                      \
                 }                                                                                  \
                 if (k + ROWS_AHEAD < most) {                                                       \
-                    const I next_one = job->picks ? picked[k + ROWS_AHEAD] : k + ROWS_AHEAD;       \
+                    const I next_one = picks ? picked[k + ROWS_AHEAD] : k + ROWS_AHEAD;            \
                     fetch_row((const char *)(cells + here[next_one] * run + lo),                   \
                               (hi - lo) * (I)sizeof(T), 1);                                        \
                 }                                                                                  \
