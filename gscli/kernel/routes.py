@@ -86,7 +86,16 @@ def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flag
 
     What traces replay; cells that do not exist have an address of no meaning.
     """
+    addresses, inside, run = window_rows(plan, first, last)
+    flat = (addresses[:, :, None] * run + np.arange(run)).reshape(last - first, -1)
+    return flat, None if inside is None else np.repeat(inside, run, axis=1)
+
+
+def window_rows(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None, int]:
+    """Row numbers of the windows of some entries, (entries, rows of a window), and which exist.
+
+    The last number is how many cells each of these rows has.
+    """
     form = cells(plan.layout.addressing)
-    addresses, inside = CellWalk(plan, form, last - first, ordered=True).addresses(first, last)
-    flat = (addresses[:, :, None] * form.run + np.arange(form.run)).reshape(last - first, -1)
-    return flat, None if inside is None else np.repeat(inside, form.run, axis=1)
+    walk = CellWalk(plan, form, last - first, ordered=True)
+    return *walk.addresses(first, last), form.run

@@ -14,19 +14,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_named
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.errors import GscliError
 from gscli.declare.comparisons import Comparison
-from gscli.frameworks.execute import execute
-from gscli.kernel.reading import gather
+from gscli.declare.signature import Signature
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
-from gscli.kernel.writing import scatter
 from gscli.lab.compare import compare
+from gscli.lab.sample import values_at, whole, written_at
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction
 from gscli.layout.layout import Layout
-from gscli.plan.plan import Plan
+from gscli.plan.inputs import planned
+from gscli.plan.plan import JudgedPlan, Plan
 from gscli.traces.trace import Trace
 
 Compute: TypeAlias = Callable[[], Array]
@@ -39,6 +39,10 @@ MOST_AXES = 4
 """Axes of a tensor up to which every order of them is tried."""
 
 
+CHANGED = 64 << 20
+"""Bytes of indices or updates up to which a changed copy of them is made."""
+
+
 class Candidate(NamedTuple):
     """A possible cause: the end of "this is what you get when …", and its answer."""
 
@@ -46,11 +50,40 @@ class Candidate(NamedTuple):
     output: Array
 
 
-def candidates(trace: Trace) -> Iterator[Candidate]:
-    """Every cause that has an answer for this call, rule sets first; refusals are left out."""
-    yield from _rule_sets(trace)
+class Trial(NamedTuple):
+    """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
+
+    trace: Trace
+    cells: Indices | None = None
+
+    def output(self, plan: JudgedPlan) -> Array:
+        """What a variant gives; InputRefused where it has no such cells."""
+        if self.cells is None:
+            return whole(plan)
+        return values_at(plan, self.cells, self.trace.output.size)
+
+    def run(
+        self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
+    ) -> tuple[JudgedPlan, Array]:
+        """A variant's plan and what it gives."""
+        plan = planned(operator, inputs, attrs).judged()
+        return plan, self.output(plan)
+
+    def written(self) -> JudgedPlan:
+        """The scatter itself, or as much of it as reaches the cells."""
+        plan = self.trace.plan
+        return plan if self.cells is None else written_at(plan, self.cells)
+
+
+def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate]:
+    """Every cause that has an answer for this call, rule sets first; refusals are left out.
+
+    With `cells`, flat and ascending, answers have these cells alone, in a row.
+    """
+    trial = Trial(trace, cells)
+    yield from _rule_sets(trial)
     for table in (_other_rules, _other_inputs, _other_orders):
-        for cause, compute in table(trace):
+        for cause, compute in table(trial):
             try:
                 with np.errstate(all="ignore"):
                     yield Candidate(cause, compute())
@@ -61,14 +94,18 @@ def candidates(trace: Trace) -> Iterator[Candidate]:
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def _rule_sets(trace: Trace) -> Iterator[Candidate]:
+def _rule_sets(trial: Trial) -> Iterator[Candidate]:
     """The answers of `compare` to the same call, where it has words for it."""
+    trace = trial.trace
     for known, comparison in trace.operator.framework.comparisons:
         if known is not trace.operator or not _expresses(comparison, trace):
             continue
         try:
             found = compare(
-                comparison.concept, _neutral(trace, comparison), **_asked(trace, comparison)
+                comparison.concept,
+                _neutral(trace, comparison),
+                run=trial.run,
+                **_asked(trace, comparison),
             )
         except GscliError:
             continue
@@ -126,43 +163,38 @@ _MET: dict[Reduction, str] = {
 }
 """How updates meet what is there."""
 
-_HALVES = ("float16", "bfloat16")
+_WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
+"""Types in which a reduction may be computed before it is rounded once."""
+
+_NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
+"""Types that a whole model may have been converted to."""
 
 
-def _other_rules(trace: Trace) -> Iterator[tuple[str, Compute]]:
-    layout = trace.layout
+def _other_rules(trial: Trial) -> Iterator[tuple[str, Compute]]:
+    layout = trial.trace.layout
     for cause, (negative, beyond) in _POLICIES.items():
-        yield cause, _under(trace, layout._replace(policy=Policy(negative, beyond)))
+        yield cause, _under(trial, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return
     for reduction, cause in _MET.items():
         if reduction != layout.reduction:
-            yield cause, _under(trace, layout._replace(reduction=reduction, open_order=""))
+            yield cause, _under(trial, layout._replace(reduction=reduction, open_order=""))
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        yield f"data {without} the reduction", _under(trace, flipped)
-        if layout.dtype in _HALVES:
-            wide = layout._replace(accumulate=None if layout.accumulate else "float32")
-            kept = layout.dtype if layout.accumulate else "float32"
-            yield f"the reduction is computed in {kept}", _under(trace, wide)
+        yield f"data {without} the reduction", _under(trial, flipped)
+        if layout.dtype in _WIDER:
+            kept = None if layout.accumulate else _WIDER[layout.dtype]
+            wide = layout._replace(accumulate=kept)
+            yield f"the reduction is computed in {kept or layout.dtype}", _under(trial, wide)
     if layout.data is not None:
         zeros = layout._replace(data=None, fill=0)
-        yield "data is ignored and everything starts from 0", _under(trace, zeros)
+        yield "data is ignored and everything starts from 0", _under(trial, zeros)
 
 
-def _under(trace: Trace, layout: Layout) -> Compute:
+def _under(trial: Trial, layout: Layout) -> Compute:
     """The same inputs under another layout."""
-
-    def compute() -> Array:
-        plan = Plan(layout, trace.inputs).judged()
-        data = None if layout.data is None else trace.inputs[layout.data]
-        if layout.kind == "gather":
-            assert data is not None
-            return gather(plan, data.reshape(layout.data_shape))
-        return scatter(plan, None if data is None else data.reshape(layout.data_shape))
-
-    return compute
+    return lambda: trial.output(Plan(layout, trial.trace.inputs).judged())
 
 
 # --- other inputs or attributes for the same operator -------------------------------------------
@@ -187,19 +219,19 @@ _UPDATES: dict[str, Change] = {
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
-def _other_inputs(trace: Trace) -> Iterator[tuple[str, Compute]]:
-    layout, inputs = trace.layout, trace.inputs
+def _other_inputs(trial: Trial) -> Iterator[tuple[str, Compute]]:
+    layout, inputs = trial.trace.layout, trial.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
     updates = layout.updates.name if layout.updates is not None else None
     for name, changes in ((indices, _INDICES), (updates, _UPDATES)):
-        if name and inputs[name].ndim and inputs[name].size:
+        if name and inputs[name].ndim and inputs[name].size and inputs[name].nbytes <= CHANGED:
             for cause, change in changes.items():
-                yield cause, _with(trace, name, change)
+                yield cause, _with(trial, name, change)
             for order in _transpositions(inputs[name]):
-                yield f"{name} is transposed", _with(trace, name, partial(np.transpose, axes=order))
-    yield from _other_attributes(trace)
-    if layout.dtype == "float64":
-        yield "it is computed in float32", _in_single(trace)
+                yield f"{name} is transposed", _with(trial, name, partial(np.transpose, axes=order))
+    yield from _other_attributes(trial)
+    for dtype in _NARROWER.get(layout.dtype, ()):
+        yield f"it is computed in {dtype}", _rounded(trial, dtype)
 
 
 def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
@@ -212,39 +244,43 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _with(trace: Trace, name: str, change: Change) -> Compute:
-    return lambda: execute(
-        trace.operator,
-        {**trace.inputs, name: np.ascontiguousarray(change(trace.inputs[name]))},
-        trace.attributes,
-    )[1]
+def _with(trial: Trial, name: str, change: Change) -> Compute:
+    def compute() -> Array:
+        given = trial.trace.inputs
+        inputs = {**given, name: np.ascontiguousarray(change(given[name]))}
+        return trial.run(trial.trace.operator, inputs, trial.trace.attributes)[1]
+
+    return compute
 
 
-def _other_attributes(trace: Trace) -> Iterator[tuple[str, Compute]]:
+def _other_attributes(trial: Trial) -> Iterator[tuple[str, Compute]]:
+    trace = trial.trace
     rank = len(trace.layout.data_shape)
     for name in _AXES:
         value = trace.attributes.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             for axis in range(rank):
                 if axis != value % max(rank, 1):
-                    yield f"{name} is {axis}, not {value}", _attributed(trace, {name: axis})
+                    yield f"{name} is {axis}, not {value}", _attributed(trial, {name: axis})
     if trace.attributes.get(_BATCHES):
-        yield f"{_BATCHES} is ignored", _attributed(trace, {_BATCHES: 0})
+        yield f"{_BATCHES} is ignored", _attributed(trial, {_BATCHES: 0})
 
 
-def _attributed(trace: Trace, changed: Mapping[str, object]) -> Compute:
-    return lambda: execute(trace.operator, trace.inputs, {**trace.attributes, **changed})[1]
+def _attributed(trial: Trial, changed: Mapping[str, object]) -> Compute:
+    trace = trial.trace
+    attrs = {**trace.attributes, **changed}
+    return lambda: trial.run(trace.operator, trace.inputs, attrs)[1]
 
 
-def _in_single(trace: Trace) -> Compute:
-    """All float64 inputs as float32, and the answer as float64."""
+def _rounded(trial: Trial, dtype: str) -> Compute:
+    """Cells and updates rounded to a type before anything is computed, and given in their own."""
+    layout = trial.trace.layout
+    if layout.kind == "scatter":
+        return _under(trial, layout._replace(accumulate=dtype))
 
     def compute() -> Array:
-        inputs = {
-            name: array.astype(np.float32) if array.dtype == np.float64 else array
-            for name, array in trace.inputs.items()
-        }
-        return execute(trace.operator, inputs, trace.attributes)[1].astype(np.float64)
+        found = trial.output(trial.trace.plan)
+        return found.astype(dtype_named(dtype)).astype(found.dtype)
 
     return compute
 
@@ -252,19 +288,20 @@ def _in_single(trace: Trace) -> Compute:
 # --- other orders of the same entries -----------------------------------------------------------
 
 
-def _other_orders(trace: Trace) -> Iterator[tuple[str, Compute]]:
-    layout = trace.layout
+def _other_orders(trial: Trial) -> Iterator[tuple[str, Compute]]:
+    layout = trial.trace.layout
     count = layout.entry_count * max(layout.window_size, 1)
-    numbers = layout.dtype != "str" and layout.data is not None and count <= REPLAYED
+    few = trial.cells is not None or count <= REPLAYED
+    numbers = layout.dtype != "str" and layout.data is not None and few
     if layout.kind != "scatter" or not numbers or layout.moves_nothing:
         return
     if layout.reduction == "none":
-        yield "the first update of a cell stays, not the last", _ordered(trace, "first")
+        yield "the first update of a cell stays, not the last", _ordered(trial, "first")
     elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
         alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", _ordered(trace, "last")
-        yield f"{alone} first one counts", _ordered(trace, "first")
-        yield "updates are combined in reverse order", _ordered(trace, "reverse")
+        yield f"{alone} last one counts", _ordered(trial, "last")
+        yield f"{alone} first one counts", _ordered(trial, "first")
+        yield "updates are combined in reverse order", _ordered(trial, "reverse")
 
 
 def _in_turn(rule: ReductionRule) -> bool:
@@ -272,11 +309,12 @@ def _in_turn(rule: ReductionRule) -> bool:
     return rule.divisor is None and rule.meet is None
 
 
-def _ordered(trace: Trace, kept: str) -> Compute:
+def _ordered(trial: Trial, kept: str) -> Compute:
     """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
 
     def compute() -> Array:
-        layout, plan = trace.layout, trace.plan
+        plan = trial.written()
+        layout = plan.layout
         assert layout.data is not None
         addresses, live = addresses_of(plan, 0, layout.entry_count)
         updates = updates_of(plan, 0, layout.entry_count).reshape(addresses.shape)
@@ -286,7 +324,7 @@ def _ordered(trace: Trace, kept: str) -> Compute:
         if kept != "last":
             flat, values = flat[::-1], values[::-1]
         work = dtype_named(layout.accumulate or layout.dtype)
-        output = np.array(trace.inputs[layout.data]).astype(work).reshape(-1)
+        output = np.array(plan.inputs[layout.data]).astype(work).reshape(-1)
         if layout.reduction == "none":
             output[flat] = values
         else:

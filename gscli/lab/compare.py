@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -22,12 +22,14 @@ from gscli.declare.comparisons import (
     ConceptCall,
     ConceptName,
 )
+from gscli.files import mapped
 from gscli.frameworks import ALIASES, NAMES, framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.layout.axes import Tensor
 from gscli.plan.masks import without_masks
+from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
@@ -35,6 +37,11 @@ RENAMED = 11
 """The opset from which ONNX's Scatter is called ScatterElements."""
 
 Declared: TypeAlias = tuple[Operator, Comparison]
+
+Run: TypeAlias = Callable[
+    [Operator, Mapping[str, Array], Mapping[str, object]], tuple[JudgedPlan, Array]
+]
+"""What runs a call: its plan and its output, as `execute` gives them."""
 
 
 def compare(
@@ -47,13 +54,15 @@ def compare(
     only: Sequence[str] = (),
     opsets: Sequence[int] = (),
     typed: Mapping[str, bool] | None = None,
+    run: Run = execute,
 ) -> Comparing:
     """Run a concept's call under every rule set that can express it.
 
     `only`: framework names or labels, in the order wanted; the first is the base. `opsets`: a row
     for each of these versions of ONNX, and nothing else unless `only` asks for it. `typed`: which
     inputs have an element type of their own (default: those that are arrays rather than lists);
-    each rule set gives the others the type that it wants, as its own command does. UsageError when
+    each rule set gives the others the type that it wants, as its own command does. `run`: what runs
+    a call. UsageError when
     nothing can run, or for an argument that the concept does not have. Refusals are answers here
     and do not raise; a rule set that cannot express the call is told in `unsaid`.
 
@@ -71,7 +80,7 @@ def compare(
     for label, pairs in wanted.items():
         able = list(_able(pairs, call, arrays))
         rows += [
-            _row(operator, comparison, arrays, call, attrs, typed or known)
+            _row(run, (operator, comparison), arrays, call, attrs, typed or known)
             for operator, comparison, attrs in able
             if comparison.label not in {row.label for row in rows}
         ]
@@ -263,11 +272,16 @@ def _able(
 ) -> Iterator[tuple[Operator, Comparison, Mapping[str, object]]]:
     """Those comparisons that can express the call, with the attributes that do."""
     for operator, comparison in declared:
-        if comparison.from_zeros and np.any(arrays["data"] != 0):
+        if comparison.from_zeros and _any(arrays["data"]):
             continue
         attrs = comparison.attrs(call)
         if attrs is not None:
             yield operator, comparison, attrs
+
+
+def _any(array: Array) -> bool:
+    """Whether any cell is not zero."""
+    return any(bool(np.any(part != 0)) for part in mapped.blocks(array))
 
 
 def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
@@ -277,13 +291,14 @@ def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
 
 
 def _row(
-    operator: Operator,
-    comparison: Comparison,
+    run: Run,
+    declared: Declared,
     arrays: Mapping[str, Array],
     call: ConceptCall,
     attrs: Mapping[str, object],
     typed: Mapping[str, bool],
 ) -> Row:
+    operator, comparison = declared
     roles, inputs = _converted(comparison, arrays, call)
     row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:
@@ -292,7 +307,7 @@ def _row(
         known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
         settled = Inputs(dict(bare), dict.fromkeys(bare, "inline"), known)
         settle_types(operator, settled, taken, strict=False)
-        done = execute(operator, settled.arrays, taken)
+        done = run(operator, settled.arrays, taken)
     except GscliError as error:
         return replace(row, error=error)
     return replace(row, trace=Trace(operator, *done, notices=tuple(settled.notices)))

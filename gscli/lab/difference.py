@@ -6,12 +6,14 @@ Integers, bool and text must be equal. Other numbers may differ by
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from math import prod
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, plain
+from gscli.base.arrays import Array, Indices, dtype_name, plain
+from gscli.files import mapped
 from gscli.layout.axes import Shape
 
 RELATIVE = {
@@ -27,8 +29,14 @@ RELATIVE = {
 LISTED = 20
 """Differing cells that are described one by one."""
 
+SAMPLED = 1024
+"""Differing cells, evenly spread, whose numbers are kept."""
+
 BLOCK = 1 << 20
 """Cells compared at a time, so that mapped files need no memory of their own."""
+
+Blocks: TypeAlias = Iterable[tuple[int, Array, Array]]
+"""Two tensors of one shape in row-major order: the number of the first cell, and flat parts."""
 
 
 class Tolerance(NamedTuple):
@@ -59,7 +67,8 @@ class Difference(NamedTuple):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
     `different` of `total` cells differ, the first LISTED of them are `cells`; `largest` is the
-    greatest distance between two numbers, and where it is (None: no finite one, or text).
+    greatest distance between two numbers, and where it is (None: no finite one, or text). `sample`:
+    numbers of at most SAMPLED differing cells, spread over all of them.
     """
 
     dtypes: tuple[str, str]
@@ -68,6 +77,7 @@ class Difference(NamedTuple):
     different: int
     cells: tuple[Cell, ...]
     largest: tuple[float, tuple[int, ...]] | None
+    sample: Indices
 
     @property
     def equal(self) -> bool:
@@ -111,23 +121,44 @@ def difference(actual: Array, expected: Array, tolerance: Tolerance = Tolerance(
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
-    if actual.shape != expected.shape:
-        return Difference(dtypes, shapes, expected.size, 0, (), None)
+    same = actual.shape == expected.shape
+    return compared(_blocks(actual, expected) if same else (), dtypes, shapes, tolerance)
+
+
+def compared(
+    blocks: Blocks, dtypes: tuple[str, str], shapes: tuple[Shape, Shape], tolerance: Tolerance
+) -> Difference:
+    """The same for tensors that come block by block; none come where the shapes differ."""
     count, cells = 0, list[Cell]()
     largest: tuple[float, tuple[int, ...]] | None = None
-    for first, one, other in _blocks(actual, expected):
-        apart = different(one, other, tolerance)
-        numbers = np.flatnonzero(apart)
+    kept = list[Indices]()
+    for first, one, other in blocks:
+        numbers = np.flatnonzero(different(one, other, tolerance))
         if not numbers.size:
             continue
         count += numbers.size
+        kept = _thinned([*kept, first + numbers[_spread(numbers.size)]])
         for number in numbers[: LISTED - len(cells)].tolist():
-            at = _place(first + number, actual.shape)
+            at = _place(first + number, shapes[1])
             cells.append(Cell(first + number, at, one[number], other[number]))
         most = _farthest(one[numbers], other[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
-            largest = most[0], _place(first + int(numbers[most[1]]), actual.shape)
-    return Difference(dtypes, shapes, expected.size, count, tuple(cells), largest)
+            largest = most[0], _place(first + int(numbers[most[1]]), shapes[1])
+    sample = np.concatenate([np.empty(0, np.int64), *kept])
+    sample = sample[_spread(sample.size)]
+    return Difference(dtypes, shapes, prod(shapes[1]), count, tuple(cells), largest, sample)
+
+
+def _spread(count: int) -> Indices:
+    """At most SAMPLED of `count` places, evenly spread, the first and last among them."""
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, SAMPLED)).astype(np.int64))
+
+
+def _thinned(kept: list[Indices]) -> list[Indices]:
+    """Half of what was kept, where it is too much to be kept of any number of blocks."""
+    if sum(part.size for part in kept) <= 16 * SAMPLED:
+        return kept
+    return [np.concatenate(kept)[::2]]
 
 
 def different(actual: Array, expected: Array, tolerance: Tolerance = Tolerance()) -> Array:  # noqa: B008  immutable
@@ -168,10 +199,28 @@ def _farthest(actual: Array, expected: Array) -> tuple[float, int] | None:
 
 
 def _blocks(actual: Array, expected: Array) -> Iterator[tuple[int, Array, Array]]:
-    """Both in row-major order, a block at a time, with the number of its first cell."""
+    """Both in row-major order, a block at a time; pages of files are let go after each."""
     one, other = np.asarray(actual).reshape(-1), np.asarray(expected).reshape(-1)
     for first in range(0, one.size, BLOCK):
         yield first, one[first : first + BLOCK], other[first : first + BLOCK]
+        release_read(actual, expected)
+
+
+def release_read(*arrays: Array) -> None:
+    """Let go of the pages of files; not of what was written over one, which would be lost."""
+    mapped.release(*(array for array in arrays if not array.flags.writeable))
+
+
+def in_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
+    """Pieces of a result beside the expected cells; pages of a file are let go after each."""
+    first, flat = 0, np.asarray(expected).reshape(-1)
+    for piece in pieces:
+        values = piece.reshape(-1)
+        for start in range(0, values.size, BLOCK):
+            part = values[start : start + BLOCK]
+            yield first, part, flat[first : first + part.size]
+            first += part.size
+            release_read(expected)
 
 
 def _place(number: int, shape: Shape) -> tuple[int, ...]:

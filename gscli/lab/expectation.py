@@ -9,18 +9,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags
+from gscli.base.arrays import Array, Flags, Indices, dtype_name
 from gscli.base.errors import DtypeRefused
 from gscli.base.text import counted, name_of, safe
+from gscli.files import mapped
 from gscli.files.element_types import cast_exactly
 from gscli.files.files import Loaded
 from gscli.lab.causes import candidates
-from gscli.lab.difference import Difference, Tolerance, difference, different
+from gscli.lab.difference import (
+    Difference,
+    Tolerance,
+    compared,
+    difference,
+    different,
+    in_blocks,
+)
+from gscli.lab.sample import cells_of, values_at
 from gscli.layout.boxes import Box
+from gscli.stream import result_of
+from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Trace
 
-EXPLAINED = 1 << 24
-"""Cells of an answer up to which causes are looked for: each is a run of its own."""
+EXPLAINED = 1 << 22
+"""Cells of an answer up to which every cause is tried as a whole; some cells of a larger one."""
+
+SPREAD = 512
+"""Cells of a large answer, evenly spread, that are tried beside differing ones."""
 
 NAMED = 1000
 """Entries that are looked through for those that reach a differing cell."""
@@ -65,8 +79,20 @@ class Expectation:
 
     @cached_property
     def difference(self) -> Difference:
-        """The output against the expectation."""
-        return difference(self.trace.output, self.expected, self.tolerance)
+        """The output against the expectation; a large one is computed block by block for it."""
+        output, expected = self.trace.output, self.expected
+        if output.shape != expected.shape or not self._overlaid:
+            return difference(output, expected, self.tolerance)
+        dtypes = dtype_name(output.dtype), dtype_name(expected.dtype)
+        with result_of(self.trace.plan) as pieces:
+            blocks = in_blocks(pieces, expected)
+            return compared(blocks, dtypes, (output.shape, expected.shape), self.tolerance)
+
+    @property
+    def _overlaid(self) -> bool:
+        """Whether the output lies over a file: its pages, once read, could not be let go."""
+        output = self.trace.output
+        return output.flags.writeable and mapped.mapping_of(output) is not None
 
     @property
     def equal(self) -> bool:
@@ -78,18 +104,22 @@ class Expectation:
         return different(actual, expected, self.tolerance)
 
     @cached_property
-    def apart(self) -> Flags:
-        """The differing cells, in the output's shape; shapes are equal."""
-        return self.differs(self.trace.output, self.expected)
-
-    @cached_property
     def entries(self) -> tuple[str, ...]:
         """Letters of the entries that reach a differing cell, of the first NAMED ones."""
-        comparable = self.difference.same_shape and self.expected.size <= EXPLAINED
-        return self._reaching(self.apart) if comparable and self.difference.different else ()
+        if not self.difference.same_shape or not self.difference.different:
+            return ()
+        apart = np.flatnonzero(self._held[1])
+        return self._reaching(apart if self.cells is None else self.cells[apart])
 
-    def _reaching(self, cells: Flags) -> tuple[str, ...]:
-        return tuple(name_of(n) for n, box in self._boxes if cells[_slices(box)].any())
+    def _reaching(self, cells: Indices) -> tuple[str, ...]:
+        """Letters of the entries that reach one of some flat cells, of the first NAMED ones."""
+        places = np.array(np.unravel_index(cells, self.expected.shape))
+        found = []
+        for number, box in self._boxes:
+            low, high = np.array(box, np.int64).reshape(-1, 2).T[:, :, None]
+            if ((low <= places) & (places < high)).all(axis=0).any():
+                found.append(name_of(number))
+        return tuple(found)
 
     def letter(self, at: tuple[int, ...]) -> str:
         """Letters of the entries that reach one cell of the output."""
@@ -103,7 +133,8 @@ class Expectation:
     def _boxes(self) -> list[tuple[int, Box]]:
         """Where the first NAMED entries end up in the output."""
         gathered = self.trace.kind == "gather"
-        entries = self.trace.entries(NAMED)
+        plan, count = self.trace.plan, min(NAMED, self.trace.entry_count)
+        entries = resolved_entries(plan, count, replayed=False)
         boxes = [(entry.number, entry.result if gathered else entry.target) for entry in entries]
         return [(number, box) for number, box in boxes if box is not None]
 
@@ -116,7 +147,7 @@ class Expectation:
         if self.equal or not self.looked:
             return ()
         exact, partial = list[Fit](), list[Fit]()
-        for cause, output in candidates(self.trace):
+        for cause, output in candidates(self.trace, self.cells):
             fit = self._fit(cause, output)
             if fit is not None:
                 (exact if fit.exact else partial).append(fit)
@@ -126,7 +157,35 @@ class Expectation:
     @property
     def looked(self) -> bool:
         """Whether causes are looked for at all."""
-        return self.expected.size <= EXPLAINED and not self.only_type
+        return not self.only_type and (self.difference.same_shape or not self._is_large)
+
+    @property
+    def _is_large(self) -> bool:
+        return max(self.expected.size, self.trace.output.size) > EXPLAINED
+
+    @cached_property
+    def cells(self) -> Indices | None:
+        """The flat cells on which causes are tried; None where they are all.
+
+        Differing ones, those that the first entries reach, and others spread over everything.
+        """
+        if not self._is_large:
+            return None
+        shape, size = self.expected.shape, self.expected.size
+        starts = [[start for start, _ in box] for _, box in self._boxes]
+        reached = np.ravel_multi_index(tuple(np.array(starts).T), shape) if starts else []
+        spread = np.linspace(0, size - 1, SPREAD).astype(np.int64)
+        return np.unique(np.concatenate([self.difference.sample, reached, spread]).astype(np.int64))
+
+    @cached_property
+    def _held(self) -> tuple[Array, Array]:
+        """The expected values where causes are tried, and which of them the output differs from."""
+        if self.cells is None:
+            apart = self.differs(self.trace.output, self.expected).reshape(-1)
+            return self.expected.reshape(-1), apart
+        expected = cells_of(self.expected, self.cells)
+        own = values_at(self.trace.plan, self.cells, self.trace.output.size)
+        return expected, self.differs(own, expected)
 
     @property
     def only_type(self) -> bool:
@@ -136,16 +195,18 @@ class Expectation:
 
     def _fit(self, cause: str, output: Array) -> Fit | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""
-        if output.shape != self.expected.shape:
+        if self.cells is None and output.shape != self.expected.shape:
             return None
-        wrong = self.differs(output, self.expected)
         if not self.difference.same_shape:
+            wrong = self.differs(output, self.expected)
             return None if wrong.any() else Fit(cause, 0, (), exact=True)
-        mended = self.apart & ~wrong
-        cells = int(np.count_nonzero(mended))
-        if not cells or np.count_nonzero(wrong & ~self.apart):
+        expected, apart = self._held
+        wrong = self.differs(output.reshape(-1), expected)
+        mended = np.flatnonzero(apart & ~wrong)
+        if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
-        return Fit(cause, cells, self._reaching(mended), exact=not wrong.any())
+        reached = self._reaching(mended if self.cells is None else self.cells[mended])
+        return Fit(cause, mended.size, reached, exact=not wrong.any())
 
     def sentences(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
@@ -161,6 +222,8 @@ class Expectation:
                  "entries": list(fit.entries)}
                 for fit in self.fits
             ]  # fmt: skip
+            if self.cells is not None:
+                found["tried"] = self.cells.size
         return found
 
 
@@ -179,7 +242,12 @@ def sentences(one: Expectation) -> list[str]:
     if one.only_type:
         return lines
     if not one.looked:
-        return [*lines, f"causes are looked for in answers of up to {EXPLAINED:,} cells"]
+        return [*lines, f"causes of another shape are looked for up to {EXPLAINED:,} cells"]
+    if one.cells is not None:
+        lines.append(
+            f"causes are tried on {one.cells.size:,} of the cells, {one.difference.sample.size:,} "
+            "of them differing ones"
+        )
     if not one.fits:
         return [*lines, "no rule set of compare and no common mistake gives the expected answer"]
     exact = one.fits[0].exact

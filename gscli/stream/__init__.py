@@ -5,6 +5,6 @@ and updates are looked at in blocks and let go again, so that memory stays flat 
 """
 
 from gscli.stream.patching import patch_in_place
-from gscli.stream.running import run_to_file, worth_streaming
+from gscli.stream.running import result_of, run_to_file, worth_streaming
 
-__all__ = ["patch_in_place", "run_to_file", "worth_streaming"]
+__all__ = ["patch_in_place", "result_of", "run_to_file", "worth_streaming"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -63,6 +63,17 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) 
                     progress(done, total)
         mapped.check_unchanged(*plan.inputs.values())
         return _mapped_output(file, dtype, plan.layout, len(header))
+
+
+@contextmanager
+def result_of(plan: JudgedPlan) -> Iterator[Iterator[Array]]:
+    """The result in pieces, in row-major order, each overwritten by the next one; no file is made.
+
+    Temporary files are where Python puts them.
+    """
+    mapped.release(*plan.inputs.values())
+    with ExitStack() as stack, temporary_files(None):
+        yield pieces(plan, output_dtype(plan), None, stack)
 
 
 def temporary_files(folder: str | None) -> AbstractContextManager[None]:
@@ -134,7 +145,7 @@ def _transposed(
     both = layout.addressing.entries + layout.addressing.window
     full = np.memmap(file, dtype, "r", 0, tuple(both[axis] for axis in order))
     for block in blocks(np.asarray(full).transpose([order.index(axis) for axis in wanted])):
-        yield np.frombuffer(block, np.uint8)
+        yield np.frombuffer(block, np.uint8).view(dtype)
         mapped.release(full)
 
 

@@ -126,25 +126,25 @@ def _box_list(box: Box) -> list[object]:
 ENTRIES_AT_ONCE = 1024
 
 
-def resolved_entries(plan: JudgedPlan, count: int) -> Iterator[Entry]:
-    """The first `count` entries in order.
+def resolved_entries(plan: JudgedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
+    """The first `count` entries in order; those of a scatter with old and new values if `replayed`.
 
     >>> import gscli
     >>> plan = gscli.trace("gather", {"data": [10, 20, 30], "indices": [-1]}).plan
     >>> [(entry.label, entry.target) for entry in resolved_entries(plan, 1)]
     [('a', ((2, 3),))]
     """
-    return _Resolver(plan, count).entries()
+    return _Resolver(plan, count).entries(replayed=replayed)
 
 
 class _Resolver:
     def __init__(self, plan: JudgedPlan, count: int) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self, *, replayed: bool) -> Iterator[Entry]:
         """All of them; ENTRIES_AT_ONCE are resolved together."""
         plan, count = self.plan, self.count
-        replay = Replay(plan, count) if self.layout.kind == "scatter" else None
+        replay = Replay(plan, count) if replayed and self.layout.kind == "scatter" else None
         for first in range(0, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.grid(first, last)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import gscli
+from shell import BARE, gscli
 
 CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")
 
@@ -126,6 +128,61 @@ def test_check_says_that_it_runs_nothing() -> None:
     done = gscli("check", *CALL, "--expect", "[1,2,3]")
     assert done.returncode == 2
     assert b"check runs nothing" in done.stderr
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A folder with a scatter into a file of 128 MiB, its answer and one with a mistake."""
+    rows = np.arange(32 << 20, dtype=np.float32).reshape(-1, 64)
+    at = np.arange(977, 400_000, 977).reshape(-1, 1)
+    at[5] = -3
+    new = np.full((len(at), 64), 0.5, np.float32)
+    for name, array in (("data", rows), ("at", at), ("new", new)):
+        np.save(tmp_path / f"{name}.npy", array)
+    for name, places in (("right", at), ("wrong", np.maximum(at, 0))):
+        want = rows.copy()
+        want[places[:, 0]] = new
+        np.save(tmp_path / f"{name}.npy", want)
+    return tmp_path
+
+
+def peak(words: tuple[str, ...], folder: Path) -> tuple[int, str, int]:
+    """Exit status, what is printed, and the most memory that the command took, in MiB."""
+    code = (
+        "import resource, subprocess, sys; "
+        "done = subprocess.run([sys.executable, '-m', 'gscli', *sys.argv[1:]]); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024); "
+        "sys.exit(done.returncode)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, cwd=folder, env=BARE, check=False
+    )
+    *told, size = done.stdout.decode().splitlines()
+    return done.returncode, "\n".join(told), int(size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [("-q",), ("-o", "out.npy")], ids=["no file", "to a file"])
+def test_large_files_are_held_against_each_other_block_by_block(
+    large: Path, more: tuple[str, ...]
+) -> None:
+    call = ("scatter-nd", "data.npy", "at.npy", "new.npy")
+    status, _, most = peak((*call, "--expect", "right.npy", *more), large)
+    assert (status, most < 112) == (0, True), most
+    status, told, most = peak((*call, "--expect", "wrong.npy", *more), large)
+    assert (status, most < 112) == (1, True), most
+    if "-q" not in more:
+        assert "128 of 33,554,432 cells differ from wrong.npy" in told
+        assert "causes are tried on 1,0" in told
+        assert "negative indices are read as 0 (entry f" in told
+
+
+@pytest.mark.slow
+def test_large_files_differ_block_by_block(large: Path) -> None:
+    status, told, most = peak(("diff", "right.npy", "wrong.npy"), large)
+    assert status == 1
+    assert "128 of 33,554,432 cells differ" in told
+    assert most < 112
 
 
 # gscli diff

@@ -92,6 +92,17 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("data takes no part in the reduction", "torch.scatter_reduce",
      {"input": BITS, "index": np.array([1, 1]), "src": np.array([2.0, 4.0])},
      {"dim": 0, "reduce": "sum"}, np.array([4.0, 6.0, 6.0, 7.0])),
+    ("it is computed in float16", "onnx.gather",
+     {"data": np.array([1 / 3, 2.0], np.float32), "indices": np.array([0, 1])}, {},
+     np.array([1 / 3, 2.0], np.float16).astype(np.float32)),
+    ("the reduction is computed in float64", "onnx.scatter_nd",
+     {"data": np.array([1.0], np.float32), "indices": np.array([[0], [0]]),
+      "updates": np.array([4e-8, 4e-8], np.float32)}, {"reduction": "add"},
+     np.array([1.0 + 8e-8], np.float32)),
+    ("the reduction is computed in float32", "onnx.scatter_nd",
+     {"data": np.array([2048.0], np.float16), "indices": np.array([[0], [0]]),
+      "updates": np.array([1.0, 1.0], np.float16)}, {"reduction": "add"},
+     np.array([2050.0], np.float16)),
     ("it is computed in float32", "onnx.scatter_nd",
      {"data": BITS, "indices": np.array([[1]]), "updates": np.array([1e-9])}, {"reduction": "add"},
      BITS),
@@ -115,6 +126,22 @@ def test_a_planted_mistake_is_named(planted: tuple[str, str, dict[str, Array], A
     found = told(name, inputs, attrs, expected)
     assert not found.equal
     assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])
+def test_a_planted_mistake_is_named_on_a_sample_of_a_large_answer(
+    planted: tuple[str, str, dict[str, Array], Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gscli.lab.expectation.EXPLAINED", 0)
+    cause, name, inputs, attrs, expected = planted
+    trace = gscli.trace(name, inputs, attrs)
+    found = Expectation(trace, expected, "want", Tolerance(0.0))
+    if trace.output.shape != expected.shape:
+        assert found.fits == ()
+        return
+    assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
+    assert any("causes are tried on" in line for line in found.sentences())
+    assert found.to_dict()["tried"] == expected.size
 
 
 def test_every_exact_fit_is_listed_and_rule_sets_are_among_them() -> None:

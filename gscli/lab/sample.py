@@ -1,0 +1,150 @@
+"""What a plan gives at some cells alone: the whole result is never made.
+
+So causes are tried on results too large to be made again for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gscli.base.arrays import Array, Flags, Indices, dtype_named
+from gscli.base.errors import InputRefused
+from gscli.files import mapped
+from gscli.kernel.reading import gather
+from gscli.kernel.routes import window_rows
+from gscli.kernel.writing import scatter
+from gscli.layout.axes import Policy, Tensor
+from gscli.layout.families import vectors
+from gscli.layout.layout import Fit, Layout
+from gscli.plan.plan import JudgedPlan, Plan
+from gscli.stream.rowfile import rows_of
+
+AT_ONCE = 1 << 20
+"""Addresses or updates that are looked at together."""
+
+
+def whole(plan: JudgedPlan) -> Array:
+    """All that a plan gives."""
+    layout = plan.layout
+    data = None if layout.data is None else plan.inputs[layout.data].reshape(layout.data_shape)
+    if layout.kind == "gather":
+        assert data is not None
+        return gather(plan, data)
+    return scatter(plan, data)
+
+
+def values_at(plan: JudgedPlan, cells: Indices, size: int) -> Array:
+    """The result at flat `cells`, which ascend, as one row; InputRefused for another `size`.
+
+    >>> from gscli.traces.trace import trace
+    >>> inputs = {"data": [1, 2, 3], "indices": [[0], [2], [0]], "updates": [10, 20, 30]}
+    >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
+    >>> values_at(found.plan, np.array([0, 1]), 3)
+    array([41,  2])
+    """
+    if plan.layout.output_size != size:
+        raise InputRefused("the result has another size", where=str(plan.layout.output_shape))
+    if plan.layout.kind == "gather":
+        return _gathered(plan, cells)
+    return whole(written_at(plan, cells))
+
+
+def _gathered(plan: JudgedPlan, cells: Indices) -> Array:
+    layout, addressing = plan.layout, plan.layout.addressing
+    assert layout.data is not None
+    places = np.unravel_index(cells, layout.result_shape) if layout.result_shape else ()
+    own = [places[addressing.order.index(axis)] for axis in range(len(places))]
+    depth = len(addressing.entries)
+    entries = _folded(own[:depth], addressing.entries, cells.size)
+    window = _folded(own[depth:], addressing.window, cells.size)
+    addresses, live = np.zeros(cells.size, np.int64), np.ones(cells.size, np.bool_)
+    for entry in np.unique(entries).tolist():
+        here = entries == entry
+        rows, exist, run = window_rows(plan, entry, entry + 1)
+        steps = window[here] // run
+        addresses[here] = rows[0, steps] * run + window[here] % run
+        if exist is not None:
+            live[here] = exist[0, steps]
+    found = cells_of(plan.inputs[layout.data], np.where(live, addresses, 0))
+    found[~live] = layout.fill
+    return found
+
+
+def cells_of(array: Array, cells: Indices) -> Array:
+    """Some flat cells of an array; of a file they are read, for a mapping would grow by far more.
+
+    >>> cells_of(np.array([[1, 2], [3, 4]]), np.array([3, 0]))
+    array([4, 1])
+    """
+    if mapped.file_of(array) is None:
+        return np.array(array.reshape(-1)[cells])
+    found = np.empty(cells.size, array.dtype)
+    rows = found.view(np.uint8).reshape(cells.size, array.itemsize)
+    rows_of(array, array.itemsize).take(cells, rows)
+    return found
+
+
+def _folded(places: list[Indices], shape: tuple[int, ...], count: int) -> Indices:
+    """Places in a grid as single numbers; all 0 in a grid without axes."""
+    if not shape:
+        return np.zeros(count, np.int64)
+    return np.asarray(np.ravel_multi_index(tuple(places), shape), np.int64)
+
+
+def written_at(plan: JudgedPlan, cells: Indices) -> JudgedPlan:
+    """The scatter of those updates alone that reach flat `cells`, into these as a row of data."""
+    layout = plan.layout
+    if layout.data is None:
+        dtype = np.dtype(object) if layout.dtype == "str" else dtype_named(layout.dtype)
+        data = np.full(cells.size, layout.fill, dtype)
+    else:
+        data = cells_of(plan.inputs[layout.data], cells)
+    parts = list(_reaching(plan, cells))
+    at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
+    updates = np.concatenate([plan.updates().reshape(-1)[:0], *(values for _, values in parts)])
+    inputs = {"data": data, "indices": at.reshape(-1, 1), "updates": updates}
+    return Plan(_row_layout(layout, data.size, at.size), inputs).judged()
+
+
+def _row_layout(layout: Layout, cells: int, count: int) -> Layout:
+    """The rules of a scatter for single cells of a row of data."""
+    assert layout.updates is not None
+    data = Tensor("data", (cells,), layout.dtype)
+    return layout._replace(
+        addressing=vectors(data, Tensor("indices", (count, 1), "int64")),
+        policy=Policy(),
+        data="data",
+        data_shape=(cells,),
+        output_shape=(cells,),
+        updates=layout.updates._replace(name="updates", fit=Fit.EXACT, value=None),
+    )
+
+
+def _reaching(plan: JudgedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
+    """Places among `cells` that entries write, and the updates, in entry order."""
+    layout, count = plan.layout, plan.layout.entry_count
+    if layout.moves_nothing:
+        return
+    updates = plan.updates()
+    block = max(AT_ONCE // layout.window_size, 1)
+    for first in range(0, count, block):
+        last = min(first + block, count)
+        rows, exist, run = window_rows(plan, first, last)
+        numbers, steps = np.nonzero(_met(rows, exist, cells, run))
+        if not numbers.size:
+            continue
+        flat = rows[numbers, steps][:, None] * run + np.arange(run)
+        places = np.minimum(np.searchsorted(cells, flat), cells.size - 1)
+        chosen = cells[places] == flat
+        grid = np.unravel_index(first + numbers, layout.addressing.entries or (1,))
+        view = updates if layout.addressing.entries else updates[None]
+        values = view[grid].reshape(len(numbers), -1, run)[np.arange(len(numbers)), steps]
+        yield places[chosen], values[chosen]
+
+
+def _met(rows: Indices, exist: Flags | None, cells: Indices, run: int) -> Flags:
+    """Which rows of windows hold one of the cells."""
+    met = np.isin(rows, np.unique(cells // run))
+    return met if exist is None else met & exist

@@ -1,0 +1,45 @@
+"""Values at some cells are those of the whole result, for every recorded call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gscli.base.errors import GscliError, InputRefused
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+from gscli.lab.answers import different
+from gscli.lab.cases import read_cases
+from gscli.lab.sample import values_at
+
+VECTORS = sorted((Path(__file__).parents[1] / "vectors").glob("*.jsonl"))
+EVERY = 4
+"""Of so many recorded cases one is tried."""
+
+
+@pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.stem)
+def test_values_at_some_cells_are_those_of_the_whole_result(path: Path) -> None:
+    rng = np.random.default_rng(5)
+    tried = 0
+    for number, case in enumerate(read_cases(str(path))):
+        if number % EVERY:
+            continue
+        try:
+            plan, output = execute(find(case.operator), case.inputs, case.attrs)
+        except GscliError:
+            continue
+        if not output.size:
+            continue
+        cells = np.unique(rng.integers(0, output.size, rng.integers(1, output.size + 1)))
+        found = values_at(plan, cells, output.size)
+        assert not different(found, output.reshape(-1)[cells]).any(), case.id
+        tried += 1
+    assert tried > 5
+
+
+def test_a_result_of_another_size_has_no_such_cells() -> None:
+    plan, _ = execute(find("gather"), {"data": np.arange(3), "indices": np.arange(2)}, {})
+    with pytest.raises(InputRefused, match="another size"):
+        values_at(plan, np.arange(2), 3)
