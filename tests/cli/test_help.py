@@ -138,7 +138,7 @@ OFFERS = {
     "gather d": "data/ d.safetensors",
     "show dat": "data/ data/x.npy",
     "help ex": "exit-codes",
-    "samples 67": "67-pictures",
+    "samples 79": "79-pictures",
     "samples pic": "pictures",
     "gather --dtype bf": "bfloat16",
     "convert --dtype float3": "float32",

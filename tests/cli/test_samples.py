@@ -206,7 +206,7 @@ def test_files_are_written_and_never_overwritten(
     written = {path.name for path in (target / "00-first-look").iterdir()}
     assert written == {path.name for path in ALL[0].folder.iterdir()}
     assert guarded(["samples", "first-look", "-o", str(target)]) == 73
-    assert "file exists" in capsys.readouterr().err
+    assert "the lesson is there already" in capsys.readouterr().err
     with pytest.raises(CannotWrite):
         lessons.copy(ALL[0], target)
 
