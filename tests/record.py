@@ -2,7 +2,7 @@
 
     python tests/record.py            everything
     python tests/record.py WHAT…      samples, one lesson (first-look), README, help, usage,
-                                      refusals, tables, views or compare
+                                      refusals, tables, code, views or compare
 
 Afterwards read `git diff`: a screen that changed is a change people see.
 """

@@ -4,6 +4,7 @@
     texts.py     help of every command, wrong usage, every operator's refusal
     scenes.py    traces whose pictures are kept
     drawn.py     pictures, explanations and comparisons
+    lines.py     what the lines of `--code` gave in the real frameworks
 
 `python tests/record.py` writes all of it anew; tests/test_recorded.py fails where a file is not
 what is made.
@@ -16,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from recording import drawn, sessions, texts
+from recording import drawn, lines, sessions, texts
 
 ROOT = Path(__file__).parents[2]
 Made: TypeAlias = Mapping[str, bytes]
@@ -69,5 +70,6 @@ def recordings() -> dict[str, Recording]:
         "refusals": Recording(texts.refusals),
         "tables": Recording(texts.article_tables),
         "views": Recording(drawn.views, "tests/golden/views/*"),
+        "code": Recording(lines.made),
         "compare": Recording(drawn.comparisons, "tests/golden/compare/*"),
     }

@@ -62,6 +62,8 @@ class Target(NamedTuple):
     """Whether sums of halves are made in float32 and rounded once."""
     bool_reductions: bool = True
     complex_order: bool = False
+    loads_few: bool = False
+    """Whether it has no arrays of other types at all, not even of indices."""
     bits_32: bool = False
     """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
@@ -204,6 +206,7 @@ TARGETS: dict[str, Target] = {
                 Native("every row against every entry", "dense", False, "refused",
                        _ops("add mul max min")),
             ),
+            bool_reductions=False, loads_few=True,
         ),
     )
 }  # fmt: skip

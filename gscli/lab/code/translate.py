@@ -68,8 +68,8 @@ def _untouched(meaning: Meaning, steps: Steps, inputs: dict[str, Value]) -> Valu
 def judge_types(meaning: Meaning, target: Target) -> None:
     """Raises Impossible where the target has no such element type."""
     named = meaning.named
-    for name in ("data", "updates"):
-        if name in named:
+    for name in named:
+        if name in ("data", "updates") or target.loads_few:
             kind = dtype_name(named[name].dtype)
             if kind not in target.dtypes:
                 raise Impossible(f"{target.title} has no {NAMED.get(kind, kind)} here")

@@ -1,0 +1,88 @@
+"""What the lines of `--code` gave in the real frameworks: tests/vectors/code.json.
+
+    GSCLI_PYTHONS='torch=/path/to/python jax=/path/to/python' python tests/record.py code
+
+runs the recorded cases of every operator in the targets that are named there, a case after the
+other in one process for each target; the rows of other targets stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from conftest import FRAMEWORKS, arguments, load_cases, operator_name
+
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+from gscli.lab.code.check import compared, lines_of
+from gscli.lab.code.code import written
+from gscli.lab.code.native import TARGETS
+
+FILE = "tests/vectors/code.json"
+PATIENCE = 30.0
+
+MOST = 60
+"""Cases of an operator; of more, this many from all over the list."""
+
+
+def sampled() -> dict[str, list[dict[str, Any]]]:
+    """The recorded cases with an answer, by operator."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for framework in FRAMEWORKS:
+        for case in load_cases(framework):
+            if case["expect"] == "output":
+                found.setdefault(operator_name(case), []).append(case)
+    return {name: cases[:: -(-len(cases) // MOST)] for name, cases in found.items()}
+
+
+def made() -> dict[str, bytes]:
+    """The table, with the rows of the targets that can be run here made anew."""
+    path = Path(__file__).parents[2] / FILE
+    table = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    pythons = dict(word.split("=", 1) for word in os.environ.get("GSCLI_PYTHONS", "").split())
+    for target in TARGETS:
+        if target in pythons:
+            table[target] = _row(target, pythons[target])
+    rows = [f"{json.dumps(name)}: {_lines(table[name])}" for name in TARGETS if name in table]
+    return {FILE: ("{\n" + ",\n".join(rows) + "\n}\n").encode()}
+
+
+def _lines(row: dict[str, Any]) -> str:
+    """A row with a line for each operator."""
+    operators = ",\n    ".join(
+        f"{json.dumps(k)}: {json.dumps(v)}" for k, v in row["operators"].items()
+    )
+    version = json.dumps(row["version"])
+    return f'{{\n  "version": {version},\n  "operators": {{\n    {operators}\n  }}\n}}'
+
+
+def _row(target: str, python: str) -> dict[str, Any]:
+    with lines_of(target, python, PATIENCE) as running:
+        assert running.hello is not None
+        operators = {name: _of(target, running, cases) for name, cases in sampled().items()}
+        return {"version": running.hello.version, "operators": operators}
+
+
+def _of(target: str, running: Any, cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was said of an operator's lines and what their runs gave, counted; odd runs by name."""
+    said: Counter[str] = Counter()
+    runs: Counter[str] = Counter()
+    odd: dict[str, str] = {}
+    for case in cases:
+        operator = find(operator_name(case))
+        plan, output = execute(operator, *arguments(case))
+        code = written(operator, plan, output, [TARGETS[target]])
+        (answer,) = code.answers
+        said[answer.verdict + " (composition)" * answer.composed] += 1
+        if answer.verdict == "none":
+            continue
+        result = compared(running.run(answer, code.inputs), output)
+        runs[result["result"]] += 1
+        if result["result"] not in ("equal", "not supported") and answer.verdict != "differs":
+            odd[case["id"]] = f"{result['result']}: {result.get('text', '')}"[:160]
+    found: dict[str, Any] = {"said": dict(sorted(said.items())), "runs": dict(sorted(runs.items()))}
+    return {**found, "odd": odd} if odd else found
