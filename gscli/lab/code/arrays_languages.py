@@ -194,7 +194,8 @@ TENSORFLOW = Language(
 
 _EVERY = (
     '{r} = mx.np.arange({rows}, dtype="int64").reshape(({rows}, 1, 1)) == {2}.reshape((1, -1, 1))\n'
-    "{r} = mx.np.where({r}, {1}.reshape((1, *{1}.shape)), mx.np.full((1, 1, 1), {identity}, dtype={dtype}))\n"
+    "{r} = mx.np.where({r}, {1}.reshape((1, *{1}.shape)), "
+    "mx.np.full((1, 1, 1), {identity}, dtype={dtype}))\n"
 )
 """For each row of data and each entry the update that the entry has for the row."""
 
