@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gscli.base.errors import ExitCode
 from gscli.cli.building import shared_help
+from gscli.cli.code_topic import code
 from gscli.cli.options import SHARED
 from gscli.cli.runtime_topics import RUNTIMES, findings
 from gscli.frameworks import ALIASES, NAMES, framework
@@ -192,6 +193,7 @@ def texts() -> dict[str, tuple[str, Callable[[], str]]]:
         "frameworks": ("whose operators there are, and under which names", frameworks),
         "json": ("documents in and out, errors as data", lambda: JSON),
         "porting": ("a wrong answer: where, and whose rule would give it", lambda: PORTING),
+        "code": ("the same call in other frameworks, exact or not", code),
         "differences": ("what surprises who comes from another framework", lambda: DIFFERENCES),
         "runtimes": ("asking installed runtimes, and how to write an adapter", lambda: RUNTIMES),
         "findings": ("what released runtimes answered, and how to see it", findings),

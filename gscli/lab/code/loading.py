@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
@@ -75,7 +76,8 @@ def _same_type(found: Array, array: Array) -> bool:
 def _is_used(line: str, text: str) -> bool:
     """Whether an import's name stands in the text; settings always do."""
     name = line.rpartition(" ")[2]
-    return not line.startswith(("import numpy", "import jax.numpy")) or f"{name}." in text
+    settles = not line.startswith(("import numpy", "import jax.numpy"))
+    return settles or re.search(rf"\b{name}\.", text) is not None
 
 
 def listed(array: Array) -> str:

@@ -199,7 +199,7 @@ TARGETS: dict[str, Target] = {
             ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"),
             (
                 Native("mx.np.take", "take", False, "border"),
-                Native("mx.npx.gather_nd", "cells", True, "refused"),
+                Native("mx.npx.gather_nd", "cells", True, "refused", ranked=True),
             ),
             (
                 Native("x[i, j] =", "cells", False, "unchecked", _ops("none")),

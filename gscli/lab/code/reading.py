@@ -110,15 +110,14 @@ def _cells(placing: Placing, place: Place, data: Value) -> Value:
     if count == 0:
         data = steps.reshape(data, (1, *data.shape))
         count = 1
-    cells = live_cells(steps, place)
+    cells, grid = live_cells(steps, place), place.grid
+    if place.native.ranked and not grid:
+        grid = (1,)
+        cells = [steps.reshape(cell, grid) for cell in cells]
     return steps.add(
-        "cells", "output", (*place.grid, *data.shape[count:]), data.dtype, data,
-        *_stacked(placing, cells, place.grid), count=count, grid=place.grid,
+        "cells", "output", (*grid, *data.shape[count:]), data.dtype, data,
+        *stacked(steps, placing.target.name, cells, grid), count=count, grid=grid,
     )  # fmt: skip
-
-
-def _stacked(placing: Placing, cells: list[Value], grid: Shape) -> list[Value]:
-    return stacked(placing.steps, placing.target.name, cells, grid)
 
 
 STACKED = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet": 0}

@@ -65,7 +65,7 @@ class _Writer:
     def _step(self, number: int, step: Step) -> list[str]:
         template = self._template(step)
         statement = template.startswith("{r} =")
-        named = self._named(number, step, statement=statement)
+        named = self._named(number, step, template, statement=statement)
         facts = self._facts(number, step, named)
         text = template.format(*[self.names[one.number] for one in step.operands], **facts)
         self.names[step.result.number] = named
@@ -82,10 +82,12 @@ class _Writer:
                 return templates[key]
         raise KeyError(f"no template for {step.form} {op}")
 
-    def _named(self, number: int, step: Step, *, statement: bool) -> str:
+    def _named(self, number: int, step: Step, template: str, *, statement: bool) -> str:
         """The wanted name, unless it stands for a value that is still read."""
         wanted = "output" if step.result.number == self.output.number else step.result.name
-        others = step.operands[1:] if statement else ()
+        others = step.operands if statement else ()
+        if template.startswith("{r} = {start}"):
+            others = step.operands[1:]
         for name in (wanted, *(f"{wanted}_{count}" for count in range(2, 99))):
             holder = self.bound.get(name)
             free = holder is None or self.last.get(holder, -1) <= number
