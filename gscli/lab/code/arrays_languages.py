@@ -16,6 +16,8 @@ _SHARED = {
     "divide": "{0} / {1}",
     "floor_divide": "{0} // {1}",
     "negative": "-{0}",
+    "power": "{0} ** {1}",
+    "sqrt": "{0} ** 0.5",
     "take": "{0}[{slices}{1}]",
     "cells": "{0}[{rest}]",
 }

@@ -38,6 +38,8 @@ TEMPLATES = {
     "divide": "{r} = Div ({0}, {1})",
     "floor_divide": "{r}_rest = Mod ({0}, {1})\n{r}_whole = Sub ({0}, {r}_rest)\n"
                     "{r} = Div ({r}_whole, {1})",
+    "power": "{r} = Pow ({0}, {1})",
+    "sqrt": "{r} = Sqrt ({0})",
     "negative": "{r} = Sub ({zero}, {0})",
     "transpose": "{r} = Transpose <perm = {listed}> ({0})",
     "expand": "{r} = Expand ({0}, {shape})",

@@ -34,6 +34,8 @@ OPENVINO = Language(
         "full": "ops.constant(np.full({shape}, {fill}))",
         "divide": "ops.divide({0}, {1})",
         "floor_divide": "ops.divide(ops.subtract({0}, ops.floor_mod({0}, {1})), {1})",
+        "power": "ops.power({0}, {1})",
+        "sqrt": "ops.sqrt({0})",
         "negative": "ops.subtract({zero}, {0})",
         "take": "ops.gather({0}, {1}, np.int64({axis}){batched})",
         "along": "ops.gather_elements({0}, {1}, {axis})",

@@ -13,8 +13,10 @@ from gscli.lab.code import forms
 from gscli.lab.code.meaning import Entries, Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
-from gscli.layout.axes import Axis, Beyond, Column, Following, Negative, Shape
+from gscli.layout.axes import Axis, Beyond, Column, Following, Narrow, Negative, Shape
 from gscli.plan.policy import legal_range
+
+_INT32_MAX = 2**31 - 1
 
 ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
@@ -159,6 +161,11 @@ class Placing:
         if found.negative and from_end and (not native.from_end or moves or skips):
             index = self._step("wrap", index, sizes=limits.sizes)
         alone = native.outside == "border" and not native.from_end and native.form != "cells"
+        if found.negative and policy.narrow is Narrow.UNSIGNED and isinstance(limits.highs, int):
+            # Read without its sign, an index below zero is the largest.
+            high = Literal(_INT32_MAX, index.dtype)
+            sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
+            index = self.steps.where(sign, index, limits.highs)
         if moves and not alone:
             index = self._step("clip", index, high=limits.highs)
         if not skips:

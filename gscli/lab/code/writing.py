@@ -37,6 +37,8 @@ class Writing:
         self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
         self.target, self.data, self.given = placing.target, data, updates
         self.composed = False
+        self.rule = REDUCTIONS.get(self.layout.reduction)
+        self.averages = self.rule is not None and self.rule.divisor is not None
         self.op = self._op()
         self.work = self._working_type()
 
@@ -47,7 +49,9 @@ class Writing:
         reduction = self.layout.reduction
         if reduction == "sub" and asked.op == "add" and not self._is_of_bool():
             updates = self._add("negative", updates)
-        if reduction == "mean" and not asked.mean:
+        if self.rule is not None and self.rule.meet is not None:
+            found = self._met(place, updates)
+        elif self.averages and not asked.mean:
             found = self._mean(place, base, updates)
         else:
             if not self.layout.include_self and reduction != "none" and not asked.leaves_out:
@@ -63,7 +67,9 @@ class Writing:
         complex_order = reduction in ("max", "min") and self.layout.dtype in dtypes.COMPLEX
         if complex_order and not self.target.complex_order:
             raise Impossible(f"{self.target.title} does not order complex numbers")
-        return "add" if reduction == "mean" else reduction
+        if self.rule is not None and self.rule.meet is not None:
+            return "mul"
+        return "add" if self.averages else reduction
 
     def _is_of_bool(self) -> bool:
         """Whether each step combines bool with bool."""
@@ -233,9 +239,27 @@ class Writing:
         sums = self._put(place, base, updates, Operation("add"))
         sums = steps.cast(sums, layout.dtype)
         counts = steps.cast(counts, layout.dtype)
+        if layout.reduction == "sqrt_n":
+            counts = self._add("sqrt", counts)
         whole = layout.dtype in dtypes.INTEGERS
         return steps.add("floor_divide" if whole else "divide", "output", sums.shape, sums.dtype,
                          sums, counts)  # fmt: skip
+
+    def _met(self, place: Place, updates: Value) -> Value:
+        """The product of each cell's updates, which data is divided by, or raised to."""
+        steps, layout, data = self.steps, self.layout, self.data
+        assert data is not None
+        whole = data.dtype not in (*dtypes.FLOATS, *dtypes.COMPLEX)
+        if data.dtype == "bool" or (layout.reduction == "pow" and whole):
+            raise Impossible("powers of whole numbers and bool have rules of JAX's own")
+        self.composed = True
+        kind = layout.accumulate or data.dtype
+        ones = steps.full(layout.view_shape, 1, kind, "output")
+        product = self._put(place, ones, steps.cast(updates, kind), Operation("mul"))
+        product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
+        data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
+        form = "power" if layout.reduction == "pow" else "divide"
+        return steps.add(form, "output", data.shape, data.dtype, data, product)
 
     # One operation.
 
