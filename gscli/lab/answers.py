@@ -82,11 +82,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Unsaid:
-    """A rule set that has no way to say the call: why, and whether it was asked for."""
+    """A rule set that has no way to say the call: why, and whether it was asked for.
+
+    `equivalent`: what gives the same there.
+    """
 
     label: str
     reason: str
     asked: bool
+    equivalent: str = ""
 
     @staticmethod
     def told(unsaid: Sequence[Unsaid]) -> list[str]:
@@ -98,7 +102,8 @@ class Unsaid:
         labels: dict[str, list[str]] = {}
         for one in unsaid:
             labels.setdefault(one.reason, []).append(one.label)
-        return [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
+        told = [f"{', '.join(names)} cannot say this: {why}" for why, names in labels.items()]
+        return [*told, *(f"{one.label}: {one.equivalent}" for one in unsaid if one.equivalent)]
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,12 @@ def document(comparing: Comparing) -> dict[str, object]:
             _row_document(comparing, group, row) for group in comparing.groups for row in group.rows
         ],
         "unsaid": [
-            {"label": one.label, "reason": one.reason, "asked": one.asked}
+            {
+                "label": one.label,
+                "reason": one.reason,
+                "asked": one.asked,
+                "equivalent": one.equivalent or None,
+            }
             for one in comparing.unsaid
         ],
     }

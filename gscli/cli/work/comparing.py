@@ -19,6 +19,7 @@ from gscli.cli.work.runtimes import Asked, judging
 from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
+from gscli.lab.equivalents import with_equivalents
 
 
 class Wanted(NamedTuple):
@@ -72,6 +73,7 @@ def compare_concept(
 
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)
+    comparing = with_equivalents(comparing)
     if settings.json is not None:
         sys.stdout.write(json.dumps(document(comparing)) + "\n")
     _draw_comparison(comparing, settings)
