@@ -126,8 +126,8 @@ def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> Numb
 
 def _summary(trace: Trace, shown: int) -> list[str]:
     found = counts(trace)
-    lines = [f"more than {COUNTED_CELLS:,} cells touched" if found is None else
-             counted_words(trace, found)]  # fmt: skip
+    too_often = f"cells are touched more than {COUNTED_CELLS:,} times, too often to count"
+    lines = [too_often if found is None else counted_words(trace, found)]
     rest = trace.entry_count - shown
     if rest > 0:
         lines.append(f"{counted(rest, 'more entry', 'more entries')}: --limit N")
