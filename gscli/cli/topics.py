@@ -7,8 +7,9 @@ from collections.abc import Callable
 from gscli.base.errors import ExitCode
 from gscli.cli.building import shared_help
 from gscli.cli.code_topic import code
+from gscli.cli.findings import findings
 from gscli.cli.options import SHARED
-from gscli.cli.runtime_topics import RUNTIMES, findings
+from gscli.cli.runtime_topics import RUNTIMES
 from gscli.frameworks import ALIASES, NAMES, framework
 
 EXIT_CODES: dict[ExitCode, str] = {

@@ -59,7 +59,10 @@ class Verdict:
 
 
 def read_cases(path: str) -> Iterator[Case]:
-    """The cases of a JSON Lines file, one at a time; ContentRefused names the line."""
+    """The cases of a JSON Lines file, or the one that is written out; ContentRefused names it."""
+    if path.lstrip().startswith("{"):
+        yield parse_case(path.encode("utf-8", "replace"), "the case")
+        return
     for number, line in enumerate(lines_of(path), 1):
         if line.strip():
             yield parse_case(line, f"{safe(path)} line {number}")

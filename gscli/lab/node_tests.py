@@ -117,18 +117,23 @@ def run_folder(folder: Path) -> Iterator[Outcome]:
         yield Outcome(name, safe(data_set.name), problem)
 
 
-def _judge(node: Node, data_set: Path) -> str:
+def inputs_of(node: Node, data_set: Path) -> dict[str, NDArray[Any]]:
+    """The inputs that a data set holds, by name; ContentRefused for another number."""
     operator = node.operator
     names = [item.name for item in operator.inputs]
     if node.inputs != len(names):
         raise ContentRefused(
             f"{operator.name} has {counted(node.inputs, 'input')}", valid=" ".join(names)
         )
-    inputs = {
+    return {
         name: _tensor(data_set / f"input_{number}.pb", name) for number, name in enumerate(names)
     }
+
+
+def _judge(node: Node, data_set: Path) -> str:
+    inputs = inputs_of(node, data_set)
     recorded = _tensor(data_set / "output_0.pb", "output")
-    answer = execute(operator, inputs, {**node.attrs, "opset": node.opset})[1]
+    answer = execute(node.operator, inputs, {**node.attrs, "opset": node.opset})[1]
     return difference(answer, recorded)
 
 

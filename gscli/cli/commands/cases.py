@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gscli.base.text import counted, safe
-from gscli.cli.building import tool
+from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.terminal import tell
+
+if TYPE_CHECKING:
+    from gscli.lab.runtimes.measuring import Measured
+    from gscli.lab.runtimes.packs import Pack
 
 MOST_CASES = 100_000
 
@@ -39,6 +44,14 @@ def cases(
             help="recorded cases, - for stdout, or a folder of ONNX node tests",
         ),
     ] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            help="how many of the rules the cases of others meet",
+            metavar="FOLDER|FILE.jsonl",
+            autocompletion=complete_file,
+        ),
+    ] = None,
     *,
     settings: Settings,
 ) -> int:
@@ -47,31 +60,56 @@ def cases(
     For a CI that cannot call gscli: ONNX node-test folders (model.onnx and test_data_set_0) or
     JSON Lines, the same for the same seed. Then a table: how many cases meet each rule (negative,
     border and bad indices, duplicates under each reduction, small indices, batches, nothing at
-    all). Without -o only the table. `gscli verify FILE.jsonl --on R` puts them to a runtime.
+    all), beside how many of ONNX's own node tests do; --measure puts another pack in their place.
+    Without -o only the table. `gscli verify FILE.jsonl --on R` puts cases to a runtime.
 
     \b
     Examples:
       gscli cases onnx.scatter-nd -o cases.jsonl
       gscli cases onnx --cases 300 -o node-tests
+      gscli cases onnx --measure my-node-tests
     """
-    from gscli.cli.work.drawing import save_text
-    from gscli.lab.runtimes import packs
+    from gscli.lab.runtimes.measuring import coverage_table, measured, onnx_node_tests
     from gscli.lab.runtimes.naming import operators_named
+    from gscli.lab.runtimes.packs import Pack
 
     chosen = dict.fromkeys(one for name in operators for one in operators_named(name))
-    made = [packs.Pack(operator, count, seed) for operator in chosen]
-    written = 0
-    if output is not None and (output.endswith(".jsonl") or output == "-"):
-        save_text(output, packs.lines(pack.trials for pack in made))
-        written = sum(len(pack.trials) for pack in made)
-    elif output is not None:
-        trials = {pack.operator.full_name: pack.trials for pack in made}
-        written = packs.write_node_tests(output, trials)
+    others = onnx_node_tests() if measure is None else measured(measure)
+    made = [Pack(operator, count, seed) for operator in chosen]
+    written = 0 if output is None else _write(made, output)
     if settings.json is not None:
-        table = {pack.operator.full_name: dict(sorted(pack.met.items())) for pack in made}
-        sys.stdout.write(json.dumps({"written": written, "rules": table}) + "\n")
+        sys.stdout.write(json.dumps(_document(made, others, written)) + "\n")
     elif output != "-":
-        sys.stdout.writelines(line + "\n" for line in packs.coverage_table(made))
+        sys.stdout.writelines(line + "\n" for line in coverage_table(made, others))
     if output not in (None, "-"):
         tell(f"{counted(written, 'case')} in {safe(output or '')}\n")
     return 0
+
+
+def _write(made: list[Pack], output: str) -> int:
+    """Write the packs as one file, or as node tests; how many cases that are."""
+    from gscli.cli.work.drawing import save_text
+    from gscli.lab.runtimes import packs
+
+    if output.endswith(".jsonl") or output == "-":
+        save_text(output, packs.lines(pack.trials for pack in made))
+        return sum(len(pack.trials) for pack in made)
+    return packs.write_node_tests(output, {one.operator.full_name: one.trials for one in made})
+
+
+def _document(made: list[Pack], others: Mapping[str, Measured], written: int) -> dict[str, object]:
+    """The JSON form: for each operator the rules with the cases that meet them."""
+    names = [pack.operator.full_name for pack in made]
+    return {
+        "written": written,
+        "rules": {pack.operator.full_name: dict(sorted(pack.met.items())) for pack in made},
+        "others": {
+            name: {
+                "name": others[name].name,
+                "cases": others[name].cases,
+                "rules": dict(sorted(others[name].met.items())),
+            }
+            for name in names
+            if name in others
+        },
+    }

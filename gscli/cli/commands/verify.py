@@ -27,7 +27,9 @@ def verify(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="CASES.jsonl...", help="recorded cases", autocompletion=complete_file
+            metavar="CASES.jsonl...",
+            help="recorded cases; a single one may stand here itself",
+            autocompletion=complete_file,
         ),
     ],
     only: Annotated[

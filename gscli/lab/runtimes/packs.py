@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -156,15 +156,3 @@ def _write_node_test(folder: Path, trial: Trial) -> None:
     for number, array in enumerate(trial.inputs.values()):
         files.save(str(data / f"input_{number}.pb"), array)
     files.save(str(data / "output_0.pb"), trial.expected.output)
-
-
-def coverage_table(packs: Iterable[Pack]) -> Iterator[str]:
-    """For each pack its rules, and how many cases meet each."""
-    for pack in packs:
-        met = pack.met
-        yield (
-            f"{pack.operator.full_name}: {len(pack.trials)} cases, "
-            f"{pack.covered} of {len(met)} rules"
-        )
-        for rule, count in sorted(met.items()):
-            yield f"  {count:5d}  {rule}"

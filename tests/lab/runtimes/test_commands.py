@@ -17,10 +17,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from gscli.cli.findings import FINDINGS, Finding
 from gscli.cli.guard import guarded
-from gscli.cli.runtime_topics import FINDINGS, Finding
+from gscli.frameworks import find
+from gscli.lab.cases import judge, parse_case
 from gscli.lab.runtimes.catalogue import NAMES
-from gscli.lab.runtimes.naming import operators_named
+from gscli.lab.runtimes.documents import values
+from gscli.lab.runtimes.trials import Result, Trial
 
 WRONG = f"{sys.executable} {Path(__file__).parent / 'wrong.py'}"
 needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
@@ -254,8 +257,12 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
     assert program == "gscli"
     assert words[at + 1].partition(":")[0] in NAMES
     monkeypatch.chdir(tmp_path)
-    if tool == "fuzz":
-        assert operators_named(words[0])
+    if tool == "verify":
+        case = parse_case(words[-1].encode(), finding.command)
+        assert judge(case).problem == ""
+        answer = Trial(find(case.operator), case.inputs, case.attrs).expected
+        told = values(answer.output) if isinstance(answer, Result) else answer.problem
+        assert finding.rules == told
         return
     code, out, err = gscli(tool, *words[:at], "--json")
     assert (code in (0, 1), err) == (True, "")
@@ -265,6 +272,12 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
     else:
         told = json.loads(re.sub(r"[a-z]+", r'"\g<0>"', finding.rules))
         assert _flat(told) == row["output"]["data"]
+
+
+def test_the_commands_of_findings_can_be_copied() -> None:
+    shown = gscli("help", "findings")[1].replace("\\\n", " ")
+    told = [shlex.split(line) for line in shown.splitlines() if line.startswith("  gscli ")]
+    assert told == [shlex.split(one.command) for one in FINDINGS]
 
 
 def test_the_topics_tell_what_the_commands_are() -> None:
