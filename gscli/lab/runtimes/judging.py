@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gscli.frameworks import find
 from gscli.lab.cases import Case, Verdict, difference
+from gscli.lab.runtimes.documents import values
 from gscli.lab.runtimes.process import Runtime
 from gscli.lab.runtimes.protocol import Answer
 
@@ -25,5 +26,5 @@ def _problem(answer: Answer, case: Case) -> str:
     if answer.output is None:
         return f"refused, recorded an answer: {answer.text}" if case.expect == "output" else ""
     if case.expect == "error" or case.output is None:
-        return "answered, the record is a refusal"
+        return f"answered {values(answer.output)}, the record is a refusal"
     return difference(answer.output, case.output)
