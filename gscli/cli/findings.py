@@ -278,7 +278,8 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         "OpenVINO 2026.4.1",
         "gscli compare scatter-elements '[1,2,3]' '[0,-10]' '[10,11]' --as openvino --on openvino",
-        "index out of range", "the process ends (SIGSEGV) or hangs: indices below -s are not checked",
+        "index out of range",
+        "the process ends (SIGSEGV) or hangs: indices below -s are not checked",
     ),
 )  # fmt: skip
 """Facts about releases, each seen by its own command."""
