@@ -87,7 +87,7 @@ def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate
             try:
                 with np.errstate(all="ignore"):
                     yield Candidate(cause, compute())
-            except GscliError:
+            except (GscliError, TypeError):  # NumPy has no such arithmetic for some types
                 continue
 
 
@@ -119,6 +119,7 @@ def _rule_sets(trial: Trial) -> Iterator[Candidate]:
 
 def _expresses(comparison: Comparison, trace: Trace) -> bool:
     fixed = all(trace.attributes.get(name) == value for name, value in comparison.fixed.items())
+    fixed = fixed and all(name in trace.inputs for name in comparison.inputs if name)
     return fixed and comparison.vectors == "last" and not comparison.from_zeros
 
 
@@ -172,7 +173,9 @@ _NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
 
 def _other_rules(trial: Trial) -> Iterator[tuple[str, Compute]]:
     layout = trial.trace.layout
-    for cause, (negative, beyond) in _POLICIES.items():
+    # These policies speak of numbers that name one row each; a wrapped window could end outside.
+    rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
+    for cause, (negative, beyond) in _POLICIES.items() if rows else ():
         yield cause, _under(trial, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return

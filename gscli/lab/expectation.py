@@ -111,9 +111,28 @@ class Expectation:
         apart = np.flatnonzero(self._held[1])
         return self._reaching(apart if self.cells is None else self.cells[apart])
 
+    @cached_property
+    def slices(self) -> int:
+        """How many slices, which entries move whole, hold a differing cell.
+
+        0 where entries move single cells, and of answers that are looked at on some cells alone.
+        """
+        layout = self.trace.layout
+        if layout.window_size == 1 or self.cells is not None or not self.difference.different:
+            return 0
+        depth, order = len(layout.addressing.entries), layout.addressing.order
+        if layout.kind == "gather":
+            shape, window = layout.result_shape, [axis >= depth for axis in order]
+        else:
+            shape = layout.view_shape
+            window = [one.column is None and one.entry is None for one in layout.axes]
+        whole = tuple(number for number, moves in enumerate(window) if moves)
+        return int(np.count_nonzero(self._held[1].reshape(shape).any(axis=whole)))
+
     def _reaching(self, cells: Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some flat cells, of the first NAMED ones."""
-        places = np.array(np.unravel_index(cells, self.expected.shape))
+        shape = self.expected.shape
+        places = np.array(np.unravel_index(cells, shape) if shape else np.empty((0, cells.size)))
         found = []
         for number, box in self._boxes:
             low, high = np.array(box, np.int64).reshape(-1, 2).T[:, :, None]
@@ -217,6 +236,7 @@ class Expectation:
         found = self.difference.to_dict() | {"held_against": self.name}
         if not self.equal:
             found["entries"] = list(self.entries)
+            found["slices"] = self.slices
             found["causes"] = [
                 {"cause": fit.cause, "exact": fit.exact, "cells": fit.cells,
                  "entries": list(fit.entries)}
@@ -237,8 +257,8 @@ def sentences(one: Expectation) -> list[str]:
     if found.equal:
         return [f"as expected: all {counted(found.total, 'cell')} of {one.name}"]
     lines = heading(found, one.name)
-    if one.entries:
-        lines.append(f"reached by {_entries(one.entries)}")
+    if found.different:
+        lines.append(_reach(one))
     if one.only_type:
         return lines
     if not one.looked:
@@ -279,6 +299,15 @@ def _shape(shape: Sequence[int]) -> str:
     return f"[{','.join(map(str, shape))}]"
 
 
+def _reach(one: Expectation) -> str:
+    """How many slices differ, and which entries reach a differing cell."""
+    slices = f"in {counted(one.slices, 'slice')}, " if one.slices else ""
+    total = counted(one.trace.entry_count, "entry", "entries")
+    if not one.entries:
+        return f"{slices}reached by none of {total}"
+    return f"{slices}reached by {len(one.entries):,} of {total}: {_letters(one.entries)}"
+
+
 def _where(fit: Fit) -> str:
     if not fit.entries:
         return ""
@@ -289,6 +318,9 @@ _LISTED = 8
 
 
 def _entries(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    word = "entry" if len(names) == 1 else "entries"
-    return f"{word} {', '.join(names[:_LISTED])}{more}"
+    return f"{'entry' if len(names) == 1 else 'entries'} {_letters(names)}"
+
+
+def _letters(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more

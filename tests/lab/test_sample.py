@@ -12,10 +12,13 @@ from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.answers import different
 from gscli.lab.cases import read_cases
+from gscli.lab.difference import Tolerance
+from gscli.lab.expectation import Expectation
 from gscli.lab.sample import values_at
+from gscli.traces.trace import Trace
 
 VECTORS = sorted((Path(__file__).parents[1] / "vectors").glob("*.jsonl"))
-EVERY = 4
+EVERY, HELD = 4, 29
 """Of so many recorded cases one is tried."""
 
 
@@ -37,6 +40,30 @@ def test_values_at_some_cells_are_those_of_the_whole_result(path: Path) -> None:
         assert not different(found, output.reshape(-1)[cells]).any(), case.id
         tried += 1
     assert tried > 5
+
+
+@pytest.mark.parametrize("path", VECTORS, ids=lambda path: path.stem)
+def test_any_recorded_call_can_be_held_against_an_answer(path: Path) -> None:
+    tried = 0
+    for number, case in enumerate(read_cases(str(path))):
+        if number % HELD:
+            continue
+        try:
+            operator = find(case.operator)
+            plan, output = execute(operator, case.inputs, case.attrs)
+        except GscliError:
+            continue
+        if not output.size:
+            continue
+        expected = output.copy()
+        expected.reshape(-1)[-1:] = output.reshape(-1)[:1]
+        found = Expectation(Trace(operator, plan, output), expected, "want", Tolerance(0.0))
+        assert found.sentences()
+        assert found.to_dict()["equal"] is (found.difference.different == 0)
+        moves = plan.layout.window_size != 1 and found.difference.different > 0
+        assert (found.slices > 0) == moves, case.id
+        tried += 1
+    assert tried
 
 
 def test_a_result_of_another_size_has_no_such_cells() -> None:
