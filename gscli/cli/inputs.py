@@ -11,7 +11,6 @@ from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.plan.masks import with_subscript, without_masks
 from gscli.plan.typing import Inputs, untyped_as
 
 _TOGETHER = (".npz", ".safetensors")
@@ -83,7 +82,11 @@ def loaded_inputs(
             max_bytes=limit,
         )  # fmt: skip
     else:
-        texts, attrs = with_subscript(operator, given.words, attrs)
+        texts: Mapping[str, object] = given.words
+        if operator.many is not None:
+            from gscli.plan.masks import with_subscript
+
+            texts, attrs = with_subscript(operator, texts, attrs)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
@@ -92,9 +95,13 @@ def loaded_inputs(
             for name, text in texts.items()
         }  # fmt: skip
     found = {name: item.array for name, item in loaded.items()}
-    arrays, sources, attrs = without_masks(operator, found, attrs)
+    sources = {name: name for name in found}
+    if operator.many is not None:
+        from gscli.plan.masks import without_masks
+
+        found, sources, attrs = without_masks(operator, found, attrs)
     return Inputs(
-        arrays,
+        found,
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
         attrs,

@@ -12,9 +12,8 @@ import re
 import struct
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as numpy_format
@@ -48,8 +47,7 @@ _OPAQUE = re.compile(r"[<|=]?(V[1-9]\d*|f1)")
 _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 
-@dataclass(frozen=True)
-class NpyHeader:
+class NpyHeader(NamedTuple):
     """What a .npy header says: `offset` is where the data begins."""
 
     dtype: np.dtype[Any]
@@ -58,14 +56,14 @@ class NpyHeader:
     offset: int
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """How many elements."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
         """How many bytes of data."""
-        return self.count * self.dtype.itemsize
+        return self.size * self.dtype.itemsize
 
 
 def parse_header(prefix: bytes, name: str) -> NpyHeader:
@@ -84,7 +82,7 @@ def read(content: Content, request: Request) -> Read:
     header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
     check_length(header, content.size, content.name)
     dtype = element_type(header.dtype, request.wish.dtype, content.name)
-    flat = content.array(dtype, header.count, header.offset)
+    flat = content.array(dtype, header.size, header.offset)
     return Read(arranged(flat, header, request.limit, content.name))
 
 

@@ -11,7 +11,6 @@ from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.errors import GscliWarning, Notice
 from gscli.base.text import counted
 from gscli.declare.signature import Signature
-from gscli.frameworks.duplicates import duplicate_notice
 from gscli.layout.layout import Layout
 from gscli.plan.adjusted import Adjusted, How, census
 from gscli.plan.plan import JudgedPlan
@@ -41,11 +40,19 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
     ['1 index wraps around the axis']
     """
     return [
-        *duplicate_notice(operator, plan),
+        *_written_twice(operator, plan),
         *_moved(operator, plan),
         *open_texts(plan),
         *changed_types(plan),
     ]
+
+
+def _written_twice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+    if plan.layout.kind == "gather":
+        return []
+    from gscli.frameworks.duplicates import duplicate_notice  # noqa: PLC0415  only scatters
+
+    return list(duplicate_notice(operator, plan))
 
 
 def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:

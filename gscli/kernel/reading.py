@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import take
+from gscli.kernel.steps import Lane, Step, few_addresses
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
-from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
@@ -28,6 +27,8 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
         step = Step(slice(None), *few, (slice(None),))
         take(rows, step, result.reshape(-1, form.run), layout.fill)
         return arranged(layout, result)
+    from gscli.kernel.routes import walk  # noqa: PLC0415  only for many entries
+
     route = walk(plan, tuning.block, ordered=False)
     items = result.reshape(*route.grid, form.run)
 

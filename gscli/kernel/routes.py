@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
 from gscli.kernel.addresses import waits
-from gscli.kernel.walks import CellWalk, ElementWalk, SharedWalk, SliceWalk, Step, Walk
+from gscli.kernel.steps import Step
+from gscli.kernel.walks import CellWalk, ElementWalk, SharedWalk, SliceWalk, Walk
 from gscli.layout.forms import cells
 from gscli.plan.plan import JudgedPlan
-
-FEW_ENTRIES = 1024
-"""Entries up to which a call takes longer than its work."""
 
 LARGER = 4
 """How many more entries a step may have where nobody stores their addresses."""
@@ -35,30 +32,6 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
     if not form.shares_entries:
         return SliceWalk(plan, form, block, ordered=ordered)
     return SharedWalk(plan, form, block)
-
-
-def few_addresses(plan: JudgedPlan) -> tuple[Indices, Flags | None] | None:
-    """The addresses of a call whose overhead counts for more than its work, all in one; or None."""
-    form, count = plan.layout.form, plan.layout.entry_count
-    if count > FEW_ENTRIES:
-        return None
-    if form.is_flat:
-        return plan.rows(0, count, form.steps)
-    if form.kind != "elements":
-        return None
-    coordinates, live = plan.coordinates(0, plan.raw(0, 0, count))
-    _, _, rows, inner = form.data
-    return coordinates * inner + _starts(form.result[1:], rows * inner), live
-
-
-@lru_cache(64)
-def _starts(grid: tuple[int, int, int], size: int) -> Indices:
-    """For each cell of an (outer, rows, inner) grid the address of row 0 of its column."""
-    outer, _, inner = grid
-    starts = np.arange(outer)[:, None, None] * size + np.arange(inner)
-    flat: Indices = np.broadcast_to(starts, grid).reshape(-1)
-    flat.flags.writeable = False
-    return flat
 
 
 def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.kernel import tuning
+from gscli.kernel.steps import Step
 from gscli.kernel.tuning import WHOLE, Share
-from gscli.kernel.walks import Step
 from gscli.layout.axes import Number
 
 Ufunc = Any

@@ -9,7 +9,7 @@ import numpy as np
 from gscli.base.arrays import Array, dtype_named
 from gscli.kernel.reductions import comparable
 from gscli.kernel.rows import as_items
-from gscli.kernel.walks import Region
+from gscli.kernel.steps import Region
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
-from gscli.kernel.addresses import Addresses, cells_of, resolved, rows_of
+from gscli.kernel.addresses import cells_of, resolved, rows_of
+from gscli.kernel.steps import Lane, Step
 from gscli.layout.forms import Form
 from gscli.plan.plan import JudgedPlan, positions
-
-Region: TypeAlias = tuple[Any, ...]
-Lane: TypeAlias = tuple[int, ...]
 
 COLUMNS = 64
 """Cells side by side that are addressed together where rows are wide."""
@@ -31,44 +28,6 @@ LONG_VECTOR = 1024
 
 MOST_LANES = 16
 """Lanes that many batches are dealt out to: a lane costs as much as a step or two."""
-
-
-class Step(NamedTuple):
-    """Addresses of rows within `base`, a range of data's rows, for one region of the result.
-
-    `live` has the shape of the addresses, or is None where all entries are. `region` indexes the
-    result's grid. Where there are several `parts`, `base` is that many equal ranges, each of which
-    takes the same addresses, counted from its own beginning; the first axis of the region counts
-    them.
-    """
-
-    base: slice
-    where: Addresses
-    live: Flags | None
-    region: Region
-    parts: int = 1
-
-    @property
-    def addresses(self) -> Indices:
-        """Row numbers within `base`; raises IndexRefused where an index number is out of range."""
-        return resolved(self.where)
-
-    def joined(self) -> Step:
-        """The same step as one part: with the addresses of all parts, counted from `base`."""
-        addresses = self.addresses
-        if self.parts == 1:
-            return self._replace(where=addresses)
-        shape = (self.parts, *addresses.shape)
-        size = (self.base.stop - self.base.start) // self.parts
-        starts = np.arange(self.parts).reshape(-1, *[1] * addresses.ndim) * size
-        live = None if self.live is None else np.broadcast_to(self.live, shape)
-        return self._replace(where=addresses + starts, live=live, parts=1)
-
-    @property
-    def live_addresses(self) -> Indices:
-        """The addresses within `base` of the entries that are live, one after the other."""
-        step = self.joined()
-        return step.addresses.reshape(-1) if step.live is None else step.addresses[step.live]
 
 
 class Walk(ABC):

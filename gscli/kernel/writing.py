@@ -9,11 +9,10 @@ import numpy as np
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
-from gscli.kernel.routes import few_addresses, walk
 from gscli.kernel.rows import combine, put
+from gscli.kernel.steps import Lane, Step, few_addresses
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.updates import UpdateRows
-from gscli.kernel.walks import Lane, Step
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
@@ -136,6 +135,8 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
 
 def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time."""
+    from gscli.kernel.routes import walk  # noqa: PLC0415  only for many entries
+
     route = walk(plan, tuning.block, ordered=True)
     updates = UpdateRows(plan, target.work.dtype, route.grid)
     if target.counts is not None:

@@ -14,7 +14,6 @@ from gscli.declare.signature import Signature, numbered
 from gscli.layout.axes import Tensor, TypeRefused
 from gscli.layout.layout import Layout
 from gscli.plan.limits import shape_limit
-from gscli.plan.masks import with_subscript, without_masks
 from gscli.plan.plan import Plan
 
 _VALUES_LIMIT = 64
@@ -31,7 +30,10 @@ def planned(
     max_bytes: int | None = None,
 ) -> Plan:
     """The plan of a call from Python: slices, masks and numbers are put in their places first."""
-    inputs, attrs = with_subscript(operator, inputs, attrs)
+    if operator.many is not None:
+        from gscli.plan.masks import with_subscript, without_masks  # noqa: PLC0415  few take them
+
+        inputs, attrs = with_subscript(operator, inputs, attrs)
     given = {name: as_array(value, name) for name, value in inputs.items()}
     attrs = without_count(operator, given, attrs)
     arrays, attrs = without_numbers(operator, given, attrs)

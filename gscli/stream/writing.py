@@ -18,7 +18,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
 from gscli.kernel.rows import stable_order
-from gscli.kernel.walks import Step
+from gscli.kernel.steps import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan

@@ -146,7 +146,7 @@ def test_headers_other_programs_write() -> None:
             held = HeldContent("x.npy", start + np.array([1.5, 2.5]).tobytes())
             header = npy.parse_header(held.prefix(npy.PREFIX_LIMIT), "x.npy")
             assert (header.dtype, header.shape, header.fortran) == (np.float64, (2,), False)
-            flat = held.array(header.dtype, header.count, header.offset)
+            flat = held.array(header.dtype, header.size, header.offset)
             array = npy.arranged(flat, header, 1000, "x.npy")
             assert array.tolist() == [1.5, 2.5]
             assert array.flags.aligned

@@ -20,8 +20,8 @@ from gscli.kernel import REDUCTIONS, Tuning, loops
 from gscli.kernel import tuning as sizes
 from gscli.kernel.replacing import last_writers
 from gscli.kernel.rows import as_items, combine, stable_order
+from gscli.kernel.steps import Step
 from gscli.kernel.tuning import Share, for_each
-from gscli.kernel.walks import Step
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 

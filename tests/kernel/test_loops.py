@@ -23,7 +23,7 @@ from gscli.frameworks import find
 from gscli.kernel import loops, rows, tuning
 from gscli.kernel.numbers import Column, Numbers
 from gscli.kernel.reading import gather
-from gscli.kernel.walks import Step
+from gscli.kernel.steps import Step
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 

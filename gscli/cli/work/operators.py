@@ -15,15 +15,14 @@ from gscli.cli.options import Settings
 from gscli.cli.terminal import tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
-from gscli.cli.work.expecting import Expected, tell_expectation
 from gscli.files import files
-from gscli.frameworks.duplicates import judged_part
 from gscli.frameworks.operator import Operator
 from gscli.traces.trace import Trace
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 if TYPE_CHECKING:
+    from gscli.cli.work.expecting import Expected
     from gscli.lab.expectation import Expectation
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -39,7 +38,7 @@ def run_operator(
     """
     began = time.perf_counter()
     check_requests(settings)
-    expected = Expected.asked(settings, words)
+    expected = _expected(settings, words)
     call = Call(operator, words, texts, settings)
     if settings.in_place:
         done = call.patched()
@@ -63,9 +62,7 @@ def run_operator(
     sys.stdout.write(shown)
     if settings.verbose:
         _tell_more(trace, time.perf_counter() - began)
-    if expectation is None:
-        return 0
-    return tell_expectation(expectation, settings, below=bool(shown), seen=wrong)
+    return _told(expectation, settings, below=bool(shown), seen=wrong)
 
 
 def explain_operator(
@@ -73,7 +70,7 @@ def explain_operator(
 ) -> int:
     """The formula and a line per entry."""
     check_requests(settings)
-    expected = Expected.asked(settings, words)
+    expected = _expected(settings, words)
     trace = Call(operator, words, texts, settings).traced()
     expectation = expected.of(trace) if expected else None
     pictures = _drawn_files(trace, settings, expectation)
@@ -82,7 +79,26 @@ def explain_operator(
         save_text(path, text)
     if settings.prints:
         sys.stdout.write(explained(trace, settings))
-    return 0 if expectation is None else tell_expectation(expectation, settings, below=True)
+    return _told(expectation, settings, below=True)
+
+
+def _expected(settings: Settings, words: list[str]) -> Expected | None:
+    if settings.expect is settings.rtol is settings.atol is None:
+        return None
+    from gscli.cli.work.expecting import Expected
+
+    return Expected.asked(settings, words)
+
+
+def _told(
+    expectation: Expectation | None, settings: Settings, *, below: bool, seen: int = 0
+) -> int:
+    """Say whether the answer is the expected one, if one is; the exit code."""
+    if expectation is None:
+        return 0
+    from gscli.cli.work.expecting import tell_expectation
+
+    return tell_expectation(expectation, settings, below=below, seen=seen)
 
 
 def _drawn_files(
@@ -149,6 +165,8 @@ def check_requests(settings: Settings) -> None:
 
 
 def _tell_more(trace: Trace, seconds: float) -> None:
+    from gscli.frameworks.duplicates import judged_part
+
     lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
     entries = counted(trace.entry_count, "entry", "entries")
     lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.layout)]

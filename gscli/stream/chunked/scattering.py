@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.errors import ContentRefused
 from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store
-from gscli.kernel.walks import Step
+from gscli.kernel.steps import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
