@@ -23,7 +23,7 @@ CELL, LINE, SIZE = 8.43, 20, 14
 
 MARGIN, LANES = 8, 24
 """Pixels around a figure, and around one with a crosshair."""
-_ASCENT = 15
+_ASCENT, _STROKE = 15, 10
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
@@ -81,8 +81,14 @@ def _line(line: Line, number: int, grid: Grid, inks: Inks) -> Iterator[str]:
                 f'<rect x="{grid.x(at):.2f}" y="{top}" width="{cells(text) * CELL:.2f}"'
                 f' height="{LINE}" fill="{ground}"/>'
             )
-        for word in re.finditer(r"[^ ]+", text):
+        for word in re.finditer(r"─+|[^ ─]+", text):
             place, length = at + cells(text[: word.start()]), cells(word[0]) * CELL
+            if word[0].startswith("─"):  # one stroke, which no renderer sets too short
+                yield (
+                    f'<rect x="{grid.x(place):.2f}" y="{top + _STROKE}" width="{length:.2f}"'
+                    f' height="1" fill="{ink or inks.ink}"/>'
+                )
+                continue
             words.append(
                 f'<text x="{grid.x(place):.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
                 f' lengthAdjust="spacingAndGlyphs"{_attributes(style, ink)}>'

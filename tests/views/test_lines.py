@@ -178,6 +178,19 @@ def test_words_of_a_figure_stand_at_their_own_places() -> None:
         assert lines[round(row)][round(column) :].startswith(one.text or "?")
 
 
+def test_strokes_are_drawn_and_not_written() -> None:
+    """A renderer without textLength would set a row of dashes too short."""
+    found = trace("onnx.gather_nd", {"data": np.zeros((99, 99)), "indices": [[0, 0], [98, 50]]})
+    drawn = picture(found, ViewOptions())
+    root = ET.fromstring(to_svg(drawn, "t"))
+    lines = ["".join(text for text, _ in line) for line in drawn.lines()]
+    strokes = [one.attrib for one in root.iter() if one.attrib.get("height") == "1"]
+    assert len(strokes) == sum("──" in line for line in lines) == 2
+    (long,) = {float(one["width"]) for one in strokes}
+    assert long == pytest.approx(max(line.count("─") for line in lines) * CELL, abs=0.01)
+    assert not any("─" in (one.text or "") for one in root.iter())
+
+
 def test_a_figure_has_title_and_description_and_no_ground() -> None:
     svg = to_svg(picture(sheets(), ViewOptions()), "a < b", "rows & columns", "dark")
     assert '<title id="title">a &lt; b</title>' in svg
