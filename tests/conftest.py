@@ -6,6 +6,7 @@ Both comparisons raise; neither returns a truth value that a test could forget t
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 from collections.abc import Iterable, Mapping
@@ -35,6 +36,9 @@ TOLERANCES = {
     "complex128": 1e-14,
 }
 
+
+# Programs that tests start would compile all of gscli anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background jobs ignore Ctrl-C and so would every program that a test interrupts.
