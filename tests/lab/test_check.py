@@ -15,8 +15,11 @@ from gscli.cli.guard import guarded
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.check import remarks
+from gscli.layout.axes import Negative, Policy
 from gscli.plan.inputs import without_count, without_numbers
 from gscli.plan.masks import without_masks
+from gscli.traces.entries import Entry
+from gscli.traces.trace import traced
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
@@ -144,3 +147,34 @@ def test_check_agrees_with_running(name: str) -> None:
             assert refused, world
             continue
         assert bool(kinds & {"index", "inputs"}) == refused, (str(world), kinds)
+
+
+def _is_moved(entry: Entry, policy: Policy) -> bool:
+    """Whether an entry's numbers mean anything but themselves, or a place counted from the end."""
+    turned = policy.negative is Negative.FROM_END
+    moved = any(
+        not (turned and one.how == "wrapped" and one.written + one.size == one.coordinate)
+        for one in entry.adjustments
+    )
+    cut = any(isinstance(number, float) and number != int(number) for number in entry.vector)
+    return moved or bool(entry.dropped) or (entry.live and cut)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_check_finds_what_the_trace_says_of_every_entry(name: str) -> None:
+    """Wrapped, clipped, skipped, partly outside: in the trace's status and among the findings."""
+    met = 0
+    for world in GOOD[name]()[:: len(GOOD[name]()) // 40 + 1]:
+        try:
+            found = traced(find(name), world.inputs, world.attrs)
+        except GscliError:
+            continue
+        policy = found.layout.policy
+        moved = any(_is_moved(entry, policy) for entry in found.entries(found.entry_count))
+        attrs = without_count(find(name), world.inputs, world.attrs)
+        tensors, attrs = without_numbers(find(name), world.inputs, attrs)
+        arrays, _, attrs = without_masks(find(name), tensors, attrs)
+        kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
+        assert ("moved" in kinds) == moved, (str(world), kinds)
+        met += 1
+    assert met, name
