@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
-from gscli.layout.axes import Axis, Beyond, Negative, Policy
+from gscli.layout.axes import Axis, Beyond, Negative, Policy, Shape
 from gscli.plan.plan import BLOCK, JudgedPlan
 from gscli.plan.policy import legal_range
 
@@ -57,8 +57,14 @@ def census(plan: JudgedPlan, listed: int) -> Census:
     counts: dict[How, int] = {}
     first: dict[How, list[Adjusted]] = {}
     for column, tame in enumerate(plan.tame):
-        for start in () if tame else range(0, plan.layout.entry_count, BLOCK):
-            numbers = plan.raw(column, start, start + BLOCK)
+        own = plan.own_column(plan.layout.addressing.columns[column])
+        stretched = own.size < plan.layout.entry_count  # a number stands for several entries
+        count = min(own.size, plan.layout.entry_count)
+        for start in () if tame else range(0, count, BLOCK):
+            if stretched:
+                numbers = own.reshape(-1)[start : start + BLOCK]
+            else:
+                numbers = plan.raw(column, start, start + BLOCK)
             coordinates, live = plan.coordinates(column, numbers)
             axis = plan.layout.axes[plan.layout.column_axes[column]]
             for how, flags in _kinds(numbers, coordinates, live, axis, plan.layout.policy):
@@ -68,9 +74,18 @@ def census(plan: JudgedPlan, listed: int) -> Census:
                 for place in places[: listed - len(told)].tolist():
                     left_out = how == "skipped"
                     coordinate = None if left_out else int(coordinates[place])
-                    told.append(_adjusted(plan, how, column, start + place, coordinate))
+                    entry = _first(own.shape, start + place, plan) if stretched else start + place
+                    told.append(_adjusted(plan, how, column, entry, coordinate))
     known = [how for how in HOWS if counts.get(how)]
     return Census({how: counts[how] for how in known}, {how: first[how] for how in known})
+
+
+def _first(own: Shape, number: int, plan: JudgedPlan) -> int:
+    """The first entry for which a number of a column that stretches stands."""
+    entries = plan.layout.addressing.entries
+    place = np.unravel_index(number, own) if own else ()
+    aligned = (0,) * (len(entries) - len(place)) + tuple(map(int, place))
+    return int(np.ravel_multi_index(aligned, entries)) if entries else 0
 
 
 def _kinds(

@@ -189,3 +189,18 @@ def test_python_warns_where_the_call_stands() -> None:
         warnings.simplefilter("error")
         gscli.scatter_nd([0, 0], [[0], [1]], [1, 2])
         gscli.numpy.take([1, 2, 3], [7], mode="clip")
+
+
+def test_a_number_that_stands_for_several_entries_is_counted_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data = "[[10,20,30],[40,50,60]]"
+    words = ["torch", "take-along-dim", data, "[[-1,3]]", "--dim=1"]
+    assert guarded([*words, "--json=output"]) == 0
+    told = capsys.readouterr().err
+    assert "2 indices wrap around the axis" in told
+    assert told.count("wraps to") == 2
+    assert guarded(["check", "jax", "at-get", data, "[[7],[1]]", "[5,0]"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["indices_0[0,0] = 7: is clipped to 1", "indices_1[0] = 5: is clipped to 2"]
+    assert lines[-1] == "2 findings"
