@@ -202,11 +202,17 @@ def _under(trial: Trial, layout: Layout) -> Compute:
 
 # --- other inputs or attributes for the same operator -------------------------------------------
 
+
+def _column_major(array: Array) -> Array:
+    """The numbers in column-major order, where a reader took them to be in row-major order."""
+    return array.reshape(-1, order="F").reshape(array.shape)
+
+
 _INDICES: dict[str, Change] = {
     "indices are counted from 1": lambda array: array - np.ones((), array.dtype),
     "the numbers of each index vector are read in reverse order": lambda array: array[..., ::-1],
     "index vectors lie along the first axis of indices": lambda array: np.moveaxis(array, 0, -1),
-    "indices are read in column-major order": lambda array: array.reshape(array.shape, order="F"),
+    "indices are read in column-major order": _column_major,
 }
 _UPDATES: dict[str, Change] = {
     "the first update is used for every entry": lambda array: np.broadcast_to(
@@ -214,9 +220,7 @@ _UPDATES: dict[str, Change] = {
     ),
     "updates are one entry late": lambda array: np.roll(array, 1, axis=0),
     "updates are one entry early": lambda array: np.roll(array, -1, axis=0),
-    "updates are read in column-major order": lambda array: array.reshape(-1, order="F").reshape(
-        array.shape
-    ),
+    "updates are read in column-major order": _column_major,
 }
 
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
@@ -265,6 +269,12 @@ def _other_attributes(trial: Trial) -> Iterator[tuple[str, Compute]]:
             for axis in range(rank):
                 if axis != value % max(rank, 1):
                     yield f"{name} is {axis}, not {value}", _attributed(trial, {name: axis})
+    given = trace.inputs.get("axis")
+    if given is not None and given.size == 1:
+        for axis in range(rank):
+            if axis != int(given.reshape(-1)[0]) % max(rank, 1):
+                change = partial(np.full_like, fill_value=axis)
+                yield f"axis is {axis}, not {given.reshape(-1)[0]}", _with(trial, "axis", change)
     if trace.attributes.get(_BATCHES):
         yield f"{_BATCHES} is ignored", _attributed(trial, {_BATCHES: 0})
 

@@ -210,3 +210,23 @@ def test_diff_holds_members_of_one_name_against_each_other(tmp_path: Path) -> No
     assert not document["equal"]
     assert [member["equal"] for member in document["members"]] == [True, False, False]
     assert document["members"][2] == {"name": "only", "equal": False, "missing": "B"}
+
+
+def test_diff_holds_containers_of_any_kind_against_each_other(tmp_path: Path) -> None:
+    np.savez(tmp_path / "two.npz", x=np.array([1, 2]), y=np.array([3.0]))
+    np.savez(tmp_path / "one.npz", x=np.array([1, 2]))
+    np.savez(tmp_path / "other.npz", z=np.array([1, 2]))
+    for name in ("x", "y"):
+        gscli("convert", f"two.npz::{name}", f"two.safetensors::{name}", cwd=tmp_path)
+    same = gscli("diff", "two.npz", "two.safetensors", cwd=tmp_path)
+    assert (same.returncode, same.stdout) == (0, b"x: equal: all 2 cells\ny: equal: all 1 cells\n")
+    fewer = gscli("diff", "one.npz", "two.npz", cwd=tmp_path)
+    assert fewer.returncode == 1
+    assert fewer.stdout.decode().splitlines()[-1] == "y is only in two.npz"
+    renamed = gscli("diff", "one.npz", "other.npz", cwd=tmp_path)
+    assert (renamed.returncode, renamed.stdout) == (0, b"equal: all 2 cells\n")
+    np.save(tmp_path / "x.npy", np.array([1, 2]))
+    which = gscli("diff", "x.npy", "two.npz", cwd=tmp_path)
+    assert which.returncode == 2
+    assert b"two.npz::x" in which.stderr
+    assert gscli("diff", "x.npy", "missing.npy", cwd=tmp_path).returncode == 66

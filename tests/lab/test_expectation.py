@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from conftest import Array
 
 import gscli
+from gscli.cli.guard import guarded
+from gscli.frameworks import find
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import Expectation
 
@@ -92,6 +95,22 @@ PLANTED: list[tuple[str, str, dict[str, Array], dict[str, Any], Array]] = [
     ("data takes no part in the reduction", "torch.scatter_reduce",
      {"input": BITS, "index": np.array([1, 1]), "src": np.array([2.0, 4.0])},
      {"dim": 0, "reduce": "sum"}, np.array([4.0, 6.0, 6.0, 7.0])),
+    ("updates are combined in reverse order", "onnx.scatter_nd",
+     {"data": np.array([0.0]), "indices": np.array([[0], [0], [0]]),
+      "updates": np.array([1.0, 2.0**53, -(2.0**53)])}, {"reduction": "add"}, np.array([1.0])),
+    ("updates are one entry late", "onnx.scatter_nd",
+     {"data": BITS, "indices": np.array([[0], [2], [3]]), "updates": np.array([1.0, 2.0, 3.0])},
+     {}, np.array([3.0, 5.0, 1.0, 2.0])),
+    ("indices are read in column-major order", "onnx.gather",
+     {"data": BITS, "indices": np.array([[0, 1], [2, 3]])}, {}, BITS[np.array([[0, 2], [1, 3]])]),
+    ("axis is 0, not -1", "onnx.gather",
+     {"data": SQUARE, "indices": np.array([1, 2, 0, 3])}, {"axis": -1}, SQUARE[[1, 2, 0, 3]]),
+    ("axis is 0, not 1", "openvino.gather",
+     {"data": SQUARE, "indices": np.array([1, 2, 0, 3]), "axis": np.array(1)}, {"opset": 8},
+     SQUARE[[1, 2, 0, 3]]),
+    ("the smaller of cell and update is kept", "onnx.scatter_nd",
+     {"data": DATA, "indices": ROWS, "updates": NEW - 110}, {"reduction": "max"},
+     scattered(DATA, WRAPPED, NEW - 110, np.minimum)),
     ("it is computed in float16", "onnx.gather",
      {"data": np.array([1 / 3, 2.0], np.float32), "indices": np.array([0, 1])}, {},
      np.array([1 / 3, 2.0], np.float16).astype(np.float32)),
@@ -126,6 +145,27 @@ def test_a_planted_mistake_is_named(planted: tuple[str, str, dict[str, Array], A
     found = told(name, inputs, attrs, expected)
     assert not found.equal
     assert cause in [fit.cause for fit in found.fits if fit.exact], found.sentences()
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])
+def test_the_command_names_a_planted_mistake(
+    planted: tuple[str, str, dict[str, Array], dict[str, Any], Array],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    cause, name, inputs, attrs, expected = planted
+    words = find(name).command_line.split()[1:]
+    for key, array in (inputs | {"want": expected}).items():
+        np.save(f"{key}.npy", array)
+    words += [f"{key}.npy" for key in inputs]
+    for key, value in attrs.items():
+        words += [f"--{key.replace('_', '-')}", str(value)]
+    assert guarded([*words, "--expect", "want.npy", "--rtol", "0", "--width", "200"]) == 1
+    told = capsys.readouterr().out
+    assert "the expected answer is what you get when\n" in told
+    assert f"\n  {cause}" in told
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted[0])

@@ -129,12 +129,12 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     """Hold B against A, member by member where both are containers; 1 where anything differs."""
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.work.showing import members_of
+    from gscli.cli.work.showing import held_by
     from gscli.lab.difference import difference
     from gscli.lab.expectation import heading, typed_as
 
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
-    listed = [members_of(text, limit) for text in (first, second)]
+    listed = [held_by(text, limit) for text in (first, second)]
     pairs = _pairs(first, second, listed)
     tolerance = tolerance_of(settings)
     rows, equal = list[dict[str, object]](), True
@@ -175,6 +175,8 @@ def _pairs(
     if one is None or other is None:
         return [("", first, second)]
     names = [[member.name for member in side] for side in (one, other)]
+    if ([""] in names) or len(one) == len(other) == 1:
+        return [("", first, second)]
     return [
         (name, f"{first}::{name}" if name in names[0] else None,
          f"{second}::{name}" if name in names[1] else None)

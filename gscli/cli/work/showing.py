@@ -50,14 +50,21 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
 
 def members_of(text: str, limit: int) -> list[files.Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
+    found = held_by(text, limit)
+    if found is None:
+        return None
+    lone = len(found) == 1 and not commits_of(text) and not is_model(text)
+    return None if lone else found
+
+
+def held_by(text: str, limit: int) -> list[files.Member] | None:
+    """The tensors of a file or store named without `::`; None for anything else."""
     source = files.Source.parse(text)
     if source.kind != "file" or source.member is not None:
         return None
     if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
         return None
-    found = files.members(source.path, max_bytes=limit)
-    lone = len(found) == 1 and not commits_of(source.path) and not is_model(text)
-    return None if lone else found
+    return files.members(source.path, max_bytes=limit)
 
 
 def commits_of(path: str) -> list[Commit]:
