@@ -4,20 +4,66 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from gscli.base.errors import CannotRead, ExitCode, UsageError
+from gscli.base.errors import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python
 
 if TYPE_CHECKING:
-    from gscli.lab.runtimes.fuzz import Report
+    from gscli.frameworks.operator import Operator
+    from gscli.lab.runtimes.fuzz import Report, Wishes
+    from gscli.lab.runtimes.process import Runtime
 
 MOST_CASES = 10_000_000
+USUAL_CASES = 500
+
+Operators: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[OP...]", help="onnx.scatter-nd, or a framework; else all the runtime has"
+    ),
+]
+Cases: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        help=f"calls in all (default {USUAL_CASES}, or as many as --time allows)", metavar="N",
+        min=1, max=MOST_CASES, show_default=False,
+    ),
+]  # fmt: skip
+Seed: TypeAlias = Annotated[int, typer.Option(help="the same seed asks the same", metavar="N")]
+Seconds: TypeAlias = Annotated[
+    float,
+    typer.Option("--time", help="stop after SECONDS", metavar="SECONDS", min=0, show_default=False),
+]
+Repeat: TypeAlias = Annotated[
+    int, typer.Option(help="ask each call N times and compare the answers", metavar="N", min=1)
+]
+Known: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--except", help="known differences, a line each", metavar="FILE",
+        autocompletion=complete_file,
+    ),
+]  # fmt: skip
+Output: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE.jsonl|FOLDER",
+        help="the smallest calls as recorded cases, or as ONNX node tests",
+    ),
+]  # fmt: skip
+Junit: TypeAlias = Annotated[str | None, typer.Option(help="also a JUnit report", metavar="FILE")]
+Strict: TypeAlias = Annotated[
+    bool, typer.Option("--strict", help="also fail where the rules refuse or leave open")
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")]
 
 
 def build() -> Any:
@@ -26,51 +72,19 @@ def build() -> Any:
 
 
 def fuzz(
-    operators: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[OP...]", help="onnx.scatter-nd, or a framework; else all the runtime has"
-        ),
-    ] = None,
+    operators: Operators = None,
     on: On = "",
     python: Python = None,
-    cases: Annotated[
-        int, typer.Option(help="calls in all", metavar="N", min=1, max=MOST_CASES)
-    ] = 500,
-    seed: Annotated[int, typer.Option(help="the same seed asks the same", metavar="N")] = 7,
-    seconds: Annotated[
-        float,
-        typer.Option(
-            "--time", help="stop after SECONDS", metavar="SECONDS", min=0, show_default=False
-        ),
-    ] = 0.0,
-    repeat: Annotated[
-        int, typer.Option(help="ask each call N times and compare the answers", metavar="N", min=1)
-    ] = 1,
+    cases: Cases = None,
+    seed: Seed = 7,
+    seconds: Seconds = 0.0,
+    repeat: Repeat = 1,
     patience: Patience = PATIENCE,
-    known: Annotated[
-        str | None,
-        typer.Option(
-            "--except",
-            help="known differences, a line each",
-            metavar="FILE",
-            autocompletion=complete_file,
-        ),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE.jsonl|FOLDER",
-            help="the smallest calls as recorded cases, or as ONNX node tests",
-        ),
-    ] = None,
-    junit: Annotated[str | None, typer.Option(help="also a JUnit report", metavar="FILE")] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="also fail where the rules refuse or leave open")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
+    known: Known = None,
+    output: Output = None,
+    junit: Junit = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
     *,
     settings: Settings,
 ) -> int:
@@ -89,29 +103,51 @@ def fuzz(
     """
     from gscli.cli.work.runtimes import judging
     from gscli.lab.runtimes.fuzz import Wishes
-    from gscli.lab.runtimes.fuzz import fuzz as put
-    from gscli.views.progress_bar import Progress
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
-    wishes = Wishes(cases, seconds, seed, repeat)
+    wishes = Wishes(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _lines(known)
-    with (
-        judging(on, python, patience, operators or ()) as (runtime, chosen),
-        Progress("calls", None if seconds else cases, quiet=quiet) as progress,
-    ):
-
-        def watch(report: Report) -> None:
-            kinds = counted(len(report.differences), "kind")
-            rate = report.cases / max(report.seconds, 1e-3)
-            progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s")
-
-        report = put(runtime, chosen, wishes, accepted, watch)
+    for path in (junit, output if str(output).endswith(".jsonl") else None):
+        _has_a_folder(path)
+    with judging(on, python, patience, operators or ()) as (runtime, chosen):
+        report = _watched(runtime, chosen, wishes, accepted, quiet=quiet)
     _tell(report, settings, strict=strict, quiet=quiet)
     _save(report, output, junit, strict=strict)
     if report.interrupted:
         return ExitCode.INTERRUPTED
     return int(bool(report.failures(strict=strict)))
+
+
+def _watched(
+    runtime: Runtime,
+    operators: Sequence[Operator],
+    wishes: Wishes,
+    known: Sequence[str],
+    *,
+    quiet: bool,
+) -> Report:
+    """The calls, with their rate, the kinds found and the time left on a terminal."""
+    from gscli.lab.runtimes.fuzz import fuzz as put
+    from gscli.views.progress_bar import Progress
+
+    total = None if wishes.seconds else wishes.cases
+    with Progress("calls", total, quiet=quiet) as progress:
+
+        def watch(report: Report) -> None:
+            kinds = counted(len(report.differences), "kind")
+            rate = report.cases / max(report.seconds, 1e-3)
+            left = max(wishes.seconds - report.seconds, 0)
+            more = f", {left:.0f} s left" if wishes.seconds else ""
+            progress.update(report.cases, label=f"{kinds} of differences, {rate:.0f}/s{more}")
+
+        return put(runtime, operators, wishes, known, watch)
+
+
+def _has_a_folder(path: str | None) -> None:
+    """Refuse a file to be written whose folder is not there before hours of work, not after."""
+    if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
+        raise CannotWrite("there is no folder for this", where=safe(path))
 
 
 def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool) -> None:

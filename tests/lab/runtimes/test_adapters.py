@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -42,6 +43,13 @@ def fuzzed(name: str, cases: int) -> Report:
 def needs(package: str) -> pytest.MarkDecorator:
     missing = find_spec(package) is None
     return pytest.mark.skipif(missing, reason=f"{package} is not installed")
+
+
+@pytest.mark.skipif(os.environ.get("CI") != "true", reason="the gate has all, others may not")
+def test_the_gate_asks_numpy_onnx_and_onnxruntime() -> None:
+    """Where the tests below are skipped nothing is asked; the gate must not be such a place."""
+    found = {one.adapter.name: one.version for one in installed()}
+    assert all(found[name] for name in ("numpy", "onnx", "onnxruntime")), found
 
 
 @pytest.mark.parametrize("name", ALL)

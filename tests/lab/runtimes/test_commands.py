@@ -167,6 +167,15 @@ def test_interrupted_it_tells_what_was_done() -> None:
     assert "0 kinds of failures" in out
 
 
+def test_time_alone_sets_no_number_of_calls() -> None:
+    code, out, _ = gscli("fuzz", "onnx.gather", "--on", WRONG, "--time", "1.5", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert 1.0 < found["seconds"] < 60
+    code, out, _ = gscli("fuzz", "onnx.gather", "--on", WRONG, "--time", "60", "--cases", "3")
+    assert (code, "3 cases" in out) == (0, True)
+
+
 def test_runtimes_are_listed_and_introduced() -> None:
     code, out, _ = gscli("runtimes")
     assert code == 0
@@ -200,6 +209,8 @@ def test_gscli_agrees_with_itself_as_a_peer() -> None:
         (("fuzz", "--on", "numpy", "--cases", "0"), 2),
         (("fuzz", "--on", "numpy", "--python", "/nowhere/python"), 66),
         (("fuzz", "--on", "numpy", "--except", "/nowhere/file"), 66),
+        (("fuzz", "--on", "numpy", "-o", "/nowhere/found.jsonl"), 73),
+        (("fuzz", "--on", "numpy", "--junit", "/nowhere/report.xml"), 73),
         (("runtimes", "--adapter", "nunpy"), 2),
         (("runtimes", "numpy", "--serve"), 2),
         (("runtimes", "--python", "/nowhere/python"), 66),
