@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from io import StringIO
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
@@ -53,7 +52,7 @@ class Drawn(ABC):
     """Something that draws itself as finished lines at any width."""
 
     def __init__(self, options: ViewOptions) -> None:
-        self.options = replace(options, width=max(options.width, NARROWEST))
+        self.options = options._replace(width=max(options.width, NARROWEST))
 
     @abstractmethod
     def draw(self, width: int) -> list[Line]:

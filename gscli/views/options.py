@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
@@ -12,8 +11,7 @@ NARROWEST = 40
 """The smallest width that is honoured."""
 
 
-@dataclass(frozen=True)
-class ViewOptions:
+class ViewOptions(NamedTuple):
     """What the user and the terminal ask for. None: the view decides.
 
     `color` "none" draws text only, as in a pipe; a terminal with NO_COLOR is palette "mono", which

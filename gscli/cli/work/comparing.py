@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -103,7 +102,7 @@ def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
         from gscli.views.words.answers import Answers
 
         options = view_options(settings)
-        answers = Answers(comparing, replace(options, utf8=options.utf8 and not settings.plain))
+        answers = Answers(comparing, options._replace(utf8=options.utf8 and not settings.plain))
         sys.stdout.write(answers.summary(listed=not answers.columns) + "\n")
     elif settings.prints:
         options = view_options(settings)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
@@ -62,7 +61,7 @@ def _figures(
     if settings.step is None:
         whole = picture(trace, options, expectation=expectation)
         return {path: to_svg(whole, title, told, settings.theme)}
-    steps = frames(trace, replace(options, crosshair=True))
+    steps = frames(trace, options._replace(crosshair=True))
     if settings.step != "all":
         number = _step_number(settings.step)
         frame = frame_number(steps, number)

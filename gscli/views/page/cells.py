@@ -144,7 +144,7 @@ class LetterCells(Cells):
     """Cells of a question: the entries, and not what becomes of them."""
 
     def __init__(self, sheet: Sheet, _skipped: Collection[int]) -> None:
-        super().__init__(replace(sheet, subject=replace(sheet.subject, signs={})), ())
+        super().__init__(replace(sheet, subject=sheet.subject._replace(signs={})), ())
 
 
 class BareCells(Cells):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TypeAlias
@@ -186,7 +186,7 @@ class Scene:
                     used.add(cell)
         if subject.role == "updates":
             signs: dict[Cell, How] = dict.fromkeys(found.keys() - used, "skipped")
-            subject = replace(subject, signs=signs)
+            subject = subject._replace(signs=signs)
         return Sheet(subject, seen, lensed, texts, found)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.window import Window
@@ -17,8 +16,7 @@ MOST_PADDING = 1.7
 """Columns are as wide as the widest while that makes a row no more than so many times wider."""
 
 
-@dataclass
-class Measures:
+class Measures(NamedTuple):
     """Per candidate column: width of letters and number, width of the sign behind."""
 
     widths: list[int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -142,7 +141,7 @@ class Picture(Drawn):
             return found
         boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
         expected = Expected(held.expected, held.differs, boxes)
-        return [replace(one, expected=expected) if one.role == "output" else one for one in found]
+        return [one._replace(expected=expected) if one.role == "output" else one for one in found]
 
     def _counted(self, width: int) -> list[Line]:
         """How many cells were read or changed, where every entry is at hand."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,8 +32,7 @@ def subjects_after(
         if entry.change is not None
     }
     return [
-        replace(
-            _unfinished(trace, one, done) if one.role == "output" else one,
+        (_unfinished(trace, one, done) if one.role == "output" else one)._replace(
             unlit=whole,
             steps=between if one.role == "output" else {},
             dim_rest=True,
@@ -45,11 +43,11 @@ def subjects_after(
 
 def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject:
     if trace.kind == "gather":
-        return replace(output, blank=True, patches=tuple(_read(trace, done)))
+        return output._replace(blank=True, patches=tuple(_read(trace, done)))
     first, last = start(trace), done[-1:]
     earlier = tuple(_written(trace, done[:-1]))
     patches = earlier + tuple(_written(trace, last))
-    return replace(output, array=first, patches=patches, before=Before(first, earlier))
+    return output._replace(array=first, patches=patches, before=Before(first, earlier))
 
 
 GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
@@ -60,8 +58,7 @@ def grids(trace: Trace, found: Sequence[Subject]) -> list[Subject]:
     """Tensors as they stand beside the table of entries: letters at the heads, was and is."""
     scatters = trace.kind == "scatter"
     return [
-        replace(
-            one,
+        one._replace(
             letters=(one.role == "output") is scatters,
             before=one.before or (Before(start(trace)) if scatters else None),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gscli.base.arrays import Array
@@ -46,8 +46,7 @@ class Before(NamedTuple):
     patches: tuple[Patch, ...] = ()
 
 
-@dataclass(frozen=True)
-class Subject:
+class Subject(NamedTuple):
     """One tensor with its marks.
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the
@@ -62,17 +61,17 @@ class Subject:
     """
 
     name: str
-    array: Array = field(repr=False)
+    array: Array
     role: Role | None = None
     marks: tuple[Mark, ...] = ()
-    signs: Mapping[tuple[int, ...], How] = field(default_factory=dict)
+    signs: Mapping[tuple[int, ...], How] = MappingProxyType({})
     last_wins: bool = False
     batch: int = 0
     dim_rest: bool = False
     unlit: Subject | None = None
     patches: tuple[Patch, ...] = ()
     blank: bool = False
-    steps: Mapping[int, tuple[Array, Array]] = field(default_factory=dict)
+    steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: Before | None = None
     expected: Expected | None = None
     letters: bool = False

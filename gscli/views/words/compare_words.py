@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 
 from gscli.base.arrays import Array, dtype_name
@@ -31,7 +30,7 @@ def comparison_words(comparing: Comparing, options: ViewOptions) -> str:
     >>> print(comparison_words(found, ViewOptions()).splitlines()[3])
     ONNX Gather-13 refuses: entry b is 5, index out of range, legal: -2 to 1.
     """
-    plain = replace(options, utf8=False)
+    plain = options._replace(utf8=False)
     signs = signs_of(plain)
     lines = _Words(comparing, Answers(comparing, plain)).lines()
     return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"

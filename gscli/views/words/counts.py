@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ COUNTED_ENTRIES = 10_000
 COUNTED_CELLS = 1 << 20
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(NamedTuple):
     """Over the first `entries` entries; `changed` is None where too many cells were touched.
 
     `lost`: updates of windows partly outside that were dropped; `skipped` entries do not count.
