@@ -124,7 +124,7 @@ def test_replaying_the_trace_gives_the_output(name: str) -> None:
     """What an entry is said to have changed is what happened: old and new, entry by entry."""
     for _, run in runs(name):
         layout, output = run.layout, run.output
-        if layout.reduction == "mean" or layout.accumulate or layout.dtype == "str":
+        if run.averages or layout.accumulate or layout.dtype == "str":
             continue
         if layout.data is not None:
             replayed = run.inputs[layout.data].reshape(output.shape).copy()

@@ -31,9 +31,13 @@ FILES = {
     "half.npy": np.array([0, 1.5]),
     "u64.npy": np.array([0, 2**64 - 1], np.uint64),
     "-odd.npy": np.array([0.0]),
+    "two words.npy": np.array([7.5, 8]),
 }  # fmt: skip
 WRITTEN = [
     "gscli gather '[10,20,30]' -- -9",
+    "gscli gather '[10, 20, 30]' '[ 7 ]'",
+    "gscli gather 'two words.npy' '[7]'",
+    "gscli scatter-nd f32.npy idx.npy 'two words.npy'",
     "gscli numpy take '[1,2,3]' '[5]' --axis none",
     "gscli numpy take '[[1,2,3]]' '[5]' --axis none",
     f"gscli gather '[1]' '[{','.join(['7'] * 300)}]'",
