@@ -88,6 +88,14 @@ class Settings(NamedTuple):
             choices=("whole", "direct"),
         ),
     ] = None
+    engine: Annotated[
+        str | None,
+        Shared("run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"),
+    ] = None
+    message: Annotated[
+        str | None,
+        Shared("with --in-place on an Icechunk store: what its commit says", "TEXT", "-m"),
+    ] = None
     dtype: Annotated[
         str | None,
         Shared(

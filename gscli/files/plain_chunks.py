@@ -61,7 +61,7 @@ class PlainChunks:
             whole[tuple(map(slice, cells.shape))] = cells
             cells = whole
         view = np.ascontiguousarray(cells).reshape(-1).view(np.uint8).data
-        partial = f"{path}.partial"
+        partial = f"{path}.{os.urandom(4).hex()}.partial"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(partial, "wb", buffering=0) as file:
             done = 0

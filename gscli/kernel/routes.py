@@ -39,19 +39,22 @@ def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:
 
     That is entry order too for every cell. What reads and writes files goes this way.
     """
-    form = plan.layout.form
-    route: Walk
-    if form.kind == "cells":
-        route = CellWalk(plan, form, block, ordered=False)
-    elif form.kind == "elements":
-        route = ElementWalk(plan, form, block, ordered=False, in_sequence=True)
-    elif form.shares_entries:
-        route = SharedWalk(plan, form, block, together=block // max(form.result[2], 1))
-    else:
-        route = SliceWalk(plan, form, block, ordered=False)
+    route = sequence(plan, block)
     for lane in route.lanes:
         for step in route.steps(lane):
             yield step.joined()
+
+
+def sequence(plan: JudgedPlan, block: int) -> Walk:
+    """The walk of `in_sequence`: its lanes follow each other in the result's grid."""
+    form = plan.layout.form
+    if form.kind == "cells":
+        return CellWalk(plan, form, block, ordered=False)
+    if form.kind == "elements":
+        return ElementWalk(plan, form, block, ordered=False, in_sequence=True)
+    if form.shares_entries:
+        return SharedWalk(plan, form, block, together=block // max(form.result[2], 1))
+    return SliceWalk(plan, form, block, ordered=False)
 
 
 def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:

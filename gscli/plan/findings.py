@@ -48,6 +48,17 @@ def findings(
     return found[:limit], total
 
 
+def any_bad(indices: WrittenIndices, first: int, last: int) -> bool:
+    """Whether an index of entries `first` … `last`-1 is outside its legal range."""
+    layout = indices.layout
+    for column, axis in enumerate(layout.column_axes):
+        for begin in range(first, last, BLOCK):
+            numbers = indices.raw(column, begin, min(begin + BLOCK, last))
+            if outside(numbers, layout.axes[axis], layout.policy) is not None:
+                return True
+    return False
+
+
 def _finding(indices: WrittenIndices, column: int, entry: int) -> Finding:
     layout = indices.layout
     axis = layout.column_axes[column]

@@ -117,6 +117,10 @@ class Plan(WrittenIndices):
         plan.__dict__.update(self.__dict__)  # what was computed of the indices stays known
         return plan
 
+    def judged_elsewhere(self) -> JudgedPlan:
+        """The plan for somebody who has let others look at every index."""
+        return JudgedPlan(self.layout, self.inputs)
+
     @property
     def _may_be_late(self) -> bool:
         """Whether every index meets somebody who judges it, and that is no slower.

@@ -16,10 +16,11 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.files import mapped
-from gscli.kernel.routes import in_sequence
+from gscli.kernel.routes import sequence
 from gscli.kernel.rows import stable_order
-from gscli.kernel.steps import Step
+from gscli.kernel.steps import Region, Step
 from gscli.kernel.writing import Target
+from gscli.layout.axes import row_major
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
@@ -31,6 +32,9 @@ SORTED = 1 << 19
 
 AHEAD = 1 << 21
 """Cells of updates read ahead."""
+
+LANE = SORTED // 8
+"""Addresses in a lane, which is what is dealt out at a time."""
 
 FILES = 64
 """Temporary files open at a time."""
@@ -61,24 +65,35 @@ class Records:
         return rows[order], places[order]
 
 
-def records_of(plan: JudgedPlan) -> Records:
-    """The live addresses of a plan; places count rows in the canonical order of the updates."""
+def records_of(plan: JudgedPlan, lanes: slice = slice(None)) -> Records:
+    """The live addresses of a plan, or of some lanes of its `sequence` in steps of LANE.
+
+    Places count rows in the canonical order of the updates.
+    """
     entries = plan.layout.form.result
     run = plan.layout.form.run
     count = entries[0] * entries[1] * entries[2] * entries[3] // max(run, 1)
 
     def chunks() -> Iterator[tuple[Indices, Indices]]:
-        done = 0
         yield np.empty(0, np.int64), np.empty(0, np.int64)  # at least one chunk to put together
-        for step in in_sequence(plan, SORTED // 8):
-            places = np.arange(done, done + step.addresses.size)
-            done += step.addresses.size
-            if step.live is not None:
-                places = places[step.live.reshape(-1)]
-            yield step.live_addresses + (step.base.start or 0), places
-            mapped.release(*plan.inputs.values())
+        route = sequence(plan, LANE)
+        for lane in route.lanes[lanes]:
+            for step in map(Step.joined, route.steps(lane)):
+                first = _number(step.region, route.grid)
+                places = np.arange(first, first + step.addresses.size)
+                if step.live is not None:
+                    places = places[step.live.reshape(-1)]
+                yield step.live_addresses + (step.base.start or 0), places
+                mapped.release(*plan.inputs.values())
 
     return Records(count, chunks)
+
+
+def _number(region: Region, grid: tuple[int, ...]) -> int:
+    """The row-major number of a region's first place in the result's grid."""
+    steps = row_major(grid)
+    return sum((at.start if isinstance(at, slice) else at) * step
+               for at, step in zip(region, steps, strict=False))  # fmt: skip
 
 
 class Ahead:
@@ -229,7 +244,7 @@ def _records_in(file: IO[bytes], count: int) -> Records:
     def chunks() -> Iterator[tuple[Indices, Indices]]:
         file.seek(0)
         yield np.empty(0, np.int64), np.empty(0, np.int64)
-        while part := file.read(SORTED // 8 * RECORD.itemsize):
+        while part := file.read(LANE * RECORD.itemsize):
             found = np.frombuffer(part, RECORD)
             yield found["row"], found["place"]
 

@@ -127,6 +127,8 @@ class Call:
         large to copy into memory.
         """
         settings = self.settings
+        if settings.engine is not None:
+            return True
         to_store = suffix_of(settings.output or "") in STORES
         if not (settings.only_saves if to_store else settings.goes_to_file):
             return False
@@ -148,13 +150,23 @@ class Call:
         from gscli.views.progress_bar import Progress
 
         with self.located_errors():
-            plan = self.judged()
+            address = engine_address(self.settings.engine)
+            plan = self.judged() if address is None else self._planned()
             with Progress("writing", None, unit="bytes", quiet=self.settings.quiet) as progress:
                 output = self._run(plan, progress.update)
         return self._trace(plan, output)
 
+    def _planned(self) -> JudgedPlan:
+        """The plan of a call whose indices the workers of a cluster judge."""
+        plan = plan_of(self.operator, self.inputs.arrays, self.attrs, max_bytes=self.limit)
+        return plan.judged_elsewhere()
+
     def _run(self, plan: JudgedPlan, progress: Callable[[int, int], None]) -> Array:
-        target = str(self.settings.output)
+        target, address = str(self.settings.output), engine_address(self.settings.engine)
+        if address is not None:
+            from gscli.stream.cluster.running import run_on_cluster
+
+            return run_on_cluster(plan, target, address, progress=progress)
         if suffix_of(target) in STORES:
             from gscli.stream.chunked.running import run_to_store
 
@@ -217,6 +229,20 @@ class Call:
             error.where = with_origin(error.where, self.inputs.origins)
             error.hint = way_on(error, self.typed, self.inputs)
             raise
+
+
+def engine_address(text: str | None) -> str | None:
+    """`--engine`: the address of a cluster, "" for one of this machine, None for no cluster.
+
+    >>> engine_address("dask=tcp://host:8786"), engine_address("dask"), engine_address(None)
+    ('tcp://host:8786', '', None)
+    """
+    name, _, address = (text or "dask").partition("=")
+    if name != "dask":
+        raise UsageError(
+            "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
+        )
+    return None if text is None else address
 
 
 def _in_store(array: Array) -> bool:

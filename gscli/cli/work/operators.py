@@ -16,6 +16,7 @@ from gscli.cli.terminal import tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
+from gscli.files.readers import STORES, suffix_of
 from gscli.frameworks.operator import Operator
 from gscli.traces.trace import Trace
 
@@ -142,6 +143,13 @@ def check_requests(settings: Settings) -> None:
                 "--in-place changes the file of data and has no other result",
                 hint=f"leave out {' and '.join(given)}",
             )
+    to_store = settings.only_saves and suffix_of(settings.output or "") in STORES
+    if settings.engine is not None and not to_store:
+        raise UsageError(
+            "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
+        )
+    if settings.message is not None and not settings.in_place:
+        raise UsageError("--message is what a commit of --in-place says")
     refuse_rasters(settings)
     if settings.quiz and settings.html is None:
         raise UsageError("--quiz is a question on a page", hint="add --html FILE")

@@ -74,11 +74,19 @@ def _changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Up
 def copy_untouched(source: Store, folder: str) -> Iterator[int]:
     """Copy every stored chunk that `folder` does not have yet; yields the bytes of each."""
     for key in source.keys():  # noqa: SIM118  no mapping
-        path = os.path.join(folder, key)  # noqa: PTH118  names of chunks
-        if not os.path.lexists(path):
-            with writing(source.name):
-                os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
-                yield _copied(source, key, path)
+        if not os.path.lexists(os.path.join(folder, key)):  # noqa: PTH118  names of chunks
+            yield copy_chunk(source, key, folder)
+
+
+def copy_chunk(source: Store, key: str, folder: str) -> int:
+    """Copy one chunk as it is stored, whole or not at all; its bytes."""
+    path = os.path.join(folder, key)  # noqa: PTH118
+    partial = f"{path}.{os.urandom(4).hex()}.partial"
+    with writing(source.name):
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
+        count = _copied(source, key, partial)
+        os.replace(partial, path)  # noqa: PTH105
+    return count
 
 
 def _copied(source: Store, key: str, path: str) -> int:

@@ -1,0 +1,121 @@
+"""The cluster: made for one run and closed, or reached at an address; and what can go wrong."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+from gscli.base.errors import CannotRead, CannotWrite, GscliError, UsageError
+from gscli.base.text import safe
+from gscli.files.extras import extra
+
+PATIENCE = 10
+"""Seconds to wait for a scheduler, and for its first worker."""
+
+PACKAGES = ("gscli", "numpy", "zarr", "distributed")
+
+
+@contextmanager
+def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]:
+    """A client of the scheduler at an address; without one, of workers of this machine's cores.
+
+    Raises CannotRead where nobody answers, CannotWrite where the cluster goes away in mid-work.
+    """
+    distributed = extra("distributed", "dask")
+    import dask  # comes with distributed
+
+    with dask.config.set({"distributed.admin.log-format": "", "distributed.comm.retry.count": 2}):
+        cluster = client = None
+        try:
+            if not address:
+                cluster = distributed.LocalCluster(
+                    n_workers=workers or os.cpu_count() or 1, threads_per_worker=1,
+                    dashboard_address=":0", silence_logs=60,
+                )  # fmt: skip
+            client = _connected(distributed, cluster or address)
+            with _told(distributed, address):
+                yield client
+        finally:
+            for part in (client, cluster):
+                if part is not None:
+                    part.close()
+
+
+def _connected(distributed: Any, where: Any) -> Any:
+    try:
+        client = distributed.Client(where, timeout=PATIENCE, set_as_default=False)
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise CannotRead(
+            "no Dask cluster answers",
+            where=f"--engine dask={safe(str(where), 100)}: {safe(str(error), 100)}",
+            valid="the address of a scheduler with workers, such as tcp://host:8786",
+        ) from error
+    return client
+
+
+@contextmanager
+def _told(distributed: Any, address: str) -> Iterator[None]:
+    """What Dask raises in mid-work, as CannotWrite: the folder in the making is removed."""
+    gone: tuple[type[BaseException], ...] = (
+        distributed.KilledWorker, distributed.comm.CommClosedError, OSError, TimeoutError,
+    )  # fmt: skip
+    from concurrent.futures import CancelledError
+
+    try:
+        yield
+    except GscliError:
+        raise
+    except (*gone, CancelledError, distributed.client.FutureCancelledError) as error:
+        raise CannotWrite(
+            "the cluster did not finish the work",
+            where=f"{safe(address) or 'its workers'}: {type(error).__name__}",
+            details=("nothing was put in place", safe(str(error), 200)),
+            hint="run the command again",
+        ) from error
+
+
+def versions() -> dict[str, str]:
+    """What runs here: Python and the packages that must be the same everywhere."""
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def unseen(paths: Sequence[str]) -> list[str]:
+    """Which of some paths are not there for this process."""
+    return [path for path in paths if not os.path.exists(path)]  # noqa: PTH110  as written
+
+
+def _answers(client: Any, function: Any, *arguments: Any) -> dict[str, Any]:
+    """What each worker says; of one that dies meanwhile, nothing."""
+    found = client.run(function, *arguments, on_error="return")
+    for worker, answer in found.items():
+        if isinstance(answer, ImportError):
+            raise UsageError(
+                "a worker of the cluster has no gscli",
+                where=f"{worker}: {safe(str(answer), 100)}",
+                hint="install gscli[dask] where workers run",
+            )
+    return {worker: a for worker, a in found.items() if not isinstance(a, Exception)}
+
+
+def check_workers(client: Any, paths: Sequence[str]) -> None:
+    """Every worker must run the same versions and see the same files. Raises UsageError."""
+    own = versions()
+    found = _answers(client, versions)
+    blind = _answers(client, unseen, list(paths))
+    for worker, there in found.items():
+        other = [name for name in own if own[name] != there[name]]
+        if other:
+            differ = [f"{name} {own[name]} here, {there[name]} there" for name in other]
+            raise UsageError("a worker runs other versions", where=worker, details=tuple(differ))
+    for worker, missing in blind.items():
+        if missing:
+            raise CannotRead(
+                f"a worker cannot see {safe(missing[0])}",
+                where=worker,
+                hint="workers must see inputs and output under the same names",
+            )

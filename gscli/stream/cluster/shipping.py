@@ -1,0 +1,66 @@
+"""Plans on their way to workers: large files travel as names, stores as places."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.base.errors import CannotRead
+from gscli.base.text import safe
+from gscli.files import mapped
+from gscli.files.regular import open_regular
+from gscli.plan.plan import JudgedPlan, Plan
+
+
+class InFile(NamedTuple):
+    """An array that a worker maps from a file of the same name, length and time of change."""
+
+    path: str
+    size: int
+    changed: int
+    offset: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    def mapped(self) -> Array:
+        """The array. CannotRead where the worker's file is not the client's."""
+        file = open_regular(self.path)
+        if file is None:
+            raise CannotRead(
+                f"a worker cannot read {safe(self.path)}",
+                where=safe(self.path),
+                hint="workers must see inputs and output under the same names",
+            )
+        if (file.size, os.fstat(file.descriptor).st_mtime_ns) != (self.size, self.changed):
+            raise CannotRead(f"{file.name} is another file for a worker", where=file.name)
+        count = int(np.prod(self.shape, dtype=np.int64))
+        return mapped.map_file(file, self.dtype, (count,), self.offset).reshape(self.shape)
+
+
+def packed(plan: Plan) -> bytes:
+    """A plan without its judgment, and without the values that lie in files."""
+    return pickle.dumps((plan.layout, {name: _named(a) for name, a in plan.inputs.items()}))
+
+
+def _named(array: Array) -> Array | InFile:
+    place = mapped.file_of(array)
+    if place is None:
+        return array
+    file, offset = place
+    changed = os.fstat(file.descriptor).st_mtime_ns
+    return InFile(file.path, file.size, changed, offset, array.dtype, array.shape)
+
+
+@lru_cache(2)
+def unpacked(content: bytes) -> JudgedPlan:
+    """The plan again; it looks at no index before it is asked for some entries."""
+    layout, inputs = pickle.loads(content)  # noqa: S301  made by `packed`, sent by the client
+    arrays = {name: a.mapped() if isinstance(a, InFile) else a for name, a in inputs.items()}
+    plan = JudgedPlan(layout, arrays)
+    plan.__dict__["tame"] = (False,) * len(layout.column_axes)
+    return plan

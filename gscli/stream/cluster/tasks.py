@@ -1,0 +1,145 @@
+"""What workers do. Each task gets a packed plan and says what it did; run again, it does the same.
+
+Shares are (numbers, values): rows counted owner by owner (`Grid.numbered`), and what goes there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from gscli.base.arrays import Array, Indices
+from gscli.files.zarr_store import Store
+from gscli.kernel.rows import stable_order
+from gscli.plan.findings import any_bad
+from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.scattering import changed, copy_chunk
+from gscli.stream.cluster.shipping import unpacked
+from gscli.stream.running import output_dtype, updates_at
+from gscli.stream.writing import AHEAD, records_of
+
+Share: TypeAlias = tuple[Indices, Array]
+
+
+class Deal(NamedTuple):
+    """How rows are dealt out: the grid of their chunks, and how many owners make a group."""
+
+    grid: Grid
+    owners: int
+
+    @property
+    def groups(self) -> int:
+        """How many groups of owners there are."""
+        return -(-self.grid.owners // self.owners)
+
+    def out(self, numbers: Indices, values: Array) -> list[Share]:
+        """A share for each group, the entries of each in their order."""
+        groups = numbers // (self.owners * self.grid.capacity)
+        order = stable_order(groups, self.groups)
+        edges = np.searchsorted(groups[order], np.arange(self.groups + 1))
+        numbers, values = numbers[order], values[order]
+        return [(numbers[a:b], values[a:b]) for a, b in pairwise(edges)]
+
+
+def judge(content: bytes, first: int, last: int) -> bool:
+    """Whether an index of some entries is outside its range."""
+    return any_bad(unpacked(content), first, last)
+
+
+def deal(content: bytes, lanes: slice, how: Deal) -> list[Share]:
+    """The entries of some lanes: of a scatter with their updates, of a gather with their places."""
+    plan = unpacked(content)
+    parts = [part for part in records_of(plan, lanes).chunks() if part[0].size]
+    if not parts:
+        return how.out(np.empty(0, np.int64), np.empty(0, np.int64))
+    rows, places = (np.concatenate(part) for part in zip(*parts, strict=True))
+    numbers = how.grid.numbered(rows)
+    if plan.layout.kind == "gather":
+        return how.out(numbers, places)
+    return how.out(numbers, updates_at(plan, output_dtype(plan))(places))
+
+
+def pick(shares: Sequence[Share], group: int) -> Share:
+    """One share of several."""
+    return shares[group]
+
+
+def patch(content: bytes, shares: Sequence[Share], how: Deal, source: Store, target: Store) -> int:
+    """Scatter: each touched chunk of a group read once, changed and written once."""
+    layout, done = unpacked(content).layout, 0
+    for owner, numbers, values in _by_owner(shares, how):
+        for piece in how.grid.pieces(owner):
+            count = max(AHEAD // max(layout.form.run, 1), 1)
+
+            def updates(
+                numbers: Indices = numbers, values: Array = values, count: int = count
+            ) -> Iterator[Share]:
+                for at in range(0, numbers.size, count):
+                    yield numbers[at : at + count], values[at : at + count]
+
+            block = source.read(piece.coordinates)
+            target.write(piece.coordinates, changed(layout, how.grid, piece, block, updates))
+            done += block.nbytes
+    return done
+
+
+def fetch(
+    content: bytes, shares: Sequence[Share], how: Deal, source: Store, onward: Deal
+) -> list[Share]:
+    """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
+    run = unpacked(content).layout.form.run
+    places = np.concatenate([values for _, values in shares])
+    found = np.empty((places.size, run), source.dtype)
+    done, ordered = 0, np.empty(places.size, np.int64)
+    for owner, numbers, wanted in _by_owner(shares, how):
+        here = np.arange(done, done + wanted.size)
+        ordered[here], done = wanted, done + wanted.size
+        for piece in how.grid.pieces(owner):
+            block = source.read(piece.coordinates).reshape(-1, piece.run)
+            cells = block.take(how.grid.within(numbers, piece), axis=0, mode="wrap")
+            how.grid.put(found, here, piece, cells)
+    return onward.out(onward.grid.numbered(ordered), found)
+
+
+def place(content: bytes, shares: Sequence[Share], group: int, onward: Deal, target: Store) -> int:
+    """Gather: the chunks of a group of the result, each written once."""
+    plan, done, grid = unpacked(content), 0, onward.grid
+    here = {owner: (numbers, values) for owner, numbers, values in _by_owner(shares, onward)}
+    first = group * onward.owners
+    for owner in range(first, min(first + onward.owners, grid.owners)):
+        for piece in grid.pieces(owner):
+            sizes = (int(np.prod(piece.rows, dtype=np.int64)), piece.run)
+            block = np.full(sizes, plan.layout.fill, target.dtype)
+            if owner in here:
+                numbers, values = here[owner]
+                block[grid.within(numbers, piece)] = grid.columns(values, piece)
+            target.write(piece.coordinates, block)
+            done += block.nbytes
+    return done
+
+
+def copy(source: Store, folder: str, keys: Sequence[str]) -> int:
+    """Chunks that nobody touches, as they are stored."""
+    missing = (key for key in keys if not os.path.lexists(os.path.join(folder, key)))  # noqa: PTH118
+    return sum(copy_chunk(source, key, folder) for key in missing)
+
+
+def _by_owner(shares: Sequence[Share], how: Deal) -> Iterator[tuple[int, Indices, Array]]:
+    """Each owner with its rows within a chunk and their values, in entry order."""
+    numbers = np.concatenate([share[0] for share in shares])
+    if not numbers.size:
+        return
+    values = np.concatenate([share[1] for share in shares if share[0].size])
+    capacity = how.grid.capacity
+    base = int(numbers.min()) // capacity
+    order = stable_order(numbers // capacity - base, how.owners)
+    numbers, values = numbers[order], values[order]
+    owners = numbers // capacity
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    for begin, end in zip(starts, np.append(starts[1:], numbers.size), strict=True):
+        owner = int(owners[begin])
+        yield owner, numbers[begin:end] - owner * capacity, values[begin:end]

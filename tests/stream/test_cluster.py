@@ -1,0 +1,259 @@
+"""The same calls by the workers of a real cluster: the same bits, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import distributed
+import numpy as np
+import pytest
+import zarr
+from stream.random_calls import random_call, same_bits
+
+from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
+from gscli.cli.guard import guarded
+from gscli.files.files import load
+from gscli.stream.cluster import connection, running
+from gscli.stream.cluster.connection import check_workers
+from gscli.stream.cluster.running import run_on_cluster
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Scheduler and workers in this process, where coverage sees what they do."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None,
+        silence_logs=60,
+    )  # fmt: skip
+    with cluster, distributed.Client(cluster, set_as_default=False) as found:
+        yield found
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits so low that small calls have several tasks of each kind."""
+    monkeypatch.setattr(running, "ENTRIES", 16)
+    monkeypatch.setattr(running, "GROUP", 64)
+    monkeypatch.setattr(running, "KEYS", 2)
+
+
+@pytest.mark.parametrize("block", range(25))
+def test_five_hundred_random_calls(tmp_path: Path, block: int, client: Any, small: None) -> None:
+    del small
+    for seed in range(block * 20, block * 20 + 20):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        call = random_call(seed)
+        plan = call.plan(folder / "in.zarr")
+        run_on_cluster(plan, f"{folder}/out.zarr", client=client)
+        assert same_bits(load(f"{folder}/out.zarr").array, call.expected()), str(call)
+        assert sorted(path.name for path in folder.iterdir()) == ["in.zarr", "out.zarr"]
+
+
+def made(path: Path, rows: int = 1 << 16, chunk: int = 1 << 10) -> list[str]:
+    """A table of 64 columns in chunks, with indices and updates beside it; words of a scatter."""
+    rng = np.random.default_rng(3)
+    array = zarr.create_array(
+        f"{path}/t.zarr", shape=(rows, 64), chunks=(chunk, 64), dtype="f4", compressors=None
+    )
+    array[...] = rng.random((rows, 64), np.float32)
+    np.save(f"{path}/i.npy", rng.integers(-rows, rows, (rows, 1)))
+    np.save(f"{path}/u.npy", rng.random((rows, 64), np.float32))
+    words = [f"{path}/{name}" for name in ("t.zarr", "i.npy", "u.npy")]
+    return ["scatter-nd", *words, "--reduction", "add"]
+
+
+def stored(path: Path) -> Any:
+    return zarr.open_array(str(path), mode="r")[...]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_processes_of_this_machine(tmp_path: Path) -> None:
+    words = made(tmp_path)
+    assert guarded([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
+    assert guarded([*words, "-o", f"{tmp_path}/two.zarr", "--engine", "dask"]) == 0
+    assert same_bits(stored(tmp_path / "two.zarr"), stored(tmp_path / "one.zarr"))
+
+
+def test_a_scheduler_at_an_address(
+    tmp_path: Path, client: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = made(tmp_path)
+    cluster = distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs=60
+    )
+    del client
+    with cluster:
+        address = f"dask={cluster.scheduler_address}"
+        assert guarded([*words, "-o", f"{tmp_path}/a.zarr", "--engine", address]) == 0
+        np.save(f"{tmp_path}/i.npy", np.full((1 << 16, 1), 1 << 16))
+        assert guarded([*words, "-o", f"{tmp_path}/b.zarr", "--engine", address]) == 65
+        assert "indices[0,0] = 65536" in capsys.readouterr().err
+    assert names(tmp_path) == ["a.zarr", "i.npy", "t.zarr", "u.npy"]
+
+
+@pytest.mark.parametrize("engine", ["dask=tcp://127.0.0.1:9", "dask=nonsense://x", "spark"])
+def test_an_engine_that_is_not_there(
+    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PATIENCE", 1)
+    words = [*made(tmp_path, 64, 8), "-o", f"{tmp_path}/a.zarr", "--engine", engine]
+    assert guarded(words) == (2 if engine == "spark" else 66)
+    assert names(tmp_path) == ["i.npy", "t.zarr", "u.npy"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["gather", "[1,2]", "[0]", "-o", "x.zarr", "--engine", "dask"],
+        ["gather", "[1,2]", "[0]", "-o", "x.npy", "--engine", "dask"],
+        ["gather", "[1,2]", "[0]", "--engine", "dask"],
+        ["gather", "[1,2]", "[0]", "-m", "text"],
+    ],
+)
+def test_what_an_engine_does_not_do(words: list[str]) -> None:
+    assert guarded(words) == 2
+
+
+def test_what_a_worker_refuses_is_told_as_it_is(tmp_path: Path, client: Any) -> None:
+    call = random_call(601)
+    plan = call.plan(tmp_path / "in.zarr")
+    for chunk in Path(tmp_path, "in.zarr", "c").rglob("*"):
+        if chunk.is_file():
+            chunk.write_bytes(b"")
+    with pytest.raises(ContentRefused, match="a chunk is empty"):
+        run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
+    assert names(tmp_path) == ["in.zarr"]
+
+
+def test_a_full_disk_on_a_worker(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gscli.files.zarr_store import Store
+
+    def full(*_: Any) -> None:
+        raise CannotWrite("cannot write", where="no space left on device")
+
+    monkeypatch.setattr(Store, "write", full)
+    plan = random_call(601).plan(tmp_path / "in.zarr")
+    with pytest.raises(CannotWrite, match="no space"):
+        run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
+    assert names(tmp_path) == ["in.zarr"]
+
+
+class Answers:
+    """A client whose workers say what a test wants."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+
+    def run(self, *_: Any, on_error: str) -> Any:
+        assert on_error == "return"
+        return {"tcp://worker": self.answers.pop(0), "tcp://dead": OSError("gone")}
+
+
+def test_workers_that_differ_are_refused() -> None:
+    own = connection.versions()
+    check_workers(Answers(own, []), [])
+    with pytest.raises(UsageError, match="other versions") as caught:
+        check_workers(Answers({**own, "zarr": "3.0.0"}, []), [])
+    assert caught.value.details[0].startswith("zarr")
+    with pytest.raises(CannotRead, match="cannot see /data/x"):
+        check_workers(Answers(own, ["/data/x"]), [])
+    with pytest.raises(UsageError, match="has no gscli"):
+        check_workers(Answers(ModuleNotFoundError("No module named 'gscli'")), [])
+    assert connection.unseen(["/", "/no/such"]) == ["/no/such"]
+
+
+def test_a_cluster_that_goes_away_is_told_of() -> None:
+    with (
+        pytest.raises(CannotWrite, match="did not finish") as caught,
+        connection._told(distributed, ""),
+    ):
+        raise TimeoutError("late")
+    assert caught.value.details[0] == "nothing was put in place"
+
+
+def test_what_a_killed_worker_left_of_a_chunk_is_removed(tmp_path: Path) -> None:
+    for name in ("0.0123.partial", "0"):
+        (tmp_path / name).write_text("x")
+    running._remove_partial(str(tmp_path))
+    assert names(tmp_path) == ["0"]
+
+
+def test_files_travel_by_name(tmp_path: Path) -> None:
+    made(tmp_path, 1 << 15, 1 << 10)
+    array = load(f"{tmp_path}/u.npy").array
+    shipped = running._file(array)
+    assert shipped is not None
+    assert np.array_equal(shipped.mapped(), array)
+    with pytest.raises(CannotRead, match="another file"):
+        shipped._replace(size=1).mapped()
+    with pytest.raises(CannotRead, match="a worker cannot read"):
+        shipped._replace(path="/no/such.npy").mapped()
+
+
+def started(words: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "gscli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+
+
+def hidden(folder: Path) -> Path | None:
+    return next((path for path in folder.iterdir() if ".gscli-" in path.name), None)
+
+
+def wait_for(condition: Any, seconds: float = 60) -> Any:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError("it did not come")
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    import psutil
+
+    below = psutil.Process(process.pid).children(recursive=True)
+    return [child.pid for child in below if "spawn_main" in " ".join(child.cmdline())]
+
+
+def test_a_killed_worker_changes_no_bit(tmp_path: Path) -> None:
+    words = made(tmp_path, 1 << 18, 1 << 10)
+    assert guarded([*words, "-o", f"{tmp_path}/one.zarr"]) == 0
+    process = started([*words, "-o", f"{tmp_path}/two.zarr", "--engine", "dask"])
+    wait_for(lambda: hidden(tmp_path))
+    os.kill(workers_of(process)[-1], signal.SIGKILL)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    assert same_bits(stored(tmp_path / "two.zarr"), stored(tmp_path / "one.zarr"))
+    assert names(tmp_path) == ["i.npy", "one.zarr", "t.zarr", "two.zarr", "u.npy"]
+
+
+def test_a_killed_client_leaves_a_hidden_folder_that_the_next_run_removes(tmp_path: Path) -> None:
+    words = [*made(tmp_path, 1 << 17, 1 << 10), "-o", f"{tmp_path}/two.zarr"]
+    process = started([*words, "--engine", "dask"])
+    left = wait_for(lambda: hidden(tmp_path))
+    process.kill()
+    process.communicate(timeout=60)
+    assert left.exists()
+    assert "two.zarr" not in names(tmp_path)
+    time.sleep(1)
+    assert guarded(words) == 0
+    wait_for(lambda: hidden(tmp_path) is None)
+    assert "two.zarr" in names(tmp_path)
