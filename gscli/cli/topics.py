@@ -107,10 +107,14 @@ An entry has
   old, new    the cell before and after (single cells of a scatter)
   dropped     how many updates fell outside, where a window lies partly outside
 
+With --expect there is expectation: equal, dtype and shape (of the output and of the expectation),
+cells, different, first (at, is, expected), largest (difference, at), entries, slices, and causes:
+cause, exact, cells, entries. gscli diff prints the same, by name under members for containers.
+
 nan and infinities are strings, complex numbers pairs, integers beyond 2^53 decimal strings.
 
-check, compare, convert, rules, run, samples, show and verify have --json too. The rows of compare
-and the lines of gscli batch have warnings where there are any.
+check, compare, convert, diff, rules, run, samples, show and verify have --json too. The rows of
+compare and the lines of gscli batch have warnings where there are any.
 
 With --json an error is {"error": {"code", "kind", "problem", "where", "details", "valid", "hint"}}
 on standard error. In gscli batch it takes the place of the result.
@@ -163,19 +167,31 @@ suffixes gscli reads.
 
 
 PORTING = """\
-My converter's answer is wrong. Save what goes in and what comes out, and hold the rules against it:
+My converter's answer is wrong. Save both answers as .npy files; where do they differ?
 
-  gscli scatter-nd data.npy idx.npy upd.npy --reduction add --expect out.npy
+  gscli diff converted.npy original.npy
 
-The exit status is 1 when they differ. Told are the type and shape first, then the cells with both
-values, the entries that reach them, and what would give exactly the expected answer: the rules of
-another framework, or a common mistake such as negative indices read as 0, a reduction that is
-missing, axes or vectors in another order. --rtol and --atol say how far numbers may be apart; the
-usual is the last bits of the type, and nothing for integers. gscli diff A B does the same for two
-files without an operator.
+Save what goes in too, and hold the rules against the converter's answer: whose rule gives it?
+
+  gscli scatter-nd data.npy idx.npy upd.npy --reduction add --expect converted.npy
+
+The exit status is 1 when they differ. Told are the type and shape first; then the picture marks the
+cells that differ with both values, is ≠ expected; then which entries reach them, and what would
+give exactly the expected answer: the rules of another framework, or a common mistake such as
+negative indices read as 0, a reduction that is missing, axes or vectors in another order. --rtol
+and --atol say how far numbers may be apart; the usual is the last bits of the type, and nothing for
+integers. Of answers with more than 4,194,304 cells causes are tried on some; it says on how many.
+Jobs of gscli batch have "expect", "rtol" and "atol" for the same.
 
   gscli compare scatter-nd data.npy idx.npy upd.npy    what each framework answers
+  gscli compare … --opset 11,13,18                     what versions of ONNX answer
+  gscli explain scatter-nd … --code torch,jax          what to write there
   gscli check scatter-nd data.npy idx.npy upd.npy      every index that is not read as written
+
+A node of an ONNX model, with tensors that were saved before it and the model's own constants:
+
+  gscli run model.onnx                                 its gathers and scatters, with shapes
+  gscli run model.onnx --node NAME data=x.npy --expect answer.npy
 
 A CUDA kernel stops with "device-side assert triggered" and does not say which index. Save the
 tensors on the CPU before the call, numpy.save("idx.npy", index.cpu().numpy()), and ask
