@@ -7,12 +7,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import TypeVar
 
-import numpy as np
-
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.traces.trace import How
-from gscli.views.numbers import NumberFormat, shortened
+from gscli.views.numbers import NumberFormat
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, right
 from gscli.views.style import PLAIN, Line
@@ -22,13 +20,12 @@ from gscli.views.terminal.flow import Block, block, flow
 from gscli.views.terminal.heads import Heads
 from gscli.views.terminal.sheet import Place, Sheet
 from gscli.views.terminal.subject import Mark
+from gscli.views.terminal.texts import Texts
 
 PLANE_GAP = 4
 _MATRIX = 2
 _GRID_RANK = 4
 _BAR = 3
-_WIDEST = 40
-"""Characters of a value that is written with all its digits."""
 
 Value = TypeVar("Value")
 
@@ -48,12 +45,8 @@ class Painter:
         self.sheet = sheet
         self.palette, self.signs = palette, signs
         subject = sheet.subject
-        self.marked = sheet.marked(subject.marks)
-        self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
-        self._numbers = numbers
-        self.texts = [self._texts(number) for number in range(len(sheet.blocks))]
-        self._mark_changes()
-        self.wrong = self._mark_differences()
+        self.texts = Texts(sheet, numbers, signs)
+        self.marked, self.wrong = self.texts.marked, self.texts.wrong
         self.heads = Heads(sheet, self.marked) if subject.letters else None
         self.pen = Pen(
             palette,
@@ -61,7 +54,7 @@ class Painter:
             last_wins=subject.last_wins,
             lefthand=subject.array.dtype.kind in "UTO",
             dim_rest=subject.dim_rest,
-            wide=not all(map(_narrow, self.texts)),
+            wide=self.texts.wide,
             separated=separated,
             target=subject.letters,
         )
@@ -69,99 +62,10 @@ class Painter:
     @cached_property
     def measures(self) -> Measures:
         """Width of letters and number, and of the sign, per candidate column."""
-        window, unlit = self.sheet.window, self.sheet.subject.unlit
-        count = len(window.columns)
-        names = [cells(str(one)) if self.sheet.rank else 0 for one in window.columns]
-        found = Measures(names, [0] * count)
-        self._measure_texts(found, self.texts)
-        self._measure_marks(found, self.texts, self.marked)
-        self._measure_signs(found, self.how)
+        found = self.texts.measures(self.pen)
         for at, marks in self.heads.columns.items() if self.heads else ():
             found.widths[at[1]] = max(found.widths[at[1]], cells(self.pen.letters(marks)))
-        if unlit is not None:
-            texts = [self._numbers.texts(one, self.signs) for one in self.sheet.reserved]
-            self._measure_texts(found, texts)
-            for mark in unlit.marks:
-                # In a step a cell carries one letter at a time.
-                self._measure_marks(found, texts, self.sheet.marked([mark]), self._room(mark))
-            dropped = self._dropped(self.sheet.marked(unlit.marks))
-            self._measure_signs(found, {**self.sheet.how(unlit.signs), **dropped})
         return found
-
-    def _dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, How]:
-        """Updates that no entry writes anywhere."""
-        if self.sheet.subject.role != "updates":
-            return {}
-        return {
-            place: "skipped" for place, marks in marked.items() if all(mark.alarm for mark in marks)
-        }
-
-    @staticmethod
-    def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
-        count = len(found.widths)
-        for one in texts:
-            sizes = list(map(len, one)) if _narrow(one) else list(map(cells, one))
-            for column in range(count):
-                found.widths[column] = max(found.widths[column], *sizes[column::count])
-
-    def _measure_marks(
-        self,
-        found: Measures,
-        texts: Sequence[Sequence[str]],
-        marked: Mapping[Place, Sequence[Mark]],
-        least: int = 0,
-    ) -> None:
-        count = len(found.widths)
-        for (plane, row, column), marks in marked.items():
-            text = max(cells(texts[plane][row * count + column]), least)
-            size = cells(self.pen.label(marks)) + text
-            found.widths[column] = max(found.widths[column], size)
-
-    def _room(self, mark: Mark) -> int:
-        """What `was → is` takes in the step of one entry."""
-        pair = self.sheet.subject.steps.get(mark.number)
-        if pair is None:
-            return 0
-        olds, news = (map(shortened, self._numbers.texts(one, self.signs)) for one in pair)
-        pairs = zip(olds, news, strict=True)
-        return max((cells(old + self.signs.arrow + new) for old, new in pairs), default=0)
-
-    def _mark_changes(self) -> None:
-        """Marked cells that changed are written `was → is`."""
-        count = len(self.sheet.window.columns)
-        olds = [self._numbers.texts(one, self.signs) for one in self.sheet.before]
-        for (plane, row, column), marks in self.marked.items() if olds else ():
-            number = row * count + column
-            before, after = olds[plane][number], self.texts[plane][number]
-            if before != after and not all(mark.alarm for mark in marks):
-                was = shortened(before)
-                self.texts[plane][number] = f"{was}{self.signs.arrow}{shortened(after)}"
-
-    def _mark_differences(self) -> dict[Place, str]:
-        """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
-        count, found = len(self.sheet.window.columns), dict[Place, str]()
-        for plane, (wanted, apart) in enumerate(
-            zip(self.sheet.expected, self.sheet.apart, strict=True)
-        ):
-            texts = self._numbers.texts(wanted, self.signs)
-            held = self.sheet.blocks[plane].reshape(-1)
-            for number in np.flatnonzero(apart).tolist():
-                text, expected = (shortened(one[number]) for one in (self.texts[plane], texts))
-                if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
-                    text, expected = (
-                        self._exactly(one) for one in (held[number], wanted.flat[number])
-                    )
-                tail = self.signs.differs + expected
-                self.texts[plane][number] = text + tail
-                found[plane, *divmod(number, count)] = tail
-        return found
-
-    def _exactly(self, value: object) -> str:
-        return self.signs.text(str(value), _WIDEST)
-
-    def _measure_signs(self, found: Measures, how: Mapping[Place, How]) -> None:
-        for (_, _, column), sign in how.items():
-            found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
 
     def chunks(self, width: int) -> list[Chunk]:
         """The columns that fit, in one table or several below each other."""
@@ -213,7 +117,7 @@ class Painter:
         """Name, dtype and shape."""
         array, name = self.sheet.subject.array, self.sheet.subject.name
         facts = f"  {dtype_name(array.dtype)} [{self.signs.times.join(map(str, array.shape))}]"
-        changed = any(self.signs.arrow in text for texts in self.texts for text in texts)
+        changed = any(self.signs.arrow in text for texts in self.texts.planes for text in texts)
         if (changed and self.sheet.before) or self.wrong:
             facts += f"   was {self.signs.arrow} is" if changed and self.sheet.before else "   is"
             facts += f" {self.signs.differs} expected" if self.wrong else ""
@@ -228,13 +132,6 @@ class Painter:
         fate = "untouched" if untouched else "not shown"
         words = f"{self.signs.across} {counted(rest, 'plane')} {fate}"
         return [[(words, self.palette.dim)]]
-
-    def _texts(self, number: int) -> list[str]:
-        texts = self._numbers.texts(self.sheet.blocks[number], self.signs)
-        if not self.sheet.subject.blank:
-            return texts
-        known = self.sheet.known[number].reshape(-1).tolist()
-        return [text if sure else self.signs.point for text, sure in zip(texts, known, strict=True)]
 
     @cached_property
     def _heads(self) -> list[str]:
@@ -308,7 +205,7 @@ class Painter:
         for row, at in enumerate(window.rows):
             if at - before > step:
                 yield self._dots(columns)
-            texts = self.texts[plane][row * count : (row + 1) * count]
+            texts = self.texts.planes[plane][row * count : (row + 1) * count]
             marked = self._marked_rows.get((plane, row), {})
             how = self._how_rows.get((plane, row), {})
             if not every:
@@ -338,13 +235,7 @@ class Painter:
 
     @cached_property
     def _how_rows(self) -> dict[tuple[int, int], dict[int, How]]:
-        return _by_row(self.how)
-
-
-def _narrow(texts: Sequence[str]) -> bool:
-    """Whether every character takes one cell."""
-    joined = "".join(texts)
-    return len(joined) == cells(joined)
+        return _by_row(self.texts.how)
 
 
 def _by_row(places: Mapping[Place, Value]) -> dict[tuple[int, int], dict[int, Value]]:
