@@ -115,8 +115,6 @@ def _nan(meaning: Meaning, target: Target) -> str:
         return ""
     if target.nan_wins is None:
         does = "does not say what becomes of it"
-        if not layout.updates.nan_wins and meaning.has_nan:
-            return ""  # NaN was put aside before
     elif target.nan_wins:
         if meaning.has_nan:
             return ""

@@ -190,13 +190,7 @@ class Writing:
             return updates
         nan = self._add("is_nan", updates)._replace(dtype="bool")
         self.steps.steps[-1] = self.steps.steps[-1]._replace(result=nan)
-        return self._add("instead", updates, nan, fill=self._identity())
-
-    def _identity(self) -> Literal:
-        """What the reduction begins with."""
-        rule = REDUCTIONS[self.op]
-        value = np.asarray(rule.identity(dtype_named(self.work))).item()
-        return Literal(value, self.work)
+        return self._add("instead", updates, nan, fill=_identity(self.op, self.work))
 
     def _narrowed(self, found: Value) -> Value:
         """The result in the type of the output."""
@@ -215,8 +209,7 @@ class Writing:
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
         ones = steps.full(layout.result_shape, 1, "int32", "ones")
         self.composed = True
-        counts = self._put(place, zeros, ones, Operation("add"))
-        return counts._replace(name="counts")
+        return self._put(place, zeros, ones, Operation("add"))
 
     def _from_identity(self, place: Place, base: Value) -> Value:
         """Data, but the identity where something is written."""
@@ -224,7 +217,13 @@ class Writing:
             raise Impossible(f"{self.target.title} cannot leave data out of {self.op} here")
         touched = self.steps.cast(self._counted(place, 0), "bool")
         return self.steps.add(
-            "replaced", "data", base.shape, base.dtype, base, touched, fill=self._identity()
+            "replaced",
+            "data",
+            base.shape,
+            base.dtype,
+            base,
+            touched,
+            fill=_identity(self.op, self.work),
         )
 
     def _mean(self, place: Place, base: Value, updates: Value) -> Value:
@@ -276,8 +275,9 @@ class Writing:
     ) -> Value:  # fmt: skip
         own = {"op": asked.op, "mean": asked.mean,
                "include_self": self.layout.include_self or not asked.leaves_out}  # fmt: skip
+        name = base.name if base.name == "counts" else "output"
         return self.steps.add(
-            f"put_{form}", "output", base.shape, base.dtype, base, updates, *index, **own, **facts
+            f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
         )
 
     def _put_slices(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
@@ -344,12 +344,17 @@ class Writing:
             row, base = steps.where(live, row, rows), steps.pad(base, 0)
         updates = steps.reshape(self._by_entries(updates), (prod(place.grid), run))
         found = self._written(place.native.form, base, updates, asked, row,
-                              rows=base.shape[0], identity=self._identity())  # fmt: skip
+                              rows=base.shape[0], identity=_identity(asked.op, base.dtype))  # fmt: skip
         return steps.reshape(steps.crop(found, (rows, run)), shape)
 
     def _put_direct(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
         assert place.index is not None
         return self._written("direct", base, updates, asked, place.index, numbers=place.form)
+
+
+def _identity(op: str, dtype: str) -> Literal:
+    """What a reduction begins with."""
+    return Literal(np.asarray(REDUCTIONS[op].identity(dtype_named(dtype))).item(), dtype)
 
 
 def _as_type(value: Number | None, dtype: str) -> Number:
