@@ -24,7 +24,7 @@ from gscli.lab.code.loading import Loading
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import ALIASES, TARGETS, Target
 from gscli.lab.code.own import own_lines
-from gscli.lab.code.places import Impossible
+from gscli.lab.code.place import Impossible
 from gscli.lab.code.translate import judge_types, translated
 from gscli.lab.code.verdicts import breaks, differs
 from gscli.plan.plan import JudgedPlan

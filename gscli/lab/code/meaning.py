@@ -185,3 +185,15 @@ def _has_nan(array: Array) -> bool:
     with np.errstate(invalid="ignore"):
         # NaN alone differs from itself.
         return any(bool((part != part).any()) for part in mapped.blocks(array))  # noqa: PLR0124
+
+
+def combined(entries: tuple[Entries, ...]) -> Entries:
+    """What occurs in any of the columns."""
+    return Entries(
+        any(one.negative for one in entries),
+        any(one.outside for one in entries),
+        any(one.fractional for one in entries),
+        all(one.finite for one in entries),
+        any(one.beyond_32 for one in entries),
+        any(one.beyond_63 for one in entries),
+    )

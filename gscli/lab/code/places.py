@@ -6,12 +6,12 @@ where it does not count itself, moved to the border, or put aside where entries 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from gscli.lab.code import forms
-from gscli.lab.code.meaning import Entries, Meaning
+from gscli.lab.code.meaning import Entries, Meaning, combined
 from gscli.lab.code.native import Native, Target
+from gscli.lab.code.place import Impossible, Place
 from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
 from gscli.layout.axes import Axis, Beyond, Column, Following, Narrow, Negative, Shape
 from gscli.plan.policy import legal_range
@@ -20,24 +20,6 @@ _INT32_MAX = 2**31 - 1
 
 ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
-
-
-class Impossible(Exception):
-    """A target cannot do the call, with the reason."""
-
-
-@dataclass
-class Place:
-    """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
-
-    native: Native
-    form: forms.Form | forms.Direct
-    index: Value | None = None
-    cells: tuple[Value, ...] = ()
-    grid: Shape = ()
-    live: Value | None = None
-    drops: bool = False
-    """Whether entries that are not live already point where nothing is written."""
 
 
 class Limits(NamedTuple):
@@ -335,15 +317,3 @@ def per_slot(numbers: list[int], dim: int, index: Value) -> int | PerSlot:
     if len(set(numbers)) == 1:
         return numbers[0]
     return PerSlot(tuple(numbers), dim, len(index.shape), index.dtype)
-
-
-def combined(entries: tuple[Entries, ...]) -> Entries:
-    """What occurs in any of the columns."""
-    return Entries(
-        any(one.negative for one in entries),
-        any(one.outside for one in entries),
-        any(one.fractional for one in entries),
-        all(one.finite for one in entries),
-        any(one.beyond_32 for one in entries),
-        any(one.beyond_63 for one in entries),
-    )

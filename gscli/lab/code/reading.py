@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from gscli.lab.code import forms
-from gscli.lab.code.places import Impossible, Place, Placing
+from gscli.lab.code.place import Impossible, Place
+from gscli.lab.code.places import Placing
 from gscli.lab.code.steps import Steps, Value
 from gscli.layout.axes import Shape
 

@@ -8,21 +8,10 @@ from math import isfinite
 import numpy as np
 
 from gscli.base.arrays import dtype_named
-from gscli.lab.code.forms import Direct
-from gscli.lab.code.places import Impossible
+from gscli.lab.code.place import Impossible
+from gscli.lab.code.stablehlo_windows import TYPES, kind, windows_text
 from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value
 from gscli.layout.axes import Shape
-
-TYPES = {
-    "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "ui8",
-    "uint16": "ui16", "uint32": "ui32", "uint64": "ui64", "float16": "f16", "bfloat16": "bf16",
-    "float32": "f32", "float64": "f64", "complex64": "complex<f32>",
-    "complex128": "complex<f64>",
-}  # fmt: skip
-
-COMPUTATIONS = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "max": "maximum", "min": "minimum",
-}  # fmt: skip
 
 TEMPLATES = {
     "cast": "{r} = stablehlo.convert {0} : ({T0}) -> {T}",
@@ -91,15 +80,6 @@ def stablehlo_lines(program: Steps, output: Value) -> list[str]:
         "    (found,) = stablehlo.eval_module(ir.Module.parse(module), arguments)",
         f"    output = np.array(list(ir.{dense}(found)), {given}).reshape({output.shape})",
     ]  # fmt: skip
-
-
-def kind(shape: Shape, dtype: str) -> str:
-    """A tensor's type.
-
-    >>> kind((2, 3), "float32")
-    'tensor<2x3xf32>'
-    """
-    return f"tensor<{''.join(f'{size}x' for size in shape)}{TYPES[dtype]}>"
 
 
 class _Text:
@@ -260,75 +240,10 @@ class _Text:
         self.body.append(f"{name} = stablehlo.concatenate {', '.join(parts)}, dim = {dim} : "
                          f"({kinds}) -> {kind(result.shape, result.dtype)}")  # fmt: skip
 
-    def _direct(self, name: str, operands: list[str], step: Step) -> None:
-        numbers = step.facts["numbers"]
-        assert isinstance(numbers, Direct)
-        self._gather(name, operands, step, numbers)
+    def _windows(self, name: str, operands: list[str], step: Step) -> None:
+        self.body += windows_text(name, operands, step)
 
-    def _cells(self, name: str, operands: list[str], step: Step) -> None:
-        data, index = step.operands
-        count, grid = index.shape[-1], len(index.shape) - 1
-        sizes = (*(1,) * count, *data.shape[count:])
-        numbers = Direct(tuple(range(grid, len(step.result.shape))), tuple(range(count)), (), (),
-                         tuple(range(count)), grid, sizes)  # fmt: skip
-        self._gather(name, operands, step, numbers)
-
-    def _gather(self, name: str, operands: list[str], step: Step, numbers: Direct) -> None:
-        data, index = step.operands
-        sizes = ", ".join(map(str, numbers.slice_sizes))
-        listed = _listed(numbers, ("offset_dims", "collapsed_slice_dims", "operand_batching_dims",
-                                   "start_indices_batching_dims", "start_index_map"))  # fmt: skip
-        self.body += [
-            f'{name} = "stablehlo.gather"({operands[0]}, {operands[1]}) <{{',
-            f"  dimension_numbers = #stablehlo.gather<{listed}>,",
-            f"  slice_sizes = array<i64: {sizes}>, indices_are_sorted = false",
-            (
-                f"}}> : ({kind(data.shape, data.dtype)}, {kind(index.shape, index.dtype)}) -> "
-                f"{kind(step.result.shape, step.result.dtype)}"
-            ),
-        ]
-
-    def _put_direct(self, name: str, operands: list[str], step: Step) -> None:
-        numbers = step.facts["numbers"]
-        assert isinstance(numbers, Direct)
-        self._scatter(name, operands, step, numbers)
-
-    def _put_cells(self, name: str, operands: list[str], step: Step) -> None:
-        data, updates, index = step.operands
-        count, grid = index.shape[-1], len(index.shape) - 1
-        numbers = Direct(tuple(range(grid, len(updates.shape))), tuple(range(count)), (), (),
-                         tuple(range(count)), grid, (1,) * len(data.shape))  # fmt: skip
-        self._scatter(name, operands, step, numbers)
-
-    def _scatter(self, name: str, operands: list[str], step: Step, numbers: Direct) -> None:
-        data, updates, index = step.operands
-        listed = _listed(numbers, ("update_window_dims", "inserted_window_dims",
-                                   "input_batching_dims", "scatter_indices_batching_dims",
-                                   "scatter_dims_to_operand_dims"))  # fmt: skip
-        scalar, op = f"tensor<{TYPES[data.dtype]}>", str(step.facts["op"])
-        body = [] if op == "none" else [
-            f"    %kept = stablehlo.{COMPUTATIONS[op]} %old, %new : {scalar}"
-        ]  # fmt: skip
-        kept = "%kept" if body else "%new"
-        kinds = ", ".join(kind(one.shape, one.dtype) for one in (data, index, updates))
-        self.body += [
-            f'{name} = "stablehlo.scatter"({operands[0]}, {operands[2]}, {operands[1]}) <{{',
-            f"  scatter_dimension_numbers = #stablehlo.scatter<{listed}>,",
-            "  indices_are_sorted = false, unique_indices = false",
-            "}> ({",
-            f"  ^bb0(%old: {scalar}, %new: {scalar}):",
-            *body,
-            f"    stablehlo.return {kept} : {scalar}",
-            f"}}) : ({kinds}) -> {kind(data.shape, data.dtype)}",
-        ]
-
-
-def _listed(numbers: Direct, names: Sequence[str]) -> str:
-    values = (numbers.offset, numbers.collapsed, numbers.batching, numbers.indices_batching,
-              numbers.index_map)  # fmt: skip
-    pairs = zip(names, values, strict=True)
-    shown = [f"{name} = {list(value)}" for name, value in pairs if value]
-    return ", ".join([*shown, f"index_vector_dim = {numbers.vector_dim}"])
+    _direct = _cells = _put_direct = _put_cells = _windows
 
 
 def _number(literal: Literal) -> str:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from gscli.base.arrays import dtype_name
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
-from gscli.lab.code.places import Impossible, Placing
+from gscli.lab.code.place import Impossible
+from gscli.lab.code.places import Placing
 from gscli.lab.code.reading import gathered
 from gscli.lab.code.steps import Steps, Value
 from gscli.lab.code.writing import Writing

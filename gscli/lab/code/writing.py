@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import NamedTuple
-
 import numpy as np
 
 from gscli.base import dtypes
 from gscli.base.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
-from gscli.lab.code import forms
 from gscli.lab.code.native import Native
-from gscli.lab.code.places import Impossible, Place, Placing
-from gscli.lab.code.reading import live_cells, rows_of, stacked, vectors_last
+from gscli.lab.code.place import Impossible, Place
+from gscli.lab.code.places import Placing
+from gscli.lab.code.putting import Operation, Putting
 from gscli.lab.code.steps import Literal, Value
-from gscli.layout.axes import Number, Shape
-from gscli.layout.layout import Fit
+from gscli.lab.code.updates import as_type, fitted, identity
 
 FOR_BOOL = {"add": "max", "mul": "min", "max": "max", "min": "min", "none": "none", "sub": "add"}
 """What a reduction is for False and True as 0 and 1; sub asks whether their number is odd."""
 
 
-class Operation(NamedTuple):
-    """What the target is asked for: a reduction, its own mean, its own way to leave data out."""
-
-    op: str
-    mean: bool = False
-    leaves_out: bool = False
-
-
-class Writing:
+class Writing(Putting):
     """One scatter for one target; `composed` once it takes more than one operation."""
 
     def __init__(self, placing: Placing, data: Value | None, updates: Value | None) -> None:
-        self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
-        self.target, self.data, self.given = placing.target, data, updates
-        self.composed = False
+        super().__init__(placing)
+        self.data, self.given = data, updates
         self.rule = REDUCTIONS.get(self.layout.reduction)
         self.averages = self.rule is not None and self.rule.divisor is not None
         self.op = self._op()
@@ -56,7 +43,7 @@ class Writing:
         else:
             if not self.layout.include_self and reduction != "none" and not asked.leaves_out:
                 base = self._from_identity(place, base)
-            found = self._narrowed(self._put(place, base, updates, asked))
+            found = self._narrowed(self.put(place, base, updates, asked))
         return self.steps.reshape(found, self.layout.output_shape), place
 
     def _op(self) -> str:
@@ -132,14 +119,14 @@ class Writing:
         assert declared is not None
         wanted = layout.result_shape
         if self.given is None:
-            value = _as_type(declared.value, layout.dtype)
+            value = as_type(declared.value, layout.dtype)
             return steps.full(wanted, value, self.work, "updates")
-        found = self._fitted(self.given, declared.fit, wanted)
+        found = fitted(self.steps, self.given, declared.fit, wanted)
         if found.dtype != self.work:
             self._castable(found.dtype)
             found = steps.cast(found, self.work)
         if declared.scale is not None:
-            factor = Literal(_as_type(declared.scale, self.work), self.work)
+            factor = Literal(as_type(declared.scale, self.work), self.work)
             found = self._add("times", found, factor=factor)
         return self._comparable(found)
 
@@ -156,30 +143,6 @@ class Writing:
             f"and its result is cut to {self.layout.dtype}"
         )
 
-    def _fitted(self, updates: Value, fit: Fit, wanted: Shape) -> Value:
-        steps = self.steps
-        if updates.shape == wanted:
-            return updates
-        if fit is Fit.BROADCAST:
-            surplus = max(len(updates.shape) - len(wanted), 0)
-            return steps.expand(steps.reshape(updates, updates.shape[surplus:]), wanted)
-        if fit is Fit.CROP:
-            return steps.crop(steps.reshape(updates, updates.shape or (1,)), wanted)
-        if fit is Fit.CYCLE:
-            return self._cycled(updates, wanted)
-        return steps.reshape(updates, wanted)
-
-    def _cycled(self, updates: Value, wanted: Shape) -> Value:
-        """Values repeated, or left over, until there are as many as are written."""
-        steps, count = self.steps, prod(wanted)
-        size = prod(updates.shape)
-        flat = steps.reshape(updates, (size,))
-        times = -(-count // size) if size else 0
-        if times > 1:
-            flat = steps.expand(steps.reshape(flat, (1, size)), (times, size))
-            flat = steps.reshape(flat, (times * size,))
-        return steps.reshape(steps.crop(flat, (count,)), wanted)
-
     def _comparable(self, updates: Value) -> Value:
         """NaN that must not win becomes what changes nothing, where the target lets NaN win."""
         declared = self.layout.updates
@@ -190,7 +153,7 @@ class Writing:
             return updates
         nan = self._add("is_nan", updates)._replace(dtype="bool")
         self.steps.steps[-1] = self.steps.steps[-1]._replace(result=nan)
-        return self._add("instead", updates, nan, fill=_identity(self.op, self.work))
+        return self._add("instead", updates, nan, fill=identity(self.op, self.work))
 
     def _narrowed(self, found: Value) -> Value:
         """The result in the type of the output."""
@@ -209,22 +172,15 @@ class Writing:
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
         ones = steps.full(layout.result_shape, 1, "int32", "ones")
         self.composed = True
-        return self._put(place, zeros, ones, Operation("add"))
+        return self.put(place, zeros, ones, Operation("add"))
 
     def _from_identity(self, place: Place, base: Value) -> Value:
         """Data, but the identity where something is written."""
-        if not any("add" in native.reductions for native in [place.native]):
+        if "add" not in place.native.reductions:
             raise Impossible(f"{self.target.title} cannot leave data out of {self.op} here")
         touched = self.steps.cast(self._counted(place, 0), "bool")
-        return self.steps.add(
-            "replaced",
-            "data",
-            base.shape,
-            base.dtype,
-            base,
-            touched,
-            fill=_identity(self.op, self.work),
-        )
+        begin = identity(self.op, self.work)
+        return self.steps.add("replaced", "data", base.shape, base.dtype, base, touched, fill=begin)
 
     def _mean(self, place: Place, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
@@ -235,7 +191,7 @@ class Writing:
             base = steps.add("replaced", "data", base.shape, base.dtype, base, touched,
                              fill=Literal(0, base.dtype))  # fmt: skip
             counts = steps.where(touched, counts, 1)
-        sums = self._put(place, base, updates, Operation("add"))
+        sums = self.put(place, base, updates, Operation("add"))
         sums = steps.cast(sums, layout.dtype)
         counts = steps.cast(counts, layout.dtype)
         if layout.reduction == "sqrt_n":
@@ -254,113 +210,8 @@ class Writing:
         self.composed = True
         kind = layout.accumulate or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")
-        product = self._put(place, ones, steps.cast(updates, kind), Operation("mul"))
+        product = self.put(place, ones, steps.cast(updates, kind), Operation("mul"))
         product = steps.cast(steps.cast(product, data.dtype), layout.dtype)
         data = steps.cast(steps.reshape(data, layout.view_shape), layout.dtype)
         form = "power" if layout.reduction == "pow" else "divide"
         return steps.add(form, "output", data.shape, data.dtype, data, product)
-
-    # One operation.
-
-    def _put(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        return {
-            "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
-            "cells": self._put_cells, "rows": self._put_rows, "dense": self._put_rows,
-            "direct": self._put_direct,
-        }[place.native.form](place, base, updates, asked)  # fmt: skip
-
-    def _written(
-        self, form: str, base: Value, updates: Value, asked: Operation, /, *index: Value,
-        **facts: object,
-    ) -> Value:  # fmt: skip
-        own = {"op": asked.op, "mean": asked.mean,
-               "include_self": self.layout.include_self or not asked.leaves_out}  # fmt: skip
-        name = base.name if base.name == "counts" else "output"
-        return self.steps.add(
-            f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
-        )
-
-    def _put_slices(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        """Along an axis; skipped entries go to a row more, which is cut off."""
-        assert isinstance(place.form, forms.Form)
-        assert place.index is not None
-        axis, index, shape = place.form.axis, place.index, base.shape
-        if place.live is not None:
-            self.composed = True
-            index = self.steps.where(place.live, index, shape[axis])
-            if place.native.outside != "dropped":
-                base = self.steps.pad(base, axis)
-        if place.native.flat or (place.native.ranked and not index.shape):
-            flat = prod(index.shape)
-            index = self.steps.reshape(index, (flat,))
-            updates = self.steps.reshape(updates, (*shape[:axis], flat, *shape[axis + 1 :]))
-        found = self._written(place.native.form, base, updates, asked, index, axis=axis)
-        return self.steps.crop(found, shape)
-
-    def _put_vectors(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        index = vectors_last(self.steps, place)
-        if place.native.ranked and len(index.shape) == 1:
-            index = self.steps.reshape(index, (1, *index.shape))
-            updates = self.steps.reshape(updates, (1, *updates.shape))
-        return self._written("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
-                             length=index.shape[-1])  # fmt: skip
-
-    def _by_entries(self, updates: Value) -> Value:
-        """Updates with the axes of entries first."""
-        order = self.layout.addressing.order
-        return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
-
-    def _put_cells(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        assert isinstance(place.form, forms.Form)
-        steps, shape = self.steps, base.shape
-        count = len(shape) - place.form.batch
-        if count == 0:
-            base, count = steps.reshape(base, (1, *shape)), 1
-        whole = base.shape
-        if place.live is not None:
-            self.composed = True
-            if place.native.outside != "dropped":
-                base = steps.pad(base, 0)
-        cells = stacked(steps, self.target.name, live_cells(steps, place, whole[0]), place.grid)
-        updates = steps.reshape(self._by_entries(updates), (*place.grid, *whole[count:]))
-        if place.native.ranked and not place.grid:
-            cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
-            updates = steps.reshape(updates, (1, *updates.shape))
-        found = self._written("cells", base, updates, asked, *cells, count=count)
-        return steps.reshape(steps.crop(found, whole), shape)
-
-    def _put_rows(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        """Data as a matrix; entries as numbers of its rows."""
-        assert isinstance(place.form, forms.Form)
-        steps, shape = self.steps, base.shape
-        count = len(shape) - place.form.batch
-        rows, run = rows_of(shape, count)
-        cells = live_cells(steps, place) if place.live is not None else list(place.cells)
-        row = steps.folded(cells, shape[:count]) if count else cells[0]
-        row = steps.reshape(steps.expand(row, place.grid), (prod(place.grid),))
-        base = steps.reshape(base, (rows, run))
-        if place.live is not None:
-            live = steps.reshape(place.live, row.shape)
-            row, base = steps.where(live, row, rows), steps.pad(base, 0)
-        updates = steps.reshape(self._by_entries(updates), (prod(place.grid), run))
-        found = self._written(place.native.form, base, updates, asked, row,
-                              rows=base.shape[0], identity=_identity(asked.op, base.dtype))  # fmt: skip
-        return steps.reshape(steps.crop(found, (rows, run)), shape)
-
-    def _put_direct(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        assert place.index is not None
-        return self._written("direct", base, updates, asked, place.index, numbers=place.form)
-
-
-def _identity(op: str, dtype: str) -> Literal:
-    """What a reduction begins with."""
-    return Literal(np.asarray(REDUCTIONS[op].identity(dtype_named(dtype))).item(), dtype)
-
-
-def _as_type(value: Number | None, dtype: str) -> Number:
-    """A number as an element of a type: whole numbers wrap."""
-    if dtype == "str" or isinstance(value, str):
-        return value if isinstance(value, str) else ""
-    with np.errstate(all="ignore"):
-        found: Number = np.asarray(value).astype(dtype_named(dtype)).item()
-    return found
