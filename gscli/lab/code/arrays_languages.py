@@ -197,7 +197,7 @@ TENSORFLOW = Language(
 _EVERY = (
     '{r} = mx.np.arange({rows}, dtype="int64").reshape(({rows}, 1, 1)) == {2}.reshape((1, -1, 1))\n'
     "{r} = mx.np.where({r}, {1}.reshape((1, *{1}.shape)), "
-    "mx.np.full((1, 1, 1), {identity}, dtype={dtype}))\n"
+    "mx.np.array(np.full((1, 1, 1), {identity}), dtype={dtype}))\n"
 )
 """For each row of data and each entry the update that the entry has for the row."""
 
@@ -225,12 +225,12 @@ MXNET = Language(
         "stack": "mx.np.stack([{all}], {dim})",
         "pad": "mx.np.concatenate([{0}, mx.np.full({row}, {fill}, dtype={dtype})], {axis})",
         "where": "mx.np.where({0}, {1}, {2})",
-        "where_number": "mx.np.where({0}, {1}, mx.np.full({shape}, {fill}, dtype={dtype}))",
-        "replaced": "mx.np.where({1}, mx.np.full({shape}, {fill}, dtype={dtype}), {0})",
+        "where_number": "mx.np.where({0}, {1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}))",
+        "replaced": "mx.np.where({1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}), {0})",
         "is_nan": "mx.np.isnan({0})",
-        "instead": "mx.np.where({1}, mx.np.full({shape}, {fill}, dtype={dtype}), {0})",
+        "instead": "mx.np.where({1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}), {0})",
         "nonzero": "mx.np.nonzero({0})[{axis}]",
-        "full": "mx.np.full({shape}, {fill}, dtype={dtype})",
+        "full": "mx.np.array(np.full({shape}, {fill}), dtype={dtype})",
         "take": 'mx.np.take({0}, {1}, axis={axis}, mode="clip")',
         "cells": "mx.npx.gather_nd({0}, {1})",
         "put_cells none": "{r} = {start}\n{r}[tuple({2})] = {1}",

@@ -11,7 +11,7 @@ from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.files import mapped
 from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Axis, Beyond, Following, Narrow, Negative, Policy
+from gscli.layout.axes import Axis, Beyond, Following, Negative, Policy
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.policy import legal_range
@@ -124,7 +124,9 @@ class Meaning:
         if self.layout.dtype not in ("bool", "str") and not isinstance(self.layout.fill, str):
             with np.errstate(all="ignore"):
                 arrays.append(np.asarray(self.layout.fill).astype(dtype_named(self.layout.dtype)))
-        return any(map(_is_wide, arrays))
+        far = any(one.beyond_32 for one in self.entries)
+        divides = self.layout.reduction in ("mean", "sqrt_n", "div", "pow")
+        return far or (divides and self.layout.dtype == "float64") or any(map(_is_wide, arrays))
 
     @cached_property
     def has_infinities(self) -> bool:
@@ -161,22 +163,21 @@ def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
         bool(largest > high or smallest < low),
         fractional,
         finite,
-        policy.narrow is not Narrow.NEVER and bool(largest >= _INT32 or smallest < -_INT32),
+        bool(largest >= _INT32 or smallest < -_INT32),
         numbers.dtype == np.uint64 and int(largest) >= 2**63,
     )
 
 
 def _is_wide(array: Array) -> bool:
-    short = {"i8": np.int32, "u8": np.int32, "u4": np.int32, "f8": np.float32}.get(
-        array.dtype.str[1:]
-    )
-    if short is None:
-        return False
+    """Whether 32 bits do not hold a number; an infinity of float64 becomes a finite one in them."""
+    kind = array.dtype.str[1:]
     with np.errstate(all="ignore"):
-        return any(
-            bool(((part.astype(short).astype(part.dtype) != part) & (part == part)).any())  # noqa: PLR0124
-            for part in mapped.blocks(array)
-        )
+        if kind == "f8":
+            return any(bool((part != part.astype(np.float32)).any()) or bool(np.isinf(part).any())
+                       for part in mapped.blocks(array))  # fmt: skip
+        if kind not in ("i8", "u8", "u4") or not array.size:
+            return False
+        return int(array.max()) >= _INT32 or int(array.min()) < -_INT32
 
 
 def _has_nan(array: Array) -> bool:

@@ -35,8 +35,12 @@ class Native(NamedTuple):
     smaller: bool = False
     flat: bool = False
     mean: bool = False
+    cut_mean: bool = False
+    """Whether its mean of whole numbers is cut toward zero."""
     crops: bool = True
     """Whether data may be cropped to smaller indices first; OpenVINO's plugin undoes that."""
+    lone_batch: bool = True
+    """Whether it takes a batch of size 1; OpenVINO's plugin crashes or hangs."""
     ranked: bool = False
     """Whether it refuses indices of rank 0."""
     long: bool = False
@@ -168,14 +172,15 @@ TARGETS: dict[str, Target] = {
             "openvino", "OpenVINO",
             ("bool", *dtypes.INTEGERS, "float16", "float32", "float64"),
             (
-                Native("Gather-8", "take", True, "fill", batch=True),
+                Native("Gather-8", "take", True, "fill", batch=True, lone_batch=False),
                 Native("GatherElements-6", "along", False, "unchecked", crops=False),
                 Native("GatherND-8", "vectors", True, "unchecked", batch=True),
                 Native("GatherND-8", "cells", True, "unchecked"),
             ),
             (
                 Native("ScatterElementsUpdate-12", "along", True, "unchecked",
-                       _ops("none add mul max min"), smaller=True, mean=True, start=True),
+                       _ops("none add mul max min"), smaller=True, mean=True, cut_mean=True,
+                       start=True),
                 Native("ScatterUpdate-3", "take", False, "unchecked", _ops("none"), ranked=True),
                 Native("ScatterNDUpdate-15", "vectors", True, "unchecked", ALL_REDUCTIONS),
                 Native("ScatterNDUpdate-15", "cells", True, "unchecked", ALL_REDUCTIONS),

@@ -6,6 +6,7 @@ where it does not count itself, moved to the border, or put aside where entries 
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from gscli.lab.code import forms
@@ -81,16 +82,18 @@ class Placing:
             return not (self.meaning.skips and (not self.writes or self._partial))
         if native.form == "vectors" and self.meaning.skips:
             return self.writes and self._drops_itself(native)
-        if found.batch and not native.batch:
-            return False
         if native.form == "along":
             crops = native.crops and not self.writes
             return native.smaller or crops or self._covers(found.axis)
-        if native.form == "take" and found.batch:
-            # Elements of a matrix are slices of its rows, too.
-            elements = any(one.form == "along" for one in self.target.reads)
-            return not (elements and forms.along(self.addressing, self.addressing.entries))
-        return True
+        return not found.batch or self._takes_batch(native, found)
+
+    def _takes_batch(self, native: Native, found: forms.Form) -> bool:
+        """Whether batch axes are the operation's own; elements of a matrix are left to others."""
+        alone = prod(self.layout.view_shape[: found.batch]) == 1
+        elements = any(one.form == "along" for one in self.target.reads)
+        elements = elements and native.form == "take"
+        rows = elements and forms.along(self.addressing, self.addressing.entries) is not None
+        return native.batch and (native.lone_batch or not alone) and not rows
 
     def _covers(self, axis: int) -> bool:
         """Whether indices are as large as data off the axis."""
@@ -161,7 +164,8 @@ class Placing:
         """Whole numbers of a type that the target takes and that can be computed with."""
         if not found.finite:
             raise Impossible("an index is not a number")
-        if found.beyond_63 or found.beyond_32:
+        cut = self.layout.policy.narrow is not Narrow.NEVER
+        if found.beyond_63 or (cut and found.beyond_32):
             raise Impossible("an index does not fit the 32 or 64 bits it is computed in")
         if index.dtype.startswith("float"):
             if found.fractional and self.layout.policy.negative is Negative.FROM_END:

@@ -93,9 +93,9 @@ class Writing(Putting):
                     del self.steps.steps[count:]
         raise Impossible(f"{self.target.title} has no scatter with {self.op}")
 
-    @staticmethod
-    def _does(native: Native, wish: Operation) -> bool:
-        able = native.mean or not wish.mean
+    def _does(self, native: Native, wish: Operation) -> bool:
+        floors = not native.cut_mean or self.layout.dtype not in dtypes.INTEGERS
+        able = (native.mean and floors) or not wish.mean
         return wish.op in native.reductions and able and (native.start or not wish.leaves_out)
 
     def _add(self, form: str, x: Value, /, *others: Value, **facts: object) -> Value:

@@ -17,7 +17,7 @@ MODULES = {"stablehlo": "jaxlib", "onnx": "onnxruntime"}
 MISSING = ("not implemented", "not supported", "NOT_IMPLEMENTED", "can't be converted to MLData",
            "not currently registered", "No registered", "Could not find device for node",
            "not currently implemented", "unsupported",
-           "Unknown type enum")  # fmt: skip
+           "Unknown type")  # fmt: skip
 """What frameworks say where they have no kernel for an element type."""
 
 
