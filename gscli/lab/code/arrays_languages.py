@@ -225,7 +225,8 @@ MXNET = Language(
         "stack": "mx.np.stack([{all}], {dim})",
         "pad": "mx.np.concatenate([{0}, mx.np.full({row}, {fill}, dtype={dtype})], {axis})",
         "where": "mx.np.where({0}, {1}, {2})",
-        "where_number": "mx.np.where({0}, {1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}))",
+        "where_number":
+            "mx.np.where({0}, {1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}))",
         "replaced": "mx.np.where({1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}), {0})",
         "is_nan": "mx.np.isnan({0})",
         "instead": "mx.np.where({1}, mx.np.array(np.full({shape}, {fill}), dtype={dtype}), {0})",

@@ -50,12 +50,18 @@ class Loading:
             return [f"{name} = {literal}{shaped}"]
         comment = []
         if path is None:
-            path, comment = f"{name}.npy", [f"# {name} is too large to be written out"]
+            path, comment = f"{name}.npy", [f"# {self._unwritten(name)}"]
         read = f"np.load({path!r})"
         if kind == "bfloat16" or kind in dtypes.SMALL_FLOATS:
             read += language.halves.format(dtype=language.dtype(kind))
         loaded = language.loaded if kind != "bfloat16" else language.loaded_halves
         return [*comment, f"{name} = {loaded.format(name=read)}"]
+
+    def _unwritten(self, name: str) -> str:
+        """Why an input is read from a file that does not exist yet, and what it must hold."""
+        if self.meaning.has_mask and name.startswith("indices"):
+            return f"{name} are positions of True, as numpy.nonzero gives them for the mask"
+        return f"{name} is too large to be written out; numpy.save it as this file"
 
     def _file(self, name: str, array: Array) -> str | None:
         """The .npy file that holds this very array."""

@@ -155,7 +155,7 @@ def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
     if numbers.dtype.kind == "f":
         finite = bool(np.isfinite(numbers).all())
         fractional = finite and bool((np.floor(numbers) != numbers).any())
-    smallest, largest = numbers.min(), numbers.max()
+    smallest, largest = numbers.min().item(), numbers.max().item()
     _, high = legal_range(axis, policy)
     low = -axis.size if policy.negative is Negative.FROM_END else 0
     return Entries(
@@ -164,7 +164,7 @@ def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
         fractional,
         finite,
         bool(largest >= _INT32 or smallest < -_INT32),
-        numbers.dtype == np.uint64 and int(largest) >= 2**63,
+        numbers.dtype == np.uint64 and largest >= 2**63,
     )
 
 

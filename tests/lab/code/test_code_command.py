@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import shell
+
+from gscli import operators
+from gscli.cli.guard import guarded
+from gscli.frameworks.operator import Operator
+from gscli.lab.code.native import TARGETS
 
 
 class Done(NamedTuple):
@@ -49,7 +55,7 @@ def test_the_printed_lines_run_when_they_are_pasted(tmp_path: Path) -> None:
 def test_inputs_that_are_no_npy_file_are_written_out_or_named(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "d.csv", np.arange(300).reshape(100, 3), "%d", delimiter=",")
     done = gscli("explain", "gather", "d.csv", "[1]", "--code", "numpy", cwd=tmp_path)
-    assert "# data is too large to be written out" in done.stdout
+    assert "# data is too large to be written out; numpy.save it as this file" in done.stdout
     assert "indices = np.array([1], np.int64)" in done.stdout
 
 
@@ -85,6 +91,17 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
     done = gscli(*words, "--python", str(python), cwd=tmp_path)
     assert done.returncode == 1
     assert "not equal, cell [0] is 2, expected 1" in done.stdout
+
+
+@pytest.mark.parametrize("operator", operators(), ids=lambda operator: operator.full_name)
+def test_every_example_has_lines_and_every_refusal_stays_one(
+    operator: Operator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explain", *operator.command_line.split()[1:]]
+    assert guarded([*words, *shlex.split(operator.example), "--code", "all"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"# {target.title}: " in told for target in TARGETS.values())
+    assert guarded([*words, *shlex.split(operator.refused), "--code", "all"]) == 65
 
 
 @pytest.mark.parametrize(
