@@ -40,6 +40,20 @@ FINDINGS: tuple[Finding, ...] = (
         "[[ccc, bb]]", "[[ccc, (empty)]]: of a slice of strings only the first cell is copied",
     ),
     Finding(
+        "onnxruntime 1.31.1",
+        _case("onnxruntime", "onnx.TensorScatter", {
+            "opset": 24,
+            "inputs": {
+                "past_cache": _tensor("int64", [1, 2, 1], 1, 2),
+                "update": _tensor("int64", [1, 1, 1], 10),
+                "write_indices": _tensor("int64", [1], -1),
+            },
+            "attrs": {"mode": "circular"},
+            "output": _tensor("int64", [1, 2, 1], 1, 10),
+        }),
+        "[[[1], [10]]]", "a refusal of negative write_indices, which onnx.reference wraps around",
+    ),
+    Finding(
         "onnx.reference 1.23.2",
         "gscli compare gather-elements '[1]' '[0,1]' --as onnx --on onnx",
         "index out of range", "[1, 1]: taken modulo the size",

@@ -125,11 +125,14 @@ def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
 
 @needs("onnxruntime")
 @needs("onnx")
-def test_onnxruntime_agrees_with_the_rules_but_for_strings() -> None:
+def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_end() -> None:
     report = fuzzed("onnxruntime", 500)
     assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
     failures = [found.signature for found in report.failures(strict=False)]
-    assert all("data str" in signature for signature in failures), failures
+    known = ("onnx.gather value: ", "onnx.tensor_scatter refuses: ")  # gscli help findings
+    assert all(signature.startswith(known) for signature in failures), failures
+    gathers = [signature for signature in failures if signature.startswith(known[0])]
+    assert all("data str" in signature for signature in gathers), gathers
 
 
 @needs("onnx")

@@ -23,6 +23,8 @@ def start(variant: str) -> Runtime:
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
+        if any(array.dtype.kind == "U" for array in inputs.values()) and not reads(op):
+            raise Unsupported("NumPy cuts text to the width that a happens to have")
         if op.endswith((".at", "item")):
             return subscripted(op, inputs, index_tuple(inputs, attrs.get("subscript", "")))
         function = getattr(np, op, None)
@@ -35,11 +37,12 @@ def start(variant: str) -> Runtime:
         function(array, *rest, **attrs)
         return array
 
+    def reads(op: str) -> bool:
+        return op.startswith("take") or op == "getitem"
+
     def subscripted(op: str, inputs: dict[str, Any], key: Any) -> Any:
         if op == "getitem":
             return inputs["a"][key]
-        if inputs["a"].dtype.kind == "U":
-            raise Unsupported("NumPy cuts text to the width that a happens to have")
         array = inputs["a"].copy()
         if op == "setitem":
             array[key] = inputs["values"]
