@@ -61,9 +61,9 @@ Inputs come in the framework's order, or by name: --indices idx.npy. One .npz, .
 folder may stand for all of them, matched by argument name. A word that begins with - needs --
 before it: gscli gather data.npy -- -1.
 
-JSON and CSV carry no element types: whole numbers are int64, others float64, and updates take the
-type of data. --dtype converts data and updates without loss; indices stay integers. It also names
-the type of opaque elements, as in .npy files of bfloat16.
+JSON and CSV carry no element types: whole numbers are int64, others float64, [] is int64, and
+updates take the type of data. --dtype converts data and updates without loss; indices stay
+integers. It also names the type of opaque elements, as in .npy files of bfloat16.
 
 Documents that --json prints are inputs again.
 """

@@ -218,3 +218,21 @@ def test_what_was_written_as_data(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert json.loads(capsys.readouterr().err)["error"]["problem"] == "stdout takes one result"
     assert convert("[1.5]", target, "--dtype", "int8", "--json") == 65
     assert json.loads(capsys.readouterr().err)["error"]["code"] == 65
+
+
+def test_an_empty_list_has_one_type_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing tells its type: it is int64 as `gscli help inputs` says, whatever it meets."""
+    target = tmp_path / "empty.npy"
+    assert guarded(["convert", "[]", str(target)]) == 0
+    assert np.load(target).dtype == np.int64
+    assert guarded(["show", "[]"]) == 0
+    assert "int64 [0]" in capsys.readouterr().out
+    assert guarded(["gather", "[]", "[]", "--json=output"]) == 0
+    assert json.loads(capsys.readouterr().out)["dtype"] == "int64"
+    typed = '{"dtype": "float64", "shape": [0], "data": []}'
+    assert guarded(["scatter-nd", "[]", "zeros:0x1:int64", typed]) == 65
+    assert "data is int64, updates is float64" in capsys.readouterr().err
+    assert guarded(["help", "inputs"]) == 0
+    assert "[] is int64" in capsys.readouterr().out

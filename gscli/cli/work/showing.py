@@ -39,7 +39,9 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
             titled = listed is None and not statistics_only  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{safe(text)}\n"))
         if listed is None:
-            loaded = files.load(text, name="tensor", dtype=settings.dtype, max_bytes=limit)
+            loaded = files.load(
+                text, name="tensor", dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
+            )
             _show(loaded, settings, statistics_only=statistics_only)
         elif statistics_only:
             _tell_members(text, listed, settings, limit)
@@ -167,7 +169,12 @@ def convert_file(
         raise UsageError("stdout takes one result", where="OUT and --json")
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     loaded = files.load(
-        source, name="tensor", max_bytes=limit, dtype=settings.dtype, opaque_only=cast
+        source,
+        name="tensor",
+        empty_dtype="int64",
+        max_bytes=limit,
+        dtype=settings.dtype,
+        opaque_only=cast,
     )
     array = loaded.array
     if cast and settings.dtype is not None:
