@@ -15,12 +15,10 @@ from gscli.views.options import ViewOptions
 from gscli.views.palette import palette_of
 from gscli.views.signs import signs_of
 from gscli.views.terminal.flow import Block, block, flow
-from gscli.views.terminal.lenses import LARGE, Lens, lenses
-from gscli.views.terminal.outline import outline
 from gscli.views.terminal.paint import Painter
 from gscli.views.terminal.sheet import Sheet
 from gscli.views.terminal.subject import Subject
-from gscli.views.terminal.window import FLAT_LINES, PLANES, ROWS, Limits, parse_slice
+from gscli.views.terminal.window import FLAT_LINES, LARGE, PLANES, ROWS, Limits, parse_slice
 
 _NARROWEST_COLUMN = 3
 _MATRIX = 2
@@ -106,6 +104,8 @@ class _View:
         ]
         if not self._large:
             return drawn
+        from gscli.views.terminal.outline import outline
+
         palette, signs = palette_of(self._options), signs_of(self._options)
         marks = (self.subject.unlit or self.subject).marks
         seen = outline(self.subject.array.shape, marks, self.width, palette, signs)
@@ -144,8 +144,10 @@ def _asked(options: ViewOptions) -> bool:
     return options.full or options.rows is not None or options.slice is not None
 
 
-def _lenses(subject: Subject, options: ViewOptions) -> list[Lens]:
+def _lenses(subject: Subject, options: ViewOptions) -> list[tuple[range, ...]]:
     """The lenses of a large tensor; in a step that of its entry."""
+    from gscli.views.terminal.lenses import lenses
+
     marks = subject.marks or (subject.unlit.marks[:1] if subject.unlit else ())
     wrong = subject.expected.boxes if subject.expected else ()
     boxes = [*wrong, *(mark.box for mark in marks)]
@@ -180,7 +182,7 @@ def _sheet(
     width: int,
     *,
     fill: bool = False,
-    lens: Lens | None = None,
+    lens: tuple[range, ...] | None = None,
 ) -> Sheet:
     several = len(subject.array.shape) < _MATRIX or lens is not None
     lines = (options.rows or FLAT_LINES) if several else 1

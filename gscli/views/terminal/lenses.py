@@ -12,12 +12,10 @@ from typing import TypeAlias
 
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
+from gscli.views.terminal.window import LARGE
 
 Lens: TypeAlias = tuple[range, ...]
 """The coordinates to see on each axis."""
-
-LARGE = 400
-"""Cells of a tensor that one table may always show."""
 
 MOST = 12
 """Lenses of one tensor; entries that lie elsewhere are counted."""

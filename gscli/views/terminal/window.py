@@ -16,6 +16,9 @@ from gscli.layout.boxes import Box
 
 PLANES = 12
 ROWS = 20
+LARGE = 400
+"""Cells of a tensor that one table may always show."""
+
 FLAT_LINES = 4
 """Lines that a one-dimensional tensor may take before columns are left out."""
 _GRID_RANK = 2
