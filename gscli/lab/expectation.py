@@ -24,7 +24,7 @@ from gscli.lab.difference import (
     different,
     in_blocks,
 )
-from gscli.lab.sample import cells_of, values_at
+from gscli.lab.sample import cells_of, read_by, values_at
 from gscli.layout.boxes import Box
 from gscli.stream import result_of
 from gscli.traces.entries import resolved_entries
@@ -105,7 +105,7 @@ class Expectation:
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
-        """Letters of the entries that reach a differing cell, of the first NAMED ones."""
+        """Letters of the entries that reach a differing cell, as far as they are looked through."""
         if not self.difference.same_shape or not self.difference.different:
             return ()
         apart = np.flatnonzero(self._held[1])
@@ -130,7 +130,13 @@ class Expectation:
         return int(np.count_nonzero(self._held[1].reshape(shape).any(axis=whole)))
 
     def _reaching(self, cells: Indices) -> tuple[str, ...]:
-        """Letters of the entries that reach one of some flat cells, of the first NAMED ones."""
+        """Letters of the entries that reach one of some flat cells.
+
+        All of those that read them, of those that write them the first NAMED ones of the call.
+        """
+        if self.trace.kind == "gather":
+            entries, _ = read_by(self.trace.layout, cells)
+            return tuple(map(name_of, np.unique(entries).tolist()))
         shape = self.expected.shape
         places = np.array(np.unravel_index(cells, shape) if shape else np.empty((0, cells.size)))
         found = []
@@ -303,6 +309,8 @@ def _reach(one: Expectation) -> str:
     """How many slices differ, and which entries reach a differing cell."""
     slices = f"in {counted(one.slices, 'slice')}, " if one.slices else ""
     total = counted(one.trace.entry_count, "entry", "entries")
+    if one.trace.kind == "scatter" and one.trace.entry_count > NAMED:
+        total = f"the first {NAMED:,} of {total}"
     if not one.entries:
         return f"{slices}reached by none of {total}"
     return f"{slices}reached by {len(one.entries):,} of {total}: {_letters(one.entries)}"
@@ -323,4 +331,4 @@ def _entries(names: Sequence[str]) -> str:
 
 def _letters(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return ", ".join(names[:_LISTED]) + more
+    return ", ".join(name.removeprefix("entry ") for name in names[:_LISTED]) + more

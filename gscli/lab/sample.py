@@ -52,13 +52,9 @@ def values_at(plan: JudgedPlan, cells: Indices, size: int) -> Array:
 
 
 def _gathered(plan: JudgedPlan, cells: Indices) -> Array:
-    layout, addressing = plan.layout, plan.layout.addressing
+    layout = plan.layout
     assert layout.data is not None
-    places = np.unravel_index(cells, layout.result_shape) if layout.result_shape else ()
-    own = [places[addressing.order.index(axis)] for axis in range(len(places))]
-    depth = len(addressing.entries)
-    entries = _folded(own[:depth], addressing.entries, cells.size)
-    window = _folded(own[depth:], addressing.window, cells.size)
+    entries, window = read_by(layout, cells)
     addresses, live = np.zeros(cells.size, np.int64), np.ones(cells.size, np.bool_)
     for entry in np.unique(entries).tolist():
         here = entries == entry
@@ -70,6 +66,24 @@ def _gathered(plan: JudgedPlan, cells: Indices) -> Array:
     found = cells_of(plan.inputs[layout.data], np.where(live, addresses, 0))
     found[~live] = layout.fill
     return found
+
+
+def read_by(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
+    """For flat cells of a gather's output the entries that read them, and where in their windows.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]})
+    >>> [numbers.tolist() for numbers in read_by(found.layout, np.array([1, 2]))]
+    [[0, 1], [1, 0]]
+    """
+    addressing, shape = layout.addressing, layout.result_shape
+    places = np.unravel_index(cells, shape) if shape else ()
+    own = [places[addressing.order.index(axis)] for axis in range(len(places))]
+    depth = len(addressing.entries)
+    return (
+        _folded(own[:depth], addressing.entries, cells.size),
+        _folded(own[depth:], addressing.window, cells.size),
+    )
 
 
 def cells_of(array: Array, cells: Indices) -> Array:

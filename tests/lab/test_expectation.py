@@ -241,3 +241,17 @@ def test_text_is_compared_as_text() -> None:
     trace = gscli.trace("onnx.gather", {"data": np.array(["a", "bb"]), "indices": np.array([1])})
     assert Expectation(trace, np.array(["bb"]), "want").equal
     assert Expectation(trace, np.array(["b"]), "want").difference.largest is None
+
+
+def test_entries_are_named_however_many_there_are() -> None:
+    at = np.zeros(3000, np.int64)
+    at[2500] = -1
+    trace = gscli.trace("onnx.gather", {"data": BITS, "indices": at})
+    found = Expectation(trace, BITS[np.maximum(at, 0)], "want")
+    assert len(found.entries) == 1
+    assert found.sentences()[1] == "reached by 1 of 3,000 entries: 2,500"
+    written = gscli.trace(
+        "onnx.scatter_nd", {"data": BITS, "indices": at.reshape(-1, 1), "updates": at * 1.0}
+    )
+    late = Expectation(written, np.array([0.0, 5.0, 6.0, 7.0]), "want")
+    assert late.sentences()[1] == "reached by none of the first 1,000 of 3,000 entries"
