@@ -10,6 +10,7 @@ from gscli.cli.code_topic import code
 from gscli.cli.findings import findings
 from gscli.cli.options import SHARED
 from gscli.cli.runtime_topics import RUNTIMES
+from gscli.cli.scale_topic import ZARR
 from gscli.frameworks import ALIASES, NAMES, framework
 
 EXIT_CODES: dict[ExitCode, str] = {
@@ -51,7 +52,7 @@ every tensor with its letters and a line per entry; gscli explain tells the same
 INPUTS = """\
 An input is one of
 
-  data.npy              a file: .npy .npz .json .csv .tsv .pb .onnx .safetensors .h5
+  data.npy              a file: .npy .npz .json .csv .tsv .pb .onnx .safetensors .h5 .zarr
   weights.npz::name     one tensor of a file that holds several
   -                     standard input: .npy, .npz or JSON, told by its first bytes
   '[[0,1],[2,-1]]'      JSON, nested or {"dtype": …, "shape": …, "data": …}
@@ -205,6 +206,7 @@ def texts() -> dict[str, tuple[str, Callable[[], str]]]:
     return {
         "exit-codes": ("what the exit status means", exit_codes),
         "inputs": ("files, pipes, inline arrays, generators", lambda: INPUTS),
+        "zarr": ("stores of chunks, Dask, Icechunk", lambda: ZARR),
         "signs": ("letters, signs and colours of the pictures", lambda: SIGNS),
         "colors": ("colour, palettes, width, plain text", lambda: COLORS),
         "frameworks": ("whose operators there are, and under which names", frameworks),

@@ -74,7 +74,7 @@ class Call:
         parsed = parsed_attributes(operator, texts)
         self.typed = typed(operator, words, texts, settings)
         self._files = self._held_files() if settings.in_place else {}
-        leave = settings.only_saves and settings.dtype is None
+        leave = bool(settings.only_saves or settings.in_place) and settings.dtype is None
         self.inputs: Inputs = loaded_inputs(self.typed, parsed, settings, leave=leave)
         self.attrs = self.inputs.attrs
         with self.located_errors():
@@ -180,12 +180,31 @@ class Call:
         from gscli.stream import patch_in_place
         from gscli.views.progress_bar import Progress
 
+        if any(map(_in_store, self.inputs.arrays.values())):
+            return self._committed()
+        if self.settings.message is not None:
+            raise UsageError("--message is what a commit to an Icechunk store says")
         with self.located_errors():
             file = self._file_of_data()
             plan, direct = self.judged(), self.settings.in_place == "direct"
             with Progress("patching", None, unit="bytes", quiet=self.settings.quiet) as progress:
                 rows = patch_in_place(plan, file, direct=direct, progress=progress.update)
         return f"{counted(rows, 'row')} changed"
+
+    def _committed(self) -> str:
+        """Write the updates into the Icechunk repository of data; says what was done."""
+        from gscli.files.stand_ins import store_of
+        from gscli.stream.chunked.committing import commit_scatter
+        from gscli.views.progress_bar import Progress
+
+        with self.located_errors():
+            plan, settings = self.judged(), self.settings
+            store = store_of(plan.inputs.get(plan.layout.data or ""))
+            if store is None or settings.in_place == "direct":
+                raise UsageError("an Icechunk store of data takes a commit, nothing else")
+            with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+                done = commit_scatter(plan, store, settings.message, progress=progress.update)
+        return f"{counted(done.chunks, 'chunk')} changed, snapshot {done.snapshot or 'as before'}"
 
     def _held_files(self) -> dict[str, RegularFile]:
         """The .npy files of the inputs, opened before anything is read from them by name."""

@@ -1,0 +1,100 @@
+"""In place in an Icechunk repository: one commit, whole or not at all, the old version readable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import icechunk
+import numpy as np
+import pytest
+import zarr
+
+from gscli.cli.guard import guarded
+from gscli.files import icechunk_store
+from gscli.files.files import load
+from gscli.files.stand_ins import stand_in
+from gscli.files.zarr_place import Place
+from gscli.files.zarr_store import open_store
+from gscli.frameworks import find
+from gscli.plan.inputs import plan_of
+from gscli.stream.chunked import committing
+
+DATA = np.arange(24, dtype=np.float32).reshape(8, 3)
+
+
+def made(path: Path, data: Any = DATA) -> str:
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(path)))
+    session = repo.writable_session("main")
+    array = zarr.create_array(
+        session.store, name="emb", shape=data.shape, dtype="f4", chunks=(2, 3)
+    )
+    array[...] = data
+    repo.create_tag("old", snapshot_id=session.commit("table"))
+    return str(path)
+
+
+def scattered(path: str, *words: str) -> int:
+    updates = "[[1,1,1],[1,1,1]]"
+    return guarded(["scatter-nd", path, "[[0],[0]]", updates, "--reduction", "add", *words])
+
+
+def test_a_scatter_is_one_commit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = made(tmp_path / "t.icechunk")
+    assert scattered(path, "--in-place", "-m", "night run", "-v") == 0
+    assert "1 chunk changed, snapshot " in capsys.readouterr().err
+    expected = DATA.copy()
+    expected[0] += 2
+    assert np.array_equal(load(f"{path}::emb").array, expected)
+    assert np.array_equal(load(f"{path}@old::emb").array, DATA)
+    assert icechunk_store.history(path, 1)[0].message == "night run"
+    assert scattered(path, "--in-place") == 0
+    assert icechunk_store.history(path, 1)[0].message == "gscli scatter, 2 entries"
+
+
+def test_nothing_to_write_is_no_commit(tmp_path: Path) -> None:
+    path = made(tmp_path / "t.icechunk")
+    before = icechunk_store.history(path, 9)
+    words = [path, "zeros:0x1:int64", "zeros:0x3:float32", "--in-place"]
+    assert guarded(["scatter-nd", *words]) == 0
+    assert icechunk_store.history(path, 9) == before
+
+
+def test_without_a_command(tmp_path: Path) -> None:
+    store = open_store(Place(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
+    arrays = {"data": stand_in(store), "indices": np.array([[3]]), "updates": DATA[:1]}
+    plan = plan_of(find("onnx.scatter_nd"), arrays, {}).judged()
+    assert committing.commit_scatter(plan, store, "text").chunks == 1
+
+
+def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = made(tmp_path / "t.icechunk")
+    real = committing.scatter_by_chunk
+
+    def slow(*arguments: Any) -> Any:
+        yield from real(*arguments)
+        session = icechunk_store.repository(path).writable_session("main")
+        zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
+        session.commit("somebody else")
+
+    monkeypatch.setattr(committing, "scatter_by_chunk", slow)
+    assert scattered(path, "--in-place") == 73
+    assert icechunk_store.history(path, 1)[0].message == "somebody else"
+    assert np.array_equal(load(f"{path}::emb").array[1:], DATA[1:])
+
+
+def test_what_cannot_be_committed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made(tmp_path / "t.icechunk")
+    assert scattered(f"{path}@old", "--in-place") == 2
+    assert scattered(path, "--in-place=direct") == 2
+    assert guarded(["gather", path, "[0]", "--in-place"]) == 2
+    assert guarded(["scatter-nd", path, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
+    assert guarded(["convert", path, f"{tmp_path}/t.zarr"]) == 0
+    assert scattered(f"{tmp_path}/t.zarr", "--in-place") == 2
+    np.save(f"{tmp_path}/t.npy", DATA)
+    assert scattered(f"{tmp_path}/t.npy", "--in-place", "-m", "text") == 2
+    monkeypatch.setattr(committing.Grid, "of", lambda *_: None)
+    assert scattered(path, "--in-place") == 73
+    assert len(icechunk_store.history(path, 9)) == 2
