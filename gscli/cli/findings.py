@@ -157,7 +157,8 @@ FINDINGS: tuple[Finding, ...] = (
             "attrs": {"dim": 0},
         }),
         "index out of range",
-        "an answer: where all slices are empty, indices are not looked at (index_copy, x[…] = v)",
+        "an answer: where all slices are empty, indices are not looked at, nor by index_copy,\n"
+        "         index_fill and x[…] = values",
     ),
     Finding(
         "TensorFlow 2.21.0, XLA",

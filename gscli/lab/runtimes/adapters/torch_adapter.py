@@ -20,41 +20,14 @@ def start(variant: str) -> Runtime:
 
     torch.set_num_threads(1)
     device = torch.device("cpu" if variant in ("", "compile") else variant)
-
-    def function(op: str) -> Any:
-        if op == "index":
-            return subscripted
-        if op == "index_put_":
-            return index_put
-        if op == "put_":
-            return lambda self, index, source, accumulate=False: self.clone().put_(
-                index, source, accumulate
-            )
-        return getattr(torch, op)
-
-    def subscripted(subscript: str = "", **inputs: Any) -> Any:
-        return inputs["input"][index_tuple(inputs, subscript)]
-
-    def index_put(
-        self: Any, values: Any, accumulate: bool = False, subscript: str = "", **indices: Any
-    ) -> Any:
-        key, copy = index_tuple(indices, subscript), self.clone()
-        masks = (torch.bool, torch.uint8)
-        # index_put_ has no slices, and takes a mask without axes for an index.
-        plain = [torch.is_tensor(item) and (item.dim() or item.dtype not in masks) for item in key]
-        if key and all(plain):
-            return copy.index_put_(key, values, accumulate)
-        if accumulate or self.dtype != values.dtype:
-            raise Unsupported("x[…] = values does not add, and converts values")
-        copy[key] = values
-        return copy
+    own = {"index": index, "index_put_": index_put, "put_": put}
 
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
         tensors = {name: tensor_of(array).to(device) for name, array in inputs.items()}
         given = {name: value for name, value in attrs.items() if value is not None}
-        asked = function(op)
+        asked = own[op] if op in own else getattr(torch, op)
         if variant == "compile":
             torch._dynamo.reset()
             asked = torch.compile(asked, dynamic=False)
@@ -66,22 +39,57 @@ def start(variant: str) -> Runtime:
             raise
         return array_of(found)
 
-    def tensor_of(array: Any) -> Any:
-        if array.dtype.name == "bfloat16":
-            return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
-        try:
-            return torch.from_numpy(array.copy())
-        except TypeError as error:
-            raise Unsupported(str(error)) from None
-
-    def array_of(tensor: Any) -> Any:
-        if tensor.dtype == torch.bfloat16:
-            import ml_dtypes
-
-            return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
-        return tensor.numpy()
-
     return Runtime(torch.__version__, OPS, call)
+
+
+def index(subscript: str = "", **inputs: Any) -> Any:
+    """input[…]"""
+    return inputs["input"][index_tuple(inputs, subscript)]
+
+
+def index_put(
+    self: Any, values: Any, accumulate: bool = False, subscript: str = "", **indices: Any
+) -> Any:
+    """index_put_, or self[…] = values where it has no slices or takes a mask for an index."""
+    import torch
+
+    key, copy = index_tuple(indices, subscript), self.clone()
+    masks = (torch.bool, torch.uint8)
+    plain = [torch.is_tensor(item) and (item.dim() or item.dtype not in masks) for item in key]
+    if key and all(plain):
+        return copy.index_put_(key, values, accumulate)
+    if accumulate or self.dtype != values.dtype:
+        raise Unsupported("x[…] = values does not add, and converts values")
+    copy[key] = values
+    return copy
+
+
+def put(self: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """put_ on a copy."""
+    return self.clone().put_(index, source, accumulate)
+
+
+def tensor_of(array: Any) -> Any:
+    """A tensor of its own memory."""
+    import torch
+
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
+    try:
+        return torch.from_numpy(array.copy())
+    except TypeError as error:
+        raise Unsupported(str(error)) from None
+
+
+def array_of(tensor: Any) -> Any:
+    """An array of what PyTorch answered."""
+    import torch
+
+    if tensor.dtype == torch.bfloat16:
+        import ml_dtypes
+
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    return tensor.numpy()
 
 
 if __name__ == "__main__":
