@@ -74,6 +74,8 @@ def own_lines(meaning: Meaning, target: str) -> list[str] | None:
         return None
     if not meaning.sources and any(item.name in INDEX_NAMES for item in operator.inputs):
         return None  # empty index vectors: nothing is read of them
+    if "updates" in template and "updates" not in meaning.named:
+        return None  # nothing is written
     facts = _facts(meaning)
     if "{subscript}" in template or "{tuple}" in template:
         if facts["subscript"] is None:

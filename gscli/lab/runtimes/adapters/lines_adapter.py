@@ -36,14 +36,15 @@ def start(variant: str) -> Runtime:
         names: dict[str, Any] = {"given": inputs}
         try:
             exec(compile(attrs["code"], "lines", "exec"), names)  # noqa: S102  what the user sees
+            found = array_of(names["output"]) if "output" in names else None
         except Exception as error:
             missing = type(error).__name__ in ("NotImplemented", "UnimplementedError")
             if missing or any(words in str(error) for words in MISSING):
                 raise Unsupported(str(error)) from None
             raise
-        if "output" not in names:
+        if found is None:
             raise Unsupported("these lines are not run here")
-        return array_of(names["output"])
+        return found
 
     return Runtime(str(version).split("-")[0], ["lines.run"], call)
 
