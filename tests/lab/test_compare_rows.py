@@ -187,3 +187,55 @@ def test_a_runtimes_rows_are_read_back_from_a_document() -> None:
     strange["rows"][-1]["label"] = "ort 1: some other rule"
     with pytest.raises(ContentRefused, match="about no rule set"):
         comparison_of(strange)
+
+
+CUBE = np.arange(12).reshape(2, 2, 3)
+SQUARE = np.array([[1, 0], [0, 1]])
+
+
+def _put(axis: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    found = np.zeros((2, 2), np.int64)
+    np.put_along_axis(found, SQUARE, SQUARE + 5, axis)
+    return found
+
+
+def _slices(axis: int) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    found = np.zeros((2, 3), np.int64)
+    found[(slice(None),) * (axis % 2) + ([1, 0],)] = np.arange(4 if axis == 1 else 6).reshape(2, -1)
+    return found
+
+
+ASKED = [
+    *(("gather", {"data": CUBE, "indices": [1, 0]}, {"axis": axis}, CUBE.take([1, 0], axis))
+      for axis in (0, 1, -1)),
+    ("gather", {"data": CUBE, "indices": SQUARE}, {"axis": 1, "batch_dims": 1},
+     np.stack([CUBE[n].take(SQUARE[n], 0) for n in range(2)])),
+    ("gather-nd", {"data": CUBE, "indices": SQUARE[:, :1]}, {"batch_dims": 1},
+     np.stack([CUBE[n, SQUARE[n, 0]] for n in range(2)])),
+    *(("gather-elements", {"data": SQUARE + 5, "indices": SQUARE}, {"axis": axis},
+       np.take_along_axis(SQUARE + 5, SQUARE, axis)) for axis in (0, 1)),
+    *(("scatter-elements", {"data": SQUARE * 0, "indices": SQUARE, "updates": SQUARE + 5},
+       {"axis": axis}, _put(axis)) for axis in (0, 1)),
+    *(("scatter-update", {"data": np.zeros((2, 3), np.int64), "indices": [1, 0],
+                          "updates": np.arange(4 if axis == 1 else 6).reshape(2, -1)},
+       {"axis": axis}, _slices(axis)) for axis in (0, 1)),
+    ("scatter-nd", {"data": [1, 2], "indices": [[0], [0]], "updates": [3, 4]},
+     {"reduction": "add"}, np.array([8, 2])),
+    ("scatter-nd", {"data": [5, 2], "indices": [[0], [0]], "updates": [3, 4]},
+     {"reduction": "max"}, np.array([5, 2])),
+]  # fmt: skip
+"""Calls within every range and without an open order: their answer is one, by plain NumPy."""
+
+
+@pytest.mark.parametrize(("concept", "inputs", "asked", "answer"), ASKED)
+def test_every_row_answers_the_call_that_was_asked_for(
+    concept: str,
+    inputs: dict[str, object],
+    asked: dict[str, object],
+    answer: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
+) -> None:
+    found = compare(concept, inputs, **asked)  # type: ignore[arg-type]  # names of the table
+    rows = [row for group in found.groups for row in group.rows if row.output is not None]
+    assert len(rows) > 1
+    for row in rows:
+        assert np.array_equal(row.output, answer), row.label
