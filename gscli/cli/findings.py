@@ -147,6 +147,21 @@ FINDINGS: tuple[Finding, ...] = (
         "         writes alike; NumPy's indexing, which JAX promises, and x[True, None] do not",
     ),
     Finding(
+        "JAX 0.10.2",
+        _case("jax", "jax.lax.scatter_min", {
+            "inputs": {
+                "operand": _tensor("int64", [0]),
+                "scatter_indices": _tensor("int64", [1], 0),
+                "updates": _tensor("int64", [], 10),
+            },
+            "attrs": {
+                "mode": "clip", "update_window_dims": [], "inserted_window_dims": [0],
+                "scatter_dims_to_operand_dims": [0],
+            },
+        }),
+        "index out of range", "[]: nothing to clip to, and nothing is written",
+    ),
+    Finding(
         "PyTorch 2.13.0",
         _case("torch", "torch.index_add", {
             "inputs": {

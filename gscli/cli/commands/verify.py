@@ -75,14 +75,11 @@ def verify(
                 failures.append({"id": case.id, **failure})
                 if not quiet and settings.json is None:
                     sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
+    counts = {"passed": passed, "failed": len(failures), **({"skipped": skipped} if on else {})}
     if settings.json is not None:
-        counts = {"passed": passed, "failed": len(failures)}
-        if on:
-            counts["skipped"] = skipped
         sys.stdout.write(json.dumps({**counts, "failures": failures}) + "\n")
     else:
-        more = f", {skipped} skipped" if on else ""
-        sys.stdout.write(f"{passed} passed, {len(failures)} failed{more}\n")
+        sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
     return int(bool(failures))
 
 
