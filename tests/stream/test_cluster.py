@@ -164,6 +164,16 @@ class Answers:
         return {"tcp://worker": self.answers.pop(0), "tcp://dead": OSError("gone")}
 
 
+def test_workers_that_do_not_start_are_told_of() -> None:
+    class Dask:
+        @staticmethod
+        def LocalCluster(**_: Any) -> None:  # noqa: N802
+            raise RuntimeError("Nanny failed to start.")
+
+    with pytest.raises(CannotRead, match="no workers could be started"):
+        connection._made(Dask, 2)
+
+
 def test_workers_that_differ_are_refused() -> None:
     own = connection.versions()
     check_workers(Answers(own, []), [])

@@ -32,10 +32,7 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
         cluster = client = None
         try:
             if not address:
-                cluster = distributed.LocalCluster(
-                    n_workers=workers or os.cpu_count() or 1, threads_per_worker=1,
-                    dashboard_address=":0", silence_logs=60,
-                )  # fmt: skip
+                cluster = _made(distributed, workers or os.cpu_count() or 1)
             client = _connected(distributed, cluster or address)
             with _told(distributed, address):
                 yield client
@@ -43,6 +40,19 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
             for part in (client, cluster):
                 if part is not None:
                     part.close()
+
+
+def _made(distributed: Any, workers: int) -> Any:
+    try:
+        return distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=60
+        )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise CannotRead(
+            "no workers could be started on this machine",
+            where=f"--engine dask: {safe(str(error), 100)}",
+            hint="leave --engine out: the result is the same",
+        ) from error
 
 
 def _connected(distributed: Any, where: Any) -> Any:
