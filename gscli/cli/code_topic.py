@@ -50,5 +50,9 @@ written to one cell stays; floating-point sums may be rounded in another order.
 
 def code() -> str:
     """The topic, with the releases that lines were run in."""
+    from textwrap import fill
+
     told = ", ".join(f"{title} {version}" for title, version in CHECKED.values())
-    return f"{CODE}Lines for recorded cases of every operator were run in {told}.\n"
+    return (
+        CODE + fill(f"Lines for recorded cases of every operator were run in {told}.", 100) + "\n"
+    )
