@@ -17,7 +17,11 @@ ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def test_no_extra_is_there() -> None:
-    assert not [name for name in ("onnx", "h5py") if importlib.util.find_spec(name)]
+    assert not [
+        name
+        for name in ("onnx", "h5py", "zarr", "dask", "icechunk", "safetensors")
+        if importlib.util.find_spec(name)
+    ]
 
 
 @pytest.mark.parametrize("suffix", ["npy", "npz", "json", "csv", "tsv", "txt", "safetensors"])
@@ -27,12 +31,19 @@ def test_formats_that_need_nothing_else(suffix: str, tmp_path: Path) -> None:
     assert np.array_equal(load(path).array, ARRAY)
 
 
-@pytest.mark.parametrize(("suffix", "extra"), [("h5", "hdf5"), ("pb", "onnx")])
+@pytest.mark.parametrize(("suffix", "extra"), [("h5", "hdf5"), ("zarr", "zarr")])
 def test_formats_that_do_say_what_to_install(suffix: str, extra: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.{suffix}"
     with pytest.raises(GscliError, match=rf"gscli\[{extra}\]"):
         save(str(path), ARRAY)
     assert not path.exists()
+
+
+def test_a_tensor_of_onnx_is_written_all_the_same(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.pb")
+    save(path, ARRAY)
+    with pytest.raises(GscliError, match=r"gscli\[onnx\]"):
+        load(path)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from gscli.cli.options import Settings
 from gscli.cli.terminal import screen
 from gscli.cli.work.call import parsed_attributes, with_origin
 from gscli.cli.work.ways_on import comparing, way_on
+from gscli.files import mapped
 from gscli.frameworks.operator import Operator
 from gscli.lab.check import LISTED, Remark, remarks
 from gscli.plan.typing import Inputs, settle_types
@@ -40,6 +41,7 @@ def check_operator(
     found += remarks(operator, inputs.arrays, attrs, listed, untyped)
     found = [_located(one, given, inputs) for one in found]
     count = sum(one.count for one in found)
+    mapped.check_unchanged(*inputs.arrays.values())
     if settings.json is not None:
         findings = [one.to_dict() for one in found]
         sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")

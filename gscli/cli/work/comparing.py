@@ -16,6 +16,7 @@ from gscli.cli.work.drawing import save_text, view_options
 from gscli.cli.work.operators import check_requests
 from gscli.cli.work.runtimes import Asked, judging
 from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
+from gscli.files import mapped
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
 from gscli.lab.equivalents import with_equivalents
@@ -73,37 +74,48 @@ def compare_concept(
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)
     comparing = with_equivalents(comparing)
-    if settings.json is not None:
-        sys.stdout.write(json.dumps(document(comparing)) + "\n")
-    _draw_comparison(comparing, settings)
+    told = "" if settings.json is None else json.dumps(document(comparing)) + "\n"
+    pictures, told = _pictures(comparing, settings), told + _told(comparing, settings)
+    mapped.check_unchanged(*comparing.inputs.values())
+    for path, text in pictures.items():
+        save_text(path, text)
+    sys.stdout.write(told)
     return int(not comparing.agree)
 
 
-def _draw_comparison(comparing: Comparing, settings: Settings) -> None:
-    from gscli.views.lines import render
-    from gscli.views.terminal.compare import comparison
-
+def _pictures(comparing: Comparing, settings: Settings) -> dict[str, str]:
+    """The texts of the pictures that go to files, by file name."""
+    texts: dict[str, str] = {}
     if settings.svg is not None:
         from gscli.views.figure import to_svg
+        from gscli.views.terminal.compare import comparison
 
         options = view_options(settings, colored=True)
         title = f"gscli compare {comparing.concept}"
-        save_text(settings.svg, to_svg(comparison(comparing, options), title, theme=settings.theme))
+        texts[settings.svg] = to_svg(comparison(comparing, options), title, theme=settings.theme)
     if settings.html is not None:
         from gscli.views.page.compare import compare_page
 
         options = view_options(settings, colored=True)
-        save_text(settings.html, compare_page(comparing, options=options))
+        texts[settings.html] = compare_page(comparing, options=options)
+    return texts
+
+
+def _told(comparing: Comparing, settings: Settings) -> str:
+    """What goes to the screen besides a document."""
+    options = view_options(settings)
     if settings.prints and settings.plain:
         from gscli.views.words.compare_words import comparison_words
 
-        sys.stdout.write(comparison_words(comparing, view_options(settings)))
-    elif settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
+        return comparison_words(comparing, options)
+    if settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
         from gscli.views.words.answers import Answers
 
-        options = view_options(settings)
         answers = Answers(comparing, options._replace(utf8=options.utf8 and not settings.plain))
-        sys.stdout.write(answers.summary(listed=not answers.columns) + "\n")
-    elif settings.prints:
-        options = view_options(settings)
-        sys.stdout.write(render(comparison(comparing, options), options))
+        return answers.summary(listed=not answers.columns) + "\n"
+    if settings.prints:
+        from gscli.views.lines import render
+        from gscli.views.terminal.compare import comparison
+
+        return render(comparison(comparing, options), options)
+    return ""

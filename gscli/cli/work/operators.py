@@ -72,14 +72,16 @@ def explain_operator(
     """The formula and a line per entry."""
     check_requests(settings)
     expected = _expected(settings, words)
-    trace = Call(operator, words, texts, settings).traced()
+    call = Call(operator, words, texts, settings)
+    trace = call.traced()
     expectation = expected.of(trace) if expected else None
     pictures = _drawn_files(trace, settings, expectation)
+    shown = explained(trace, settings) if settings.prints else ""
+    call.check_unchanged()
     _print_document(trace, settings, expectation)
     for path, text in pictures.items():
         save_text(path, text)
-    if settings.prints:
-        sys.stdout.write(explained(trace, settings))
+    sys.stdout.write(shown)
     return _told(expectation, settings, below=True)
 
 

@@ -16,7 +16,7 @@ from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
 from gscli.cli.work.drawing import save_text, view_options
-from gscli.files import files
+from gscli.files import files, mapped
 from gscli.files.element_types import dtype_label, dtype_named
 from gscli.files.readers import STORES, suffix_of
 from gscli.lab.statistics import statistics
@@ -132,30 +132,39 @@ def _tell_members(
 
 
 def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) -> None:
+    """All is drawn before a byte is written: the file may have become another one meanwhile."""
+    drawing = not statistics_only and settings.json is None
     if statistics_only:
         found = statistics(loaded.array)
-        line = found.text() if settings.json is None else json.dumps(found.to_dict())
-        sys.stdout.write(line + "\n")
-        return
-    if settings.json is not None:
-        sys.stdout.write(json.dumps(files.dump_json(loaded.array)) + "\n")
-        return
+        shown = (found.text() if settings.json is None else json.dumps(found.to_dict())) + "\n"
+    elif settings.json is not None:
+        shown = json.dumps(files.dump_json(loaded.array)) + "\n"
+    else:
+        shown = _drawn(loaded, settings)
+    figure = _figure(loaded, settings) if drawing and settings.svg is not None else ""
+    mapped.check_unchanged(loaded.array)
+    if settings.svg is not None and drawing:
+        save_text(settings.svg, figure)
+    if not drawing or (not settings.quiet and settings.svg != "-"):
+        sys.stdout.write(shown)
+
+
+def _drawn(loaded: files.Loaded, settings: Settings) -> str:
     from gscli.views.lines import render
     from gscli.views.terminal.tensor import tensor_picture, tensor_words
 
     options = view_options(settings)
     if settings.plain:
-        shown = tensor_words(loaded.origin, loaded.array, options)
-    else:
-        shown = render(tensor_picture(loaded.origin, loaded.array, options), options)
-    if settings.svg is not None:
-        from gscli.views.figure import to_svg
+        return tensor_words(loaded.origin, loaded.array, options)
+    return render(tensor_picture(loaded.origin, loaded.array, options), options)
 
-        options = view_options(settings, colored=True)
-        picture = tensor_picture(loaded.origin, loaded.array, options)
-        save_text(settings.svg, to_svg(picture, loaded.origin, theme=settings.theme))
-    if not settings.quiet and settings.svg != "-":
-        sys.stdout.write(shown)
+
+def _figure(loaded: files.Loaded, settings: Settings) -> str:
+    from gscli.views.figure import to_svg
+    from gscli.views.terminal.tensor import tensor_picture
+
+    picture = tensor_picture(loaded.origin, loaded.array, view_options(settings, colored=True))
+    return to_svg(picture, loaded.origin, theme=settings.theme)
 
 
 def convert_file(
