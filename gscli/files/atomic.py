@@ -40,6 +40,8 @@ _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 class AtomicFile(io.RawIOBase):
     """A binary file to write, seek and read back; every failure of the system is CannotWrite.
 
+    `poll` lets a signal that waits act; whoever writes for long calls it now and then.
+
     `write` takes any contiguous buffer and writes all of it. `fileno()` may be handed to
     `os.pwrite`. A closed pipe stays BrokenPipeError, because the reader decided to go.
     """
@@ -48,6 +50,7 @@ class AtomicFile(io.RawIOBase):
         super().__init__()
         self._descriptor = descriptor
         self.name = name
+        self.poll: Callable[[], None] = _nobody_waits
 
     def fileno(self) -> int:
         """The descriptor, as long as it is ours."""
@@ -70,6 +73,7 @@ class AtomicFile(io.RawIOBase):
 
     def write(self, data: ReadableBuffer, /) -> int:
         """Write all of a buffer; the number of its bytes."""
+        self.poll()
         with memoryview(data) as whole, whole.cast("B") as view, writing(self.name):
             done = 0
             while done < view.nbytes:
@@ -107,6 +111,10 @@ class AtomicFile(io.RawIOBase):
         super().close()
         with writing(self.name):
             os.close(self._descriptor)
+
+
+def _nobody_waits() -> None:
+    """Where signals act at once."""
 
 
 @contextmanager
@@ -180,11 +188,13 @@ def _replacing(
         left = True
         try:
             with _closing(file), interrupts.allowed():
+                file.poll = interrupts.act
                 if old is not None:
                     with writing(name):
                         keep_access(target, file.fileno(), old)
                 yield file
                 file.sync()
+                interrupts.act()
             if check is not None:
                 check()
             with writing(name):

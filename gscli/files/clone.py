@@ -77,6 +77,7 @@ def _extents(source: RegularFile) -> Iterator[tuple[int, int]]:
 def _copy(source: RegularFile, target: AtomicFile, begin: int, end: int) -> None:
     inside = hasattr(os, "copy_file_range")
     while begin < end:
+        target.poll()
         count = min(_STEP, end - begin)
         try:
             if inside:

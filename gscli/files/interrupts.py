@@ -26,8 +26,15 @@ SIGNALS = tuple(
 """Every signal that ends a process unless it is caught; which there are depends on the system."""
 
 
+_NOT_IN = {"__enter__", "__exit__", "__del__"}
+"""Functions in which an exception would cut a clean-up in two, or be dropped by Python."""
+
+
 class Interrupts:
     """While entered, signals wait for `allowed()` or the end, then the first one raises.
+
+    Within `allowed()` one that arrives while something is entered, left or freed waits on, for
+    `act()` or the end: no clean-up has a guard against exceptions between its own lines.
 
     KeyboardInterrupt for SIGINT, SystemExit(128 + n) for the others. A handler the program
     installed is called instead, an ignored signal (nohup) stays ignored. Signals reach Python's
@@ -74,10 +81,18 @@ class Interrupts:
         finally:
             self._allowed = False
 
-    def _arrived(self, number: int, _frame: FrameType | None) -> None:
-        self._pending.append(number)
+    def act(self) -> None:
+        """Let a signal that waits act now, if that is allowed here."""
         if self._allowed:
             self._act_on_pending()
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        self._pending.append(number)
+        while frame is not None:
+            if frame.f_code.co_name in _NOT_IN:
+                return
+            frame = frame.f_back
+        self.act()
 
     def _act_on_pending(self) -> None:
         if not self._pending:

@@ -141,6 +141,7 @@ class _Job:
         try:
             with writing(*told), interrupts.allowed():
                 for part in patch.parts():
+                    interrupts.act()
                     held = patch.held(part.rows)
                     undo.add(part.rows, held, patch.changed(part, held.copy()))
                 mapped.check_unchanged(*self.inputs.values())
@@ -163,6 +164,7 @@ class _Job:
                     for rows, _, _ in undo.parts():
                         reserve_rows(descriptor, patch.offset, rows, width)
                 for rows, _, new in undo.parts():
+                    interrupts.act()
                     write_rows(descriptor, patch.offset, rows, new)
                     done += rows.size
                     if self.progress is not None:

@@ -143,6 +143,7 @@ class _Stream:
         _set_direct(self._file, on=False)
 
     def _send(self) -> None:
+        self._file.poll()
         job = self._filling, self._position
         self._position, self._filled = self._position + self._size, 0
         if self._threads:
