@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import gc
 import os
 import sys
@@ -16,9 +17,22 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     # gscli multiplies no matrices: the threads that OpenBLAS starts with NumPy would only cost.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from gscli.cli.guard import guarded  # noqa: PLC0415  closed descriptors are mended before the rest
+    sys.unraisablehook = raise_again
+    try:
+        from gscli.cli.guard import guarded  # noqa: PLC0415  closed descriptors are mended before the rest
 
-    _leave(guarded(sys.argv[1:]))
+        code = guarded(sys.argv[1:])
+    except KeyboardInterrupt:  # before the guard stands, or after it
+        code = 130
+    _leave(code)
+
+
+def raise_again(dropped: sys.UnraisableHookArgs) -> None:
+    """Ctrl-C while an object is freed: Python drops the exception there, with a traceback."""
+    if issubclass(dropped.exc_type, KeyboardInterrupt):
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(dropped)
 
 
 def _leave(code: int) -> None:

@@ -73,7 +73,8 @@ def test_interrupted(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         told = (tmp_path / "errors").read_text()
         assert {path.name for path in tmp_path.iterdir()} == names, (at, told)
         assert content(data) in {OLD, NEW}, (at, told)
-        assert (status, told) in {(130, ""), (0, "")}, at
+        # Python drops what is raised where objects are freed. The file is complete by then.
+        assert (status, told) in {(130, ""), (0, "")} or (status == 50 and content(data) == NEW), at
         seen.add(content(data))
         if not status:
             break

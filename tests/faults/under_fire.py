@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gscli.__main__ import raise_again
 from gscli.cli.guard import guarded
 from gscli.files import atomic, clone, content, exchange, npy, system, undo
 from gscli.files.files import load, save
@@ -112,6 +113,7 @@ def fire(subject: Subject, number: int, moment: int) -> int:
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored where the tests run under nohup
+        sys.unraisablehook = raise_again
         slow_down(lambda: os.write(writing_end, b"."))
         os._exit(left_with(subject.act))
     os.close(writing_end)

@@ -32,6 +32,8 @@ def tensors(folder: Path, size: int) -> None:
     generator = np.random.default_rng(size)
     indices = generator.integers(0, size, size)
     np.save(folder / "data.npy", np.arange(float(size)))
+    np.save(folder / "other.npy", -np.arange(float(size)))
+    np.save(folder / "rows.npy", np.zeros((size, 3)))
     np.save(folder / "at.npy", indices)
     np.save(folder / "nd.npy", indices[:, None])
     np.save(folder / "bad.npy", indices + size // 2)
@@ -40,6 +42,8 @@ def tensors(folder: Path, size: int) -> None:
     (folder / "twice.json").write_text("{" + ",".join([*names, '"key0":2']) + "}")
     job = {"op": "gather", "inputs": {"data": [1, 2], "indices": [1]}}
     (folder / "jobs.jsonl").write_text((json.dumps(job) + "\n") * (size // 10))
+    with (Path(__file__).parents[1] / "vectors" / "onnx.jsonl").open() as recorded:
+        (folder / "cases.jsonl").write_text(recorded.readline() * (size // 10))
     (folder / "table.csv").write_text("1,2,3\n" * size)
 
 
@@ -49,6 +53,8 @@ COMMANDS = {
     "every entry": "gather data.npy at.npy --limit {size}",
     "scatter": "scatter-nd data.npy nd.npy data.npy -r add --limit {size}",
     "steps": "gather data.npy at.npy --step --limit 5",
+    "many steps": "gather data.npy at.npy --step --limit {tenth}",
+    "many steps of a scatter": "scatter-nd data.npy nd.npy data.npy -r add --step --limit {tenth}",
     "a late step": "gather data.npy at.npy --step {size}",
     "explain": "explain scatter-nd data.npy nd.npy data.npy --limit {size}",
     "explain plainly": "explain gather data.npy at.npy --plain --limit {size}",
@@ -67,6 +73,12 @@ COMMANDS = {
     "table": "convert table.csv out.npy",
     "in place": "scatter-nd data.npy nd.npy [1.0] --in-place",
     "batch": "batch jobs.jsonl",
+    "difference": "diff data.npy other.npy --limit {size}",
+    "expectation": "gather data.npy at.npy --expect other.npy --limit {size}",
+    "page of a comparison": "compare gather data.npy bad.npy --as onnx,numpy --html out.html",
+    "rows of a file": "show rows.npy --full",
+    "verify": "verify cases.jsonl",
+    "cases": "cases gather --cases {tenth} -o out.jsonl",
 }
 
 
@@ -103,8 +115,19 @@ def test_work_grows_with_the_input(
     found = []
     for size in (SMALL, SMALL, LARGE):  # the first one imports
         tensors(tmp_path, size)
-        words = COMMANDS[name].format(size=size).split()
+        words = COMMANDS[name].format(size=size, tenth=size // 10).split()
         found.append(work(lambda words=words: run(words)))
     (_, small, large) = found
     assert large[0] <= ALLOWED * small[0]
     assert large[1] <= ALLOWED * max(small[1], 1 << 18)
+
+
+@pytest.mark.parametrize("words", ["--full", "--limit 1000000", "--step --full"])
+@pytest.mark.parametrize("command", ["gather", "explain gather"])
+def test_more_than_anybody_looks_at_is_refused_at_once(
+    command: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if command == "explain gather" and "full" in words:
+        words = "--limit 20001"
+    assert guarded([*command.split(), "arange:1000000", "arange:1000000", *words.split()]) == 65
+    assert "too many entries to draw" in capsys.readouterr().err

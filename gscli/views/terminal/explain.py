@@ -12,6 +12,7 @@ from gscli.views.options import ViewOptions
 from gscli.views.palette import palette_of
 from gscli.views.signs import LONGEST_LINE, Signs, signs_of
 from gscli.views.style import PLAIN, Line
+from gscli.views.terminal.group import check_size
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
 from gscli.views.words.counts import COUNTED_CELLS, counted_words, counts
@@ -46,6 +47,7 @@ def explain(
     1 of 3 cells read
     """
     limit = options.limit if limit is None else limit
+    check_size(options._replace(full=False, limit=limit), trace.entry_count, [])
     shown = trace.entries(EXPLAINED_ENTRIES if limit is None else limit)
     if plain:
         return _plain(trace, options, shown)

@@ -16,7 +16,7 @@ from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import GAP, beside_table, title_lines
-from gscli.views.terminal.progress import GRIDS, grids, subjects_after
+from gscli.views.terminal.progress import GRIDS, Done, grids, subjects_after
 from gscli.views.words.purpose import purpose
 from gscli.views.words.reasons import why
 from gscli.views.words.statements import Teller
@@ -27,8 +27,10 @@ TABLE_ROWS = 12
 KEY_LINES = 3
 """Lines that the keys of --step take below a frame."""
 
-FIRST_ENTRIES = 100
-"""Entries that are traced before more are asked for."""
+TOGETHER = 26
+"""Entries whose frames keep the same places for everything. Beyond them, room would be kept for
+ever more, and each frame would cost more than the one before.
+"""
 
 
 class Frame(Drawn):
@@ -55,8 +57,13 @@ class Frame(Drawn):
         palette, signs = palette_of(options), signs_of(options)
         lit = entries[self._number : self._number + 1] if self._number >= 0 else []
         first = options.show is None
+        begin = max(self._number, 0) // TOGETHER * TOGETHER
         found = subjects_after(
-            trace, entries, self._number, GRIDS[trace.kind] if first else options.show
+            trace,
+            entries[begin : begin + TOGETHER],
+            self._number - begin,
+            GRIDS[trace.kind] if first else options.show,
+            frames.done.before(entries, begin),
         )
         found = grids(trace, found) if first else found
         group = draw_group(found, options, width)
@@ -86,7 +93,8 @@ class Frames(Sequence[Frame]):
     def __init__(self, trace: Trace, options: ViewOptions) -> None:
         self.trace = trace
         self.options = options
-        self._entries = trace.entries(FIRST_ENTRIES)
+        self.done = Done(trace)
+        self._entries = trace.entries(TOGETHER)
 
     def entries(self, count: int) -> Sequence[Entry]:
         """The first entries, at least `count` of them."""

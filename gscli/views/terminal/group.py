@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
+from gscli.base.errors import LimitRefused, UsageError
 from gscli.base.text import counted
 from gscli.traces.trace import Trace
 from gscli.views.lines import line_width
@@ -19,6 +19,12 @@ from gscli.views.terminal.paint import Painter
 from gscli.views.terminal.sheet import Sheet
 from gscli.views.terminal.subject import Subject
 from gscli.views.terminal.window import FLAT_LINES, LARGE, PLANES, ROWS, Limits, parse_slice
+
+MOST_ENTRIES = 20_000
+"""Entries that are drawn or told one by one at most."""
+
+MOST_CELLS = 1_000_000
+"""Cells of one tensor that are drawn at most."""
 
 _NARROWEST_COLUMN = 3
 _MATRIX = 2
@@ -209,8 +215,26 @@ def _planes(subject: Subject, options: ViewOptions) -> int:
     return ALIKE if alike and not _asked(options) else PLANES
 
 
+def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None:
+    """LimitRefused for more than anybody looks at, before minutes and gigabytes go into it.
+
+    >>> check_size(ViewOptions(limit=10), 10**9, [10**9])
+    """
+    asked = entries if options.limit is None and options.full else min(options.limit or 0, entries)
+    cells = max(sizes, default=0) if options.full else 0
+    for what, count, most in (("entries", asked, MOST_ENTRIES), ("cells", cells, MOST_CELLS)):
+        if count > most:
+            raise LimitRefused(
+                f"too many {what} to draw",
+                where=f"{count:,} {what}",
+                valid=f"at most {most:,}",
+                hint="-o FILE writes every value; --slice and --limit choose what is drawn",
+            )
+
+
 def check_requests(trace: Trace, options: ViewOptions) -> None:
-    """`show` must name tensors of the call, and `slice` fit one of them."""
+    """`show` must name tensors of the call, `slice` fit one of them, and all be drawn in time."""
+    check_size(options, trace.entry_count, [tensor.array.size for tensor in trace.tensors])
     known = {name for tensor in trace.tensors for name in (tensor.role, tensor.name)}
     for name in options.show or ():
         if name not in known and name not in ("data", "indices", "updates", "output"):

@@ -13,10 +13,44 @@ from gscli.views.terminal.subject import Before, Patch, Subject, subjects
 from gscli.views.words.statements import mean_or_new
 
 
+class Done:
+    """What entries did before those of a frame: the output then, or which of its cells are known.
+
+    It is kept from frame to frame, so that a series costs what its entries cost, once.
+    """
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace, self._count = trace, 0
+        self._output: Array | None = None
+
+    def before(self, entries: Sequence[Entry], count: int) -> Array | None:
+        """The output after the first `count` of all entries, or flags; None for no entry at all."""
+        if count == 0:
+            return None
+        gathers = self._trace.kind == "gather"
+        if self._output is None or count < self._count:
+            first = np.zeros(self._trace.output.shape, bool) if gathers else start(self._trace)
+            text = first.dtype.kind == "U"
+            self._output, self._count = np.array(first, object if text else first.dtype), 0
+        done = entries[self._count : count]
+        for box, values in (_read if gathers else _written)(self._trace, done):
+            place = tuple(slice(*span) for span in box)
+            shape = [stop - begin for begin, stop in box]
+            self._output[place] = True if gathers else values.reshape(shape)
+        self._count = count
+        return self._output
+
+
 def subjects_after(
-    trace: Trace, entries: Sequence[Entry], number: int, show: Sequence[str] | None = None
+    trace: Trace,
+    entries: Sequence[Entry],
+    number: int,
+    show: Sequence[str] | None = None,
+    before: Array | None = None,
 ) -> list[Subject]:
     """Tensors after `entries[number]`, which alone is marked; number -1 is before the first.
+
+    `before`: what `Done` has of the entries before these.
 
     >>> from gscli.traces.trace import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
@@ -32,7 +66,7 @@ def subjects_after(
         if entry.change is not None
     }
     return [
-        (_unfinished(trace, one, done) if one.role == "output" else one)._replace(
+        (_unfinished(trace, one, done, before) if one.role == "output" else one)._replace(
             unlit=whole,
             steps=between if one.role == "output" else {},
             dim_rest=True,
@@ -41,10 +75,12 @@ def subjects_after(
     ]
 
 
-def _unfinished(trace: Trace, output: Subject, done: Sequence[Entry]) -> Subject:
+def _unfinished(
+    trace: Trace, output: Subject, done: Sequence[Entry], before: Array | None
+) -> Subject:
     if trace.kind == "gather":
-        return output._replace(blank=True, patches=tuple(_read(trace, done)))
-    first, last = start(trace), done[-1:]
+        return output._replace(blank=True, known=before, patches=tuple(_read(trace, done)))
+    first, last = start(trace) if before is None else before, done[-1:]
     earlier = tuple(_written(trace, done[:-1]))
     patches = earlier + tuple(_written(trace, last))
     return output._replace(array=first, patches=patches, before=Before(first, earlier))

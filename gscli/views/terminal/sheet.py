@@ -101,6 +101,8 @@ class Sheet:
         if subject.unlit is not None:
             self.reserved = self._shown(subject.unlit.array)
         self.known = [np.full(one.shape, not subject.blank) for one in self.blocks]
+        if subject.known is not None:
+            self.known = self._shown(subject.known)
         self.blocks = self._patched(self.blocks, subject.patches)
         if subject.before is not None:
             self.before = self._shown(subject.before.array)

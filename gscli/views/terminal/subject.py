@@ -57,7 +57,7 @@ class Subject(NamedTuple):
 
     In a step, `unlit` is the whole run, for which room is kept so that nothing moves from frame to
     frame, and for `steps`, what the cells of each entry were and are, by its number; `blank`:
-    nothing is known outside `patches`.
+    nothing is known outside `patches` and the cells that `known` flags.
     """
 
     name: str
@@ -71,6 +71,7 @@ class Subject(NamedTuple):
     unlit: Subject | None = None
     patches: tuple[Patch, ...] = ()
     blank: bool = False
+    known: Array | None = None
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: Before | None = None
     expected: Expected | None = None

@@ -11,7 +11,7 @@ from gscli.views.options import ViewOptions
 from gscli.views.signs import LONGEST_LINE, signs_of
 from gscli.views.style import Line
 from gscli.views.terminal.flow import flow
-from gscli.views.terminal.group import check_slice, draw_group
+from gscli.views.terminal.group import check_size, check_slice, draw_group
 from gscli.views.terminal.subject import Subject
 from gscli.views.terminal.window import parse_slice
 from gscli.views.words.sentences import TOLD_CELLS, tensor_lines
@@ -29,6 +29,7 @@ def tensor_picture(name: str, array: Array, options: ViewOptions) -> TensorPictu
     0 │ 1  2
     1 │ 3  4
     """
+    check_size(options, 0, [array.size])
     if options.slice is not None:
         check_slice(options.slice, [array.shape])
     return TensorPicture(name, array, options)
