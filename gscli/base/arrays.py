@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import dtypes
-from gscli.base.errors import ContentRefused, DtypeRefused
+from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused
 
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]
@@ -98,7 +98,24 @@ def _from_tensor(tensor: Any) -> Array:  # noqa: ANN401  a tensor of a library t
     return np.asarray(plain_tensor.resolve_conj().resolve_neg().numpy())
 
 
+CHUNKED_LIMIT = 1 << 30
+"""Bytes of an array of chunks (zarr's, Dask's) that are brought into memory."""
+
+
+def _check_chunked(value: object, name: str) -> None:
+    """Refuse an array that lies in chunks elsewhere and would not fit, before it is read."""
+    size = getattr(value, "nbytes", 0) if hasattr(value, "chunks") else 0
+    if size > CHUNKED_LIMIT:
+        raise LimitRefused(
+            f"{name} lies in chunks and is too large to be held",
+            where=f"{name}: {size:,} bytes",
+            valid=f"at most {CHUNKED_LIMIT:,} bytes",
+            hint="the command line streams Zarr stores: gscli OPERATOR in.zarr … -o out.zarr",
+        )
+
+
 def _from_sequence(value: object, name: str) -> Array:
+    _check_chunked(value, name)
     try:
         array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
     except MemoryError:
