@@ -27,7 +27,7 @@ SAID = {
 def breaks(meaning: Meaning, target: Target, native: Native | None) -> list[str]:
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
-        return []
+        return ["any cell that is moved: these inputs move none"]
     found = [*_index_breaks(meaning, target, native)]
     layout = meaning.layout
     if target.bits_32 and layout.dtype in WIDE:
