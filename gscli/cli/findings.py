@@ -176,6 +176,31 @@ FINDINGS: tuple[Finding, ...] = (
         "         index_fill and x[…] = values",
     ),
     Finding(
+        "PyTorch 2.13.0, torch.compile",
+        _case("torch:compile", "torch.index_select", {
+            "inputs": {
+                "input": _tensor("int64", [3], 1, 2, 3),
+                "index": _tensor("int64", [1], -1),
+            },
+            "attrs": {"dim": 0},
+        }),
+        "negative index",
+        "[3]: compiled, -1 counts from the end, in index_add and index_copy too; eager refuses it",
+    ),
+    Finding(
+        "PyTorch 2.13.0, torch.compile",
+        _case("torch:compile", "torch.index_add", {
+            "inputs": {
+                "input": _tensor("bool", [2], True, False),
+                "index": _tensor("int64", [1], 1),
+                "source": _tensor("bool", [1], True),
+            },
+            "attrs": {"dim": 0, "alpha": 2},
+            "output": _tensor("bool", [2], True, True),
+        }),
+        "[true, true]", "a refusal of bool with an alpha, which eager takes",
+    ),
+    Finding(
         "TensorFlow 2.21.0, XLA",
         _case("tensorflow:xla", "tensorflow.gather_nd", {
             "device": "xla_cpu",
