@@ -62,7 +62,9 @@ def test_nothing_said_is_help_and_status_2() -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_topics_fit_the_screen(topic: str, width: int) -> None:
     text = screen("--width", str(width), "help", topic)
-    assert max(map(len, text.splitlines())) <= width
+    # Commands and the cases in them are one line each, so that they can be copied.
+    lines = [line for line in text.splitlines() if not line.startswith(("  gscli ", "'{"))]
+    assert max(map(len, lines)) <= width
     assert text.endswith("\n")
     assert text.split() == topics()[topic][1]().split()
     assert topic in screen("help")
