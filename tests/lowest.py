@@ -25,14 +25,14 @@ SHORT = (
     *("tests/cli/test_help.py", "tests/cli/test_shell.py", "tests/views/test_golden.py"),
     *("tests/files/test_onnx.py", "tests/files/test_safetensor.py", "tests/files/test_hdf5.py"),
     "tests/files/test_zarr.py",
-    *("tests/files/test_npy.py", "tests/kernel/test_kernel.py", "tests/stream/test_patching.py"),
+    *("tests/files/test_npy.py", "tests/kernel/test_loops.py", "tests/stream/test_patching.py"),
     *("tests/frameworks/test_numpy.py", "tests/frameworks/test_jax.py"),
 )
 """Tests of what other packages do for gscli: arrays, files, the command line, pictures."""
 
 PLAIN = (
     *("tests/without_extras.py", "tests/files/test_npy.py", "tests/files/test_exchange.py"),
-    *("tests/stream/test_patching.py", "tests/kernel/test_kernel.py"),
+    *("tests/stream/test_patching.py", "tests/kernel/test_loops.py"),
 )
 """Tests of what Python does for gscli, and of every command without an extra."""
 
