@@ -125,13 +125,14 @@ def complete_file(incomplete: str) -> list[str]:
     return files_for(incomplete)
 
 
-def shared_parameter(shared: Shared) -> inspect.Parameter:
-    """The parameter of a shared option."""
+def shared_parameter(shared: Shared, *, hidden: bool = False) -> inspect.Parameter:
+    """The parameter of a shared option; help and completion leave a hidden one out."""
     choices = shared.choices
     kind: Any = bool if shared.kind is bool else shared.kind | None
     declared = typer.Option(
         *shared.flags,
         help=shared_help(shared),
+        hidden=hidden,
         metavar=shared.metavar or ("" if shared.name in STANDING_ALONE else None),
         show_default=False,
         envvar=shared.environment or None,

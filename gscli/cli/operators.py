@@ -27,6 +27,9 @@ Action: TypeAlias = Callable[..., int]
 Its `parameters`, where it has some, are options of its own, which it takes by name.
 """
 
+IN_PLACE = ("in_place", "message")
+"""Options that only an operator with data to change has use for; others take and refuse them."""
+
 SHORT = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
 
@@ -74,12 +77,16 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
         texts = {name: text for name, text in given.items() if text is not None}
         return action(operator, words or [], texts, settings, **alone)
 
+    hidden = () if operator.changes_data else IN_PLACE
     parameters = [
         words_parameter(),
         *(_attribute_parameter(attribute) for attribute in attributes.values()),
         *(_input_parameter(name) for name in inputs),
         *own,
-        *(shared_parameter(shared) for shared in shared_options_of(operator)),
+        *(
+            shared_parameter(shared, hidden=shared.name in hidden)
+            for shared in shared_options_of(operator)
+        ),
     ]
     return signed(run, parameters)
 

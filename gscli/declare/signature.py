@@ -105,8 +105,22 @@ class Signature:
         return self.doc.split("\n\n")[0].replace("\n", " ")
 
     @cached_property
+    def _declared(self) -> inspect.Signature:
+        return inspect.signature(self.function, eval_str=True)
+
+    @property
     def _parameters(self) -> tuple[inspect.Parameter, ...]:
-        return tuple(inspect.signature(self.function, eval_str=True).parameters.values())
+        return tuple(self._declared.parameters.values())
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether the output is data with cells written over, so that it may be done in place.
+
+        >>> from gscli.frameworks.onnx import gather, scatter_nd
+        >>> gather.changes_data, scatter_nd.changes_data
+        (False, True)
+        """
+        return "new" not in getattr(self._declared.return_annotation, "__metadata__", ())
 
     @cached_property
     def inputs(self) -> tuple[Input, ...]:

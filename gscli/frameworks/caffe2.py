@@ -18,7 +18,7 @@ from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Shape, Tensor
 from gscli.layout.families import along_axis, described, elements, equal_leading, normal_axis
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types, same_type
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
@@ -51,7 +51,7 @@ def gather(
         bool | None, Option("do negatives count from the end; default: only where axis is 0")
     ] = None,
     match_outer: Annotated[bool, Option("the axes before axis are a batch of both")] = False,
-) -> Layout:
+) -> NewOutput:
     """Take slices of DATA along one axis, one per index.
 
     output = DATA[:axis] ++ INDICES ++ DATA[axis+1:] (shapes). A negative index counts from the end

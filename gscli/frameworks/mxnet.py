@@ -1,4 +1,7 @@
-"""MXNet 1.9.1: nd.gather_nd, nd.scatter_nd, nd.take, np.take and nd.pick.
+"""MXNet 1.9.1: nd.gather_nd, nd.scatter_nd, nd.take, np.take, nd.pick and nd.batch_take.
+
+What is told of other releases was seen of them: 1.5.1 and 1.6.0 check no index of gather_nd, 1.7.0
+answers as 1.9.1 does; `mode="raise"` of take fails always in 1.5.1.
 
 Index vectors lie along the first axis: MXNet's indices are TensorFlow's with the last axis moved
 to the front. Any of MXNet's number types may hold indices, float32 is even the default; fractions
@@ -27,7 +30,7 @@ from gscli.layout.families import (
     one_per_position,
     vectors,
 )
-from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types
 
 FRAMEWORK = Framework("mxnet", "MXNet")
@@ -89,13 +92,14 @@ def gather_nd(
     release: Annotated[
         Literal["1.6", "1.9"], Option("1.6 and before check no index; 1.7 to 1.9 wrap and refuse")
     ] = "1.9",
-) -> Layout:
+) -> NewOutput:
     """Take the cell or slice that each index vector names; vectors lie along the first axis.
 
     indices (M, Y…) hold vectors of M numbers for the first M axes of data; output = indices.shape
     [1:] ++ data.shape[M:]. From release 1.7 on an index counts from the end once, legal are
     -s … s-1; a fraction is judged as written and cut after s was added, so -0.5 is the last row.
-    Release 1.6 checks nothing; gscli takes 0 … s-1 there and refuses the rest.
+    Release 1.6 checks nothing, of [[1,2,3],[4,5,6]] it reads (1,-1) as 3; gscli takes 0 … s-1
+    there and refuses the rest.
     """
     allow(data, TYPES, WHY)
     _vectors_first(data, indices)
@@ -124,7 +128,7 @@ def scatter_nd(
     indices: Tensor,
     *,
     shape: Annotated[tuple[int, ...], Option("shape of the result")],
-) -> Layout:
+) -> NewOutput:
     """Write data into a new tensor of zeros; index vectors lie along the first axis.
 
     data.shape = indices.shape[1:] ++ shape[M:] for vectors of M numbers. No index is checked by any
@@ -165,7 +169,7 @@ def take(
     *,
     axis: Annotated[int, Option("axis of a that is indexed, -r … r-1", role="axis")] = 0,
     mode: Mode = "clip",
-) -> Layout:
+) -> NewOutput:
     """Take slices of a along one axis; an index outside is clipped without a word.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes). clip: negatives mean 0; wrap: the
@@ -190,7 +194,7 @@ def np_take(
         int | None, Option("axis of a that is indexed; default: a laid flat", role="axis")
     ] = None,
     mode: Mode = "raise",
-) -> Layout:
+) -> NewOutput:
     """Take cells of a laid flat, or slices along one axis.
 
     As take, but an index outside is refused unless mode says otherwise (the docstring of MXNet
@@ -211,7 +215,7 @@ def pick(
     axis: Annotated[int, Option("axis of data that is indexed, -r … r-1", role="axis")] = -1,
     keepdims: Annotated[bool, Option("keep the axis in the result, with length 1")] = False,
     mode: PickMode = "clip",
-) -> Layout:
+) -> NewOutput:
     """Take one cell for each position off the axis.
 
     index has the shape of data without the axis, or with length 1 there; for axis 1 of a matrix
@@ -238,7 +242,7 @@ def pick(
     example="'[[1,2,3],[4,5,6]]' '[0,5]'",
     refused="'[[1,2,3],[4,5,6]]' '[0]'",
 )
-def batch_take(a: Tensor, indices: Tensor) -> Layout:
+def batch_take(a: Tensor, indices: Tensor) -> NewOutput:
     """Take one cell of each row of a matrix: output[i] = a[i, indices[i]].
 
     indices are a list of int32, as long as a has rows; MXNet also takes it in another shape. An

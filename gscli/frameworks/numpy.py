@@ -26,7 +26,7 @@ from gscli.layout.families import (
     flattened,
     normal_axis,
 )
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, stretched_updates
 from gscli.layout.subscripts import Style, subscripted
 
@@ -70,7 +70,7 @@ def take(
         int | None, Option("axis of a, -r … r-1; none: a is read flat", role="axis")
     ] = None,
     mode: Mode = "raise",
-) -> Layout:
+) -> NewOutput:
     """Take slices along one axis, or cells of the flattened array.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes); without an axis output has the shape of
@@ -92,7 +92,7 @@ def take(
         Comparison("gather-elements", "NumPy take_along_axis", ("arr", "indices"), axis="axis")
     ],
 )
-def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Layout:
+def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
 
     For axis 1: output[i,j] = arr[i, indices[i,j]]. Off the axis sizes must be equal or 1, and
@@ -155,7 +155,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
     compares=[Comparison("gather-nd", "NumPy a[i, j]", ("a", "indices"), vectors="tuple")],
 )
-def getitem(a: Tensor, indices: Many, *, subscript: Subscript = None) -> Layout:
+def getitem(a: Tensor, indices: Many, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: a[i, 1:3, None, ...].
 
     Each word after a is an item of the subscript: an index array, a mask of bool, a number, a slice

@@ -31,7 +31,7 @@ from gscli.layout.axes import (
     Tensor,
 )
 from gscli.layout.families import along_axis, elements, normal_axis, vectors
-from gscli.layout.layout import Layout, OpenText, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, OpenText, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -86,7 +86,7 @@ _REDUCTIONS = {name: name for name in ("none", "add", "mul", "max", "min")}
         Comparison(concept, "ONNX Gather-13", _READ, axis="axis") for concept in ("gather", "take")
     ],
 )
-def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> Layout:
+def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None) -> NewOutput:
     """Take slices of data along one axis, one per index.
 
     output = data[:axis] ++ indices ++ data[axis+1:] (shapes); the index replaces the coordinate on
@@ -107,7 +107,7 @@ def gather(data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = 
 )
 def gather_elements(
     data: Tensor, indices: Tensor, *, axis: DataAxis = 0, opset: Opset = None
-) -> Layout:
+) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
 
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
@@ -134,7 +134,7 @@ def gather_nd(
     *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share", since=12)] = 0,
     opset: Opset = None,
-) -> Layout:
+) -> NewOutput:
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of k numbers for the first k axes of data (after

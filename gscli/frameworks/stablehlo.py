@@ -23,7 +23,7 @@ from gscli.declare.dimensions import (
 )
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
-from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, same_type
 from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 
@@ -172,7 +172,7 @@ def gather(
     index_vector_dim: VectorDim = 0,
     slice_sizes: SliceSizes,
     indices_are_sorted: Promise = False,
-) -> Layout:
+) -> NewOutput:
     """Take the slice that starts at each index vector.
 
     A start is moved so that its whole slice fits: on axis d, clamp(v, 0, size - slice_sizes[d]). In

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from gscli.base.cached import cached_property
 from gscli.layout.axes import (
@@ -168,6 +168,13 @@ class Layout(LayoutFields):
     def index_inputs(self) -> tuple[str, ...]:
         """Names of the inputs that hold indices, in order, each once."""
         return tuple(dict.fromkeys(column.source for column in self.addressing.columns))
+
+
+NewOutput: TypeAlias = Annotated[Layout, "new"]
+"""What an operator returns whose output is a new tensor: none of its inputs can be changed for it.
+
+Gathers, and scatters that begin with zeros or with nothing (segments, `scatter_nd` on a shape).
+"""
 
 
 def gather_layout(

@@ -20,18 +20,39 @@ from gscli.cli.manual import topics
 from gscli.cli.options import SHARED
 from gscli.cli.root import TOOLS
 from gscli.frameworks import NAMES, framework
+from gscli.lab.probes import example
 
 EVERY = package.operators()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_operator_lists_the_same_shared_options(name: str) -> None:
-    expected = screen("gather", "--help").partition(SHARED_HEADINGS)[2]
     for operator in list(framework(name).operators.values())[-2:]:
+        model = "scatter-nd" if operator.changes_data else "gather"
+        expected = screen(model, "--help").partition(SHARED_HEADINGS)[2]
         text = screen(*operator.command_line.split()[1:], "--help")
         shared = text.partition(SHARED_HEADINGS)[2]
         own = {attribute.name for attribute in operator.attributes}
         assert shared == expected or own & set(SHARED), operator.full_name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_operators_with_data_to_change_offer_to_do_it_in_place(name: str) -> None:
+    for operator in framework(name).operators.values():
+        probe = example(operator, {})
+        assert probe is not None
+        layout = probe.trace.layout
+        assert operator.changes_data == (layout.kind == "scatter" and layout.data is not None)
+    for operator in list(framework(name).operators.values())[:2]:
+        text = screen(*operator.command_line.split()[1:], "--help")
+        assert ("--in-place" in text) == ("--message" in text) == operator.changes_data
+
+
+def test_what_a_gather_does_not_offer_is_refused_with_a_way_on() -> None:
+    done = gscli("gather", "[1,2]", "[0]", "--in-place")
+    assert done.returncode == 2
+    assert b"only a scatter into a .npy file can be done in place" in done.stderr
+    assert b"-o FILE writes a new file" in done.stderr
 
 
 def test_explain_and_check_take_the_words_of_the_operator() -> None:

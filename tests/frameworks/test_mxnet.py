@@ -49,6 +49,32 @@ def test_the_release_before_the_check_refuses_what_it_would_not_have_checked() -
         MXNET["gather_nd"](LINE, np.array([[0]]), release="1.7")
 
 
+SEEN = {
+    (2.5,): [30],
+    (2,): [30],
+    (1, 2): [6],
+    (0, -3): None,
+    (1, -1): None,
+    (-1,): None,
+    (3,): None,
+}
+"""Vectors, and what MXNet 1.6.0 was seen to read; None where that is no cell that they name.
+
+It read (1,-1) of [[1,2,3],[4,5,6]] as 3, and -1 and 3 of [10,20,30] as numbers from foreign memory.
+"""
+
+
+@pytest.mark.parametrize("vector", SEEN)
+def test_release_1_6_answers_as_mxnet_1_6_0_did(vector: tuple[float, ...]) -> None:
+    data = LINE if len(vector) == 1 else np.array([[1, 2, 3], [4, 5, 6]])
+    indices = np.array(vector, np.float32)[:, None]
+    if SEEN[vector] is None:
+        with pytest.raises(IndexRefused, match="reads another cell or foreign memory"):
+            MXNET["gather_nd"](data, indices, release="1.6")
+    else:
+        assert MXNET["gather_nd"](data, indices, release="1.6").tolist() == SEEN[vector]
+
+
 def test_the_nd_operators_know_neither_scalars_nor_sizes_of_zero() -> None:
     nothing = np.zeros((2, 0), np.int64)
     for name, inputs in {

@@ -51,7 +51,7 @@ def _tools() -> str:
     """The root's help, a framework's, every tool's, and the options that operators share."""
     parts = [screen("--help"), screen("tf", "--help")]
     parts += [screen(name, "--help") for name in TOOLS]
-    parts.append(SHARED_HEADINGS[2:] + screen("gather", "--help").partition(SHARED_HEADINGS)[2])
+    parts.append(SHARED_HEADINGS[2:] + screen("scatter-nd", "--help").partition(SHARED_HEADINGS)[2])
     return "\n".join(parts)
 
 

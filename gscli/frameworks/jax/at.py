@@ -27,7 +27,7 @@ from gscli.frameworks.jax.common import (
 from gscli.frameworks.operator import Many, Operator, Option, Subscript
 from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Layout, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
 from gscli.layout.subscripts import Style, subscripted
 
@@ -53,7 +53,7 @@ def at_get(
     mode: Mode = None,
     fill_value: FillValue = None,
     wrap_negative_indices: WrapNegative = True,
-) -> Layout:
+) -> NewOutput:
     """Read the cells or slices that a subscript names: x.at[i, 1:3, None, ...].
 
     Each word after x is an item of the subscript, with NumPy's rules: an index array, a bool mask,

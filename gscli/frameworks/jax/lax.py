@@ -29,7 +29,7 @@ from gscli.frameworks.jax.common import (
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 
@@ -55,7 +55,7 @@ def lax_gather(
     indices_are_sorted: Promise = False,
     mode: Mode = None,
     fill_value: FillValue = None,
-) -> Layout:
+) -> NewOutput:
     """Take the slice that starts at each index vector (StableHLO gather, vectors on the last axis).
 
     No index counts from the end. By default, and under clip, a start is moved so that its whole

@@ -20,7 +20,7 @@ from gscli.frameworks.jax.common import (
 from gscli.frameworks.operator import Largest, Operator, Option
 from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis, described
-from gscli.layout.layout import Layout, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
 NumSegments: TypeAlias = Annotated[
@@ -39,7 +39,7 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         indices_are_sorted: Promise = False,
         unique_indices: Promise = False,
         mode: Mode = None,
-    ) -> Layout:
+    ) -> NewOutput:
         return _segment(data, segment_ids, num_segments, mode, reduction)
 
     segment.__doc__ = doc

@@ -22,7 +22,7 @@ from gscli.frameworks.jax.common import (
 from gscli.frameworks.operator import Option
 from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis_or_flat, described, elements_or_flat
-from gscli.layout.layout import Layout, gather_layout
+from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, index_types
 
 TakeMode: TypeAlias = Annotated[
@@ -51,7 +51,7 @@ def take(
     unique_indices: Promise = False,
     indices_are_sorted: Promise = False,
     fill_value: FillValue = None,
-) -> Layout:
+) -> NewOutput:
     """Take slices along one axis, or cells of the flattened array.
 
     output = a[:axis] ++ indices ++ a[axis+1:] (shapes). Mode fill (the default) counts -s … -1 from
@@ -109,7 +109,7 @@ def take_along_axis(
     wrap_negative_indices: Annotated[
         bool | None, Option("count -s … -1 from the end; default: but for promise_in_bounds")
     ] = None,
-) -> Layout:
+) -> NewOutput:
     """Take single cells: the index replaces the coordinate on `axis` of its own position.
 
     Off the axis sizes are equal or one of them is 1 and stretches; without an axis arr is flat and

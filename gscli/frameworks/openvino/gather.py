@@ -12,7 +12,7 @@ from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, TURNED, Opset, a
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
-from gscli.layout.layout import Layout, gather_layout
+from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 READS_ZERO = Policy(
@@ -53,7 +53,7 @@ def gather(
     *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share", since=7)] = 0,
     opset: Opset = None,
-) -> Layout:
+) -> NewOutput:
     """Take slices of data along one axis, one per index.
 
     output = data[:axis] ++ indices[batch_dims:] ++ data[axis+1:] (shapes), each batch with its own
@@ -93,7 +93,7 @@ def gather_elements(
     *,
     axis: Annotated[int, Option("axis of data that the indices address, -r … r-1", role="axis")],
     opset: Opset = None,
-) -> Layout:
+) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
 
     output has the shape of indices; for axis 0: output[i,j] = data[indices[i,j], j]. Off the axis
@@ -131,7 +131,7 @@ def gather_nd(
     *,
     batch_dims: Annotated[int, Option("leading axes that data and indices share")] = 0,
     opset: Opset = None,
-) -> Layout:
+) -> NewOutput:
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of k numbers for the first k axes of data (after

@@ -21,7 +21,7 @@ from gscli.frameworks.tensorflow.rules import (
 )
 from gscli.layout.axes import Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, normal_axis, vectors
-from gscli.layout.layout import Layout, gather_layout
+from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 UNSIGNED = CLAMP._replace(narrow=Narrow.UNSIGNED)
@@ -60,7 +60,7 @@ def gather(
     ] = None,
     batch_dims: Annotated[int, Option("leading axes that params and indices share, -q … q")] = 0,
     device: Device = "cpu",
-) -> Layout:
+) -> NewOutput:
     """Take slices of params along one axis, one per index.
 
     output = params[:axis] ++ indices[batch_dims:] ++ params[axis+1:] (shapes). A negative
@@ -114,7 +114,7 @@ def gather_nd(
     batch_dims: Annotated[int, Option("leading axes that params and indices share, 0 … q-1")] = 0,
     bad_indices_policy: BadIndices = "",
     device: Device = "cpu",
-) -> Layout:
+) -> NewOutput:
     """Take the cell or slice that each index vector names.
 
     The last axis of indices holds vectors of m numbers for the first m axes of params after the
@@ -144,7 +144,7 @@ def gather_nd(
     example="'[[1,2,3],[4,5,6]]' '[[2,0],[1,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[3],[0]]'",
 )
-def batch_gather(params: Tensor, indices: Tensor) -> Layout:
+def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     """Take slices of params within each batch (tf.compat.v1): all axes of indices but the last.
 
     output = indices.shape ++ params.shape[q:] for indices of rank q, whose first q-1 sizes are

@@ -20,7 +20,7 @@ from gscli.frameworks.tensorflow.rules import (
 )
 from gscli.layout.axes import Policy, Reduction, Shape, Tensor
 from gscli.layout.families import described, vectors
-from gscli.layout.layout import Layout, Updates, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -57,7 +57,7 @@ def scatter_nd(
     *,
     bad_indices_policy: BadIndices = "",
     device: Device = "cpu",
-) -> Layout:
+) -> NewOutput:
     """Write updates into a new tensor of zeros, adding where indices repeat.
 
     shape has one axis and the type of indices; updates.shape = indices.shape[:-1] ++ shape[m:] for

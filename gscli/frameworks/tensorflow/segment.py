@@ -11,7 +11,7 @@ from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled, nan_in
 from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis
-from gscli.layout.layout import Layout, Updates, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
@@ -29,7 +29,7 @@ Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 )
 def unsorted_segment_sum(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Add up the rows of data that carry the same segment id; an empty segment is 0.
 
     output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
@@ -48,7 +48,7 @@ def unsorted_segment_sum(
 )
 def unsorted_segment_prod(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
     Shapes and ids as in unsorted-segment-sum.
@@ -64,7 +64,7 @@ def unsorted_segment_prod(
 )
 def unsorted_segment_max(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Keep the largest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the lowest
@@ -83,7 +83,7 @@ def unsorted_segment_max(
 )
 def unsorted_segment_min(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Keep the smallest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the highest
@@ -102,7 +102,7 @@ def unsorted_segment_min(
 )
 def unsorted_segment_mean(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Average the rows of data that carry the same segment id; an empty segment is 0.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
@@ -120,7 +120,7 @@ def unsorted_segment_mean(
 )
 def unsorted_segment_sqrt_n(
     data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> Layout:
+) -> NewOutput:
     """Add up the rows of data that carry the same segment id, and divide by the root of how many.
 
     Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the

@@ -9,14 +9,14 @@ from gscli.frameworks.operator import Ascending, Operator
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE, nan_in
 from gscli.layout.axes import Reduction, Tensor
 from gscli.layout.families import along_axis, described
-from gscli.layout.layout import Layout, Updates, scatter_layout
+from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types
 
 
 def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
     """An operator `segment_NAME`; they differ in their reduction and element types."""
 
-    def segment(data: Tensor, segment_ids: Ascending) -> Layout:
+    def segment(data: Tensor, segment_ids: Ascending) -> NewOutput:
         allow(data, allowed)
         return _segment(data, segment_ids, reduction)
 

@@ -22,7 +22,7 @@ from gscli.frameworks.torch.rules import (
 )
 from gscli.layout.axes import Number, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, same_type
 
 REDUCTIONS: dict[str, Reduction] = {
@@ -36,7 +36,7 @@ REDUCTIONS: dict[str, Reduction] = {
     refused="'[[10,20,30],[40,50,60]]' '[[2,-1]]' --dim 1",
     compares=[Comparison("gather-elements", "PyTorch gather", ("input", "index"), axis="dim")],
 )
-def gather(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
+def gather(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take single cells: the index replaces one coordinate of its own position.
 
     output has the shape of index; for dim 1: output[i,j] = input[i, index[i,j]]. Off dim index may

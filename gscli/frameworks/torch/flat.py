@@ -19,7 +19,7 @@ from gscli.frameworks.torch.rules import (
 )
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import described, elements, flattened, normal_axis
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]
@@ -30,7 +30,7 @@ Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplic
     refused="'[[10,20,30],[40,50,60]]' '[5,6]'",
     compares=[Comparison("take", "PyTorch take", ("input", "index"))],
 )
-def take(input: Tensor, index: Tensor) -> Layout:
+def take(input: Tensor, index: Tensor) -> NewOutput:
     """Take cells of the flattened input.
 
     output has the shape of index. Indices are int64 and count from the end: -n … n-1 for n cells.
@@ -55,7 +55,7 @@ def take_along_dim(
     dim: Annotated[
         int | None, Option("axis of input, -r … r-1; none: both are flat", role="axis")
     ] = None,
-) -> Layout:
+) -> NewOutput:
     """Take single cells, as NumPy's take_along_axis would.
 
     For dim 1: output[i,j] = input[i, indices[i,j]]; off dim sizes are equal or 1 and stretch on

@@ -10,7 +10,7 @@ from gscli.frameworks.operator import Mask
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
 from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor, Trues
 from gscli.layout.families import broadcast_shapes, described
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, same_type
 
 WHY = "PyTorch takes masks of bool only"
@@ -20,7 +20,7 @@ WHY = "PyTorch takes masks of bool only"
     example="'[[10,20,30],[40,50,60]]' '[[true,false,true],[false,false,true]]'",
     refused="'[[10,20,30],[40,50,60]]' '[true,false]'",
 )
-def masked_select(input: Tensor, mask: Mask) -> Layout:
+def masked_select(input: Tensor, mask: Mask) -> NewOutput:
     """Read the cells where mask is true, in row-major order, as one list.
 
     input and mask stretch to a common shape; a cell that is stretched is read as often as it stands

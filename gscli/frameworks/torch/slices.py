@@ -25,7 +25,7 @@ from gscli.frameworks.torch.rules import (
 )
 from gscli.layout.axes import Addressing, Number, Reduction, Tensor
 from gscli.layout.families import along_axis, described, normal_axis
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, exact_shape, index_types, same_type
 
 INDEX = ("int32", "int64")
@@ -44,7 +44,7 @@ def _list_on_dim(call: ConceptCall) -> Attrs:
         Comparison("gather", "PyTorch index_select", ("input", "index"), special=_list_on_dim)
     ],
 )
-def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> Layout:
+def index_select(input: Tensor, index: Tensor, *, dim: Dim) -> NewOutput:
     """Take slices along one axis, one per index.
 
     output is input with the axis replaced by the indices; an index of rank 0 keeps the axis with

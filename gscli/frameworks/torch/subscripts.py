@@ -11,7 +11,7 @@ from gscli.frameworks.torch.flat import Accumulate
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
 from gscli.layout.axes import Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Fit, Layout, Updates, gather_layout, scatter_layout
+from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
 from gscli.layout.subscripts import Style, parsed, subscripted
 
@@ -30,7 +30,7 @@ UNSIGNED = ("uint16", "uint32", "uint64")
     refused="'[[10,20,30],[40,50,60]]' '[0,1]' '[0,3]'",
     compares=[Comparison("gather-nd", "PyTorch x[i, j]", ("input", "indices"), vectors="tuple")],
 )
-def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> Layout:
+def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> NewOutput:
     """Read the cells that a subscript names: input[i, 1:3, None, ...].
 
     Each word after input is an item of the subscript: an index tensor (int32, int64), a mask of
