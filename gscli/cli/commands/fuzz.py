@@ -103,14 +103,18 @@ def fuzz(
     """
     from gscli.cli.work.runtimes import judging
     from gscli.lab.runtimes.fuzz import Wishes
+    from gscli.lab.runtimes.packs import check_node_tests
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
     wishes = Wishes(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _lines(known)
-    for path in (junit, output if str(output).endswith(".jsonl") else None):
+    folder = None if output is None or _is_file(output) else output
+    for path in (junit, None if folder else output):
         _has_a_folder(path)
     with judging(on, python, patience, operators or ()) as (runtime, chosen):
+        if folder is not None:
+            check_node_tests(folder, [one.full_name for one in chosen])
         report = _watched(runtime, chosen, wishes, accepted, quiet=quiet)
     _tell(report, settings, strict=strict, quiet=quiet)
     _save(report, output, junit, strict=strict)
@@ -144,6 +148,11 @@ def _watched(
         return put(runtime, operators, wishes, known, watch)
 
 
+def _is_file(output: str) -> bool:
+    """Whether cases are written as lines, not as a folder of node tests."""
+    return output.endswith(".jsonl") or output == "-"
+
+
 def _has_a_folder(path: str | None) -> None:
     """Refuse a file to be written whose folder is not there before hours of work, not after."""
     if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
@@ -169,7 +178,7 @@ def _save(report: Report, output: str | None, junit: str | None, *, strict: bool
     if output is None:
         return
     found = [difference.trial for difference in report.differences if not difference.known]
-    if output.endswith(".jsonl") or output == "-":
+    if _is_file(output):
         save_text(output, packs.lines([found]))
     elif found:
         names = dict.fromkeys(trial.operator.full_name for trial in found)

@@ -19,6 +19,7 @@ import gscli
 from gscli.base.errors import CannotWrite, GscliError, UsageError
 from gscli.base.text import safe
 from gscli.files import files
+from gscli.files.extras import extra
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.catalogue import part
@@ -105,25 +106,39 @@ def lines(packs: Iterable[Sequence[Trial]]) -> str:
     )
 
 
-def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
-    """A folder of ONNX node tests, whole or not at all; returns how many were written.
+def check_node_tests(folder: str, names: Iterable[str]) -> None:
+    """Refuse at once what would end `write_node_tests` after hours of work.
 
-    A node test has one right output, so that refusals and open results are left out. UsageError
-    for operators that are not ONNX's, CannotWrite where the folder holds something.
+    UsageError for operators that are not ONNX's, CannotWrite where the folder holds something,
+    CannotRead without the package onnx, which makes the models.
     """
-    chosen = {
-        name: [trial for trial in cases if _has_one_output(trial)] for name, cases in packs.items()
-    }
-    strange = [name for name in chosen if not name.startswith("onnx.")]
+    strange = [name for name in names if not name.startswith("onnx.")]
     if strange:
         raise UsageError(
             f"node tests hold ONNX operators, not {strange[0]}",
-            hint="name a .jsonl file: gscli cases OP… -o cases.jsonl",
+            hint="name a .jsonl file: -o cases.jsonl",
         )
+    extra("onnx", "onnx")
     target = Path(folder)
     try:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise CannotWrite("the folder holds something already", where=safe(folder))
+    except OSError as error:
+        raise CannotWrite("the folder cannot be read", where=f"{safe(folder)}: {error}") from None
+
+
+def write_node_tests(folder: str, packs: Mapping[str, Sequence[Trial]]) -> int:
+    """A folder of ONNX node tests, whole or not at all; returns how many were written.
+
+    A node test has one right output, so that refusals and open results are left out. The errors
+    are those of `check_node_tests`.
+    """
+    check_node_tests(folder, packs)
+    chosen = {
+        name: [trial for trial in cases if _has_one_output(trial)] for name, cases in packs.items()
+    }
+    target = Path(folder)
+    try:
         target.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
@@ -148,7 +163,7 @@ def _write_node_test(folder: Path, trial: Trial) -> None:
     assert isinstance(trial.expected, Result)
     asked = request(0, trial.operator, trial.inputs, trial.attrs)
     model = part("onnx_models").one_node(
-        asked["op"], asked["opset"], dict(trial.inputs), asked["attrs"]
+        asked["op"], asked["opset"], dict(trial.inputs), asked["attrs"], trial.expected.output
     )
     data = folder / "test_data_set_0"
     data.mkdir(parents=True)

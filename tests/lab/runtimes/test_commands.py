@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -151,6 +152,33 @@ def test_only_onnx_has_node_tests(tmp_path: Path) -> None:
     assert code == 2
     assert ".jsonl" in err
     assert not (tmp_path / "folder").exists()
+
+
+def test_what_cannot_be_a_node_test_is_refused_before_the_calls(tmp_path: Path) -> None:
+    code, out, err = gscli("fuzz", "numpy.take", "--on", "numpy", "-o", str(tmp_path / "tests"))
+    assert (code, out) == (2, "")
+    assert "node tests hold ONNX operators, not numpy.take" in err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "kept").touch()
+    code, out, err = fuzzed("negative_is_zero", "-o", str(tmp_path / "full"))
+    assert (code, out) == ((73, "") if find_spec("onnx") else (66, ""))
+
+
+def test_node_tests_need_onnx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    for words in (("cases", "onnx.gather"), ("fuzz", "onnx.gather", "--on", f"{WRONG} none")):
+        code, out, err = gscli(*words, "-o", str(tmp_path / "tests"))
+        assert (code, out) == (66, "")
+        assert "pip install 'gscli[onnx]'" in err
+    assert not list(tmp_path.iterdir())
+
+
+@needs_onnx
+def test_the_models_of_node_tests_pass_the_checker_of_onnx(tmp_path: Path) -> None:
+    onnx = import_module("onnx")
+    assert gscli("cases", "onnx.gather-nd", "--cases", "25", "-o", str(tmp_path / "tests"))[0] == 0
+    for model in (tmp_path / "tests").glob("*/model.onnx"):
+        onnx.checker.check_model(onnx.load(model), full_check=True)
 
 
 def test_interrupted_it_tells_what_was_done() -> None:

@@ -15,8 +15,14 @@ OLDEST_OPSET = 7
 """Runtimes read no older models; Gather-1 is in force until opset 10."""
 
 
-def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:
-    """A model whose only node is the call, with the shapes of its inputs."""
+def one_node(
+    op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any], output: Any = None
+) -> Any:
+    """A model whose only node is the call, with the shapes of its inputs and a known output.
+
+    Without one the shape is inferred. onnx infers none for some GatherND, and its checker refuses
+    models whose output has none.
+    """
     import onnx
     from onnx import helper
 
@@ -31,7 +37,7 @@ def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any])
         [node],
         "one_node",
         [info(name, array, list(array.shape)) for name, array in inputs.items()],
-        [info("output", next(iter(inputs.values())), None)],
+        [info("output", next(iter(inputs.values())), None if output is None else output.shape)],
     )
     version = helper.make_opsetid("", max(opset, OLDEST_OPSET))
     model = helper.make_model(graph, opset_imports=[version], ir_version=9)
