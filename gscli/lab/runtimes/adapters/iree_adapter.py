@@ -32,7 +32,9 @@ def start(variant: str) -> Runtime:
             )
             if done.returncode:
                 raise RuntimeError(done.stderr.strip().splitlines()[-1])
-            arguments = [] if backend != "llvm-cpu" else ["--iree-llvmcpu-target-cpu=generic"]
+            arguments = ["--iree-input-demote-f64-to-f32=false"]
+            if backend == "llvm-cpu":
+                arguments.append("--iree-llvmcpu-target-cpu=generic")
             binary = compiler.compile_file(
                 str(text), target_backends=[backend], input_type="onnx", extra_args=arguments
             )

@@ -1,5 +1,8 @@
 """Answers Gather, GatherElements and ScatterElements with the functions of mlx that do the same.
 
+take_along_axis and put_along_axis stretch indices over data where ONNX leaves the rest of data
+alone, so that indices smaller than data on another axis are not put to them.
+
 Documented: an index out of range is not checked, and what happens then is not defined.
 """
 
@@ -30,6 +33,8 @@ def start(variant: str) -> Runtime:
             raise Unsupported("mlx has no such type on every device")
         data, indices, *updates = [mx.array(array) for array in inputs.values()]
         axis = attrs.get("axis", 0)
+        if op != "Gather" and not _alike_but_for(axis, data.shape, indices.shape):
+            raise Unsupported("*_along_axis stretches indices that are smaller than data")
         if op == "Gather":
             found = mx.take(data, indices, axis=axis)
         elif op == "GatherElements":
@@ -41,6 +46,14 @@ def start(variant: str) -> Runtime:
         return np.array(found)
 
     return Runtime(version("mlx"), OPS, call)
+
+
+def _alike_but_for(axis: int, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two shapes of the same rank differ at most in the length of that axis."""
+    kept = range(len(one))
+    return len(one) == len(other) and all(
+        one[number] == other[number] for number in kept if number != axis % len(one)
+    )
 
 
 if __name__ == "__main__":
