@@ -15,13 +15,11 @@ OLDEST_OPSET = 7
 """Runtimes read no older models; Gather-1 is in force until opset 10."""
 
 
-def one_node(
-    op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any], output: Any = None
-) -> Any:
-    """A model whose only node is the call, with the shapes of its inputs and a known output.
+def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:
+    """A model whose only node is the call, with the shapes of its inputs.
 
-    Without one the shape is inferred. onnx infers none for some GatherND, and its checker refuses
-    models whose output has none.
+    For a GatherND of one cell onnx 1.23 infers no shape, and its checker, which backends run,
+    refuses models whose output has none; so it is said here.
     """
     import onnx
     from onnx import helper
@@ -32,13 +30,20 @@ def one_node(
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
         return helper.make_tensor_value_info(name, kind, shape)
 
+    shape = () if op == "GatherND" and _is_one_cell(**inputs, **attrs) else None
     node = helper.make_node(op, list(inputs), ["output"], **attrs)
     graph = helper.make_graph(
         [node],
         "one_node",
         [info(name, array, list(array.shape)) for name, array in inputs.items()],
-        [info("output", next(iter(inputs.values())), None if output is None else output.shape)],
+        [info("output", next(iter(inputs.values())), shape)],
     )
     version = helper.make_opsetid("", max(opset, OLDEST_OPSET))
     model = helper.make_model(graph, opset_imports=[version], ir_version=9)
     return onnx.shape_inference.infer_shapes(model)
+
+
+def _is_one_cell(data: Any, indices: Any, batch_dims: int = 0) -> bool:
+    """Whether the output of this GatherND has rank 0."""
+    depth = indices.shape[-1] if indices.ndim else 0
+    return bool(indices.ndim == 1 and batch_dims == 0 and depth == data.ndim)
