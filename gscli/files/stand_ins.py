@@ -15,6 +15,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.files import mapped
 from gscli.files.regular import RegularFile
+from gscli.files.system import reserve
 from gscli.files.zarr_store import Store
 
 
@@ -48,7 +49,7 @@ def spooled(store: Store, folder: str | None) -> Array:
     if not store.nbytes:
         return np.empty(store.shape, store.dtype)
     with tempfile.TemporaryFile(dir=folder) as file:
-        os.posix_fallocate(file.fileno(), 0, store.nbytes)  # a full disk is told of here
+        reserve(file.fileno(), 0, store.nbytes)  # a full disk is told of here
         whole = np.memmap(file, store.dtype, "r+", 0, store.shape or (1,))
         cells = whole.reshape(store.shape)
         counts = (-(-size // step) for size, step in zip(store.shape, store.chunk, strict=True))

@@ -16,6 +16,8 @@ try:
 except ImportError:  # pragma: no cover  not on Windows
     fcntl = None  # type: ignore[assignment]  # asked for before each use
 
+_NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+
 MOST_NEIGHBOURS = 10_000
 """Files beside a missing one whose names are looked at."""
 
@@ -82,6 +84,22 @@ def _near_files(path: str) -> str:
     if near:
         return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
     return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+
+
+def reserve(descriptor: int, offset: int, length: int) -> None:
+    """Room on the device for some bytes of a file, so that writing them cannot fill it.
+
+    Nothing happens where system or file system have no such call: macOS, musl on some file systems,
+    ZFS. Raises OSError for a full disk, a quota and the like.
+    """
+    ask = getattr(os, "posix_fallocate", None)
+    if ask is None or not length:
+        return
+    try:
+        ask(descriptor, offset, length)
+    except OSError as error:
+        if error.errno not in _NO_SUCH_CALL:
+            raise
 
 
 def sync(descriptor: int) -> None:

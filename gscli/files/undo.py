@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from gscli.base.errors import CannotRead, CannotWrite, Notice
 from gscli.base.text import safe
 from gscli.files.regular import RegularFile, opened
-from gscli.files.system import sync, sync_folder, writing
+from gscli.files.system import reserve, sync, sync_folder, writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,7 +148,7 @@ def write_rows(descriptor: int, offset: int, rows: Rows, content: Bytes) -> None
 def reserve_rows(descriptor: int, offset: int, rows: Rows, width: int) -> None:
     """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
     for begin, end in _neighbours(rows):
-        os.posix_fallocate(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
+        reserve(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
 
 
 def _neighbours(rows: Rows) -> Iterator[tuple[int, int]]:

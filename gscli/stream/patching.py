@@ -122,7 +122,7 @@ class _Job:
         try:
             with writable.locked(), Interrupts() as interrupts:
                 refuse_unfinished(self.file.path)
-                undo = self._noted(patch, interrupts)
+                undo = self._noted(patch, writable, interrupts)
                 self._written(patch, undo, writable, interrupts)
                 self._finished(undo)
         finally:
@@ -133,8 +133,11 @@ class _Job:
         with writing(self.file.name):
             return self.file.for_writing()
 
-    def _noted(self, patch: RowPatch, interrupts: Interrupts) -> UndoFile:
-        """The undo file of a patch, complete. Nothing else has changed yet, even where it fails."""
+    def _noted(self, patch: RowPatch, writable: RegularFile, interrupts: Interrupts) -> UndoFile:
+        """The undo file of a patch, complete, and room for its rows where the file has holes.
+
+        No byte of the file has changed yet, even where this fails.
+        """
         told = self.file.name, "cannot patch", "the file is as it was"
         with writing(*told):
             undo = UndoFile(self.file, patch.offset, patch.source.width)
@@ -147,6 +150,9 @@ class _Job:
                 mapped.check_unchanged(*self.inputs.values())
                 self.file.check_unchanged()
                 undo.seal()
+                if writable.has_holes:
+                    for rows, _, _ in undo.parts():
+                        reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
         except BaseException:
             with suppress(OSError):
                 undo.remove()
@@ -160,9 +166,6 @@ class _Job:
         width, done, descriptor = patch.source.width, 0, writable.descriptor
         try:
             with interrupts.allowed():
-                if writable.has_holes:
-                    for rows, _, _ in undo.parts():
-                        reserve_rows(descriptor, patch.offset, rows, width)
                 for rows, _, new in undo.parts():
                     interrupts.act()
                     write_rows(descriptor, patch.offset, rows, new)

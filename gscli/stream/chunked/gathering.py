@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -11,6 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.files import mapped
+from gscli.files.system import reserve
 from gscli.files.zarr_store import Store
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid
@@ -37,7 +37,7 @@ def gathered_by_chunk(
         yield from gathered(plan, StoreRows(store, grid, width), dtype)
         return
     file = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
-    os.posix_fallocate(file.fileno(), 0, count * width)
+    reserve(file.fileno(), 0, count * width)
     rows = np.memmap(file, dtype, "r+", 0, (count, run))
     if plan.layout.fill and not plan.layout.refuses_rows:
         for first in range(0, count, max(LATER // width, 1)):
