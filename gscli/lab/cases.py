@@ -21,6 +21,7 @@ from gscli.base.errors import ContentRefused, GscliError, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, check_limit, open_content
 from gscli.files.files import dump_json, load_json
+from gscli.files.jsonarray import DOCUMENT_VALUES
 from gscli.files.jsontext import check_memory
 from gscli.files.system import reading
 from gscli.frameworks import find
@@ -31,6 +32,9 @@ from gscli.lab.difference import different
 Expected: TypeAlias = Literal["output", "error", "open"]
 
 FILE_LIMIT = 1 << 30
+
+OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
+"""Bytes of an answer: as many of the widest values as a line can hold."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,25 @@ class Verdict:
         return not self.problem
 
 
-def read_cases(path: str) -> Iterator[Case]:
-    """The cases of a JSON Lines file, or the one that is written out; ContentRefused names it."""
+def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[Case]:
+    """The cases of a JSON Lines file, or the one that is written out.
+
+    A line that is no case raises ContentRefused or LimitRefused, which names it; with `refusals`
+    that is noted there, and the next line is read.
+    """
     if path.lstrip().startswith("{"):
         yield parse_case(path.encode("utf-8", "replace"), "the case")
         return
     for number, line in enumerate(lines_of(path), 1):
         if line.strip():
-            yield parse_case(line, f"{safe(path)} line {number}")
+            try:
+                case = parse_case(line, f"{safe(path)} line {number}")
+            except GscliError as refusal:
+                if refusals is None:
+                    raise
+                refusals.append(refusal)
+                continue
+            yield case
 
 
 def lines_of(path: str) -> Iterator[bytes]:
@@ -92,8 +107,8 @@ def parse_case(line: bytes, where: str) -> Case:
     try:
         check_memory(line, where)
         record = json.loads(line)
-        inputs = {name: load_json(value) for name, value in record["inputs"].items()}
-        output = load_json(record["output"]) if "output" in record else None
+        inputs = {name: load_json(value, where) for name, value in record["inputs"].items()}
+        output = load_json(record["output"], where) if "output" in record else None
         return Case(
             safe(str(record["id"])),
             operator_name(record["framework"], record["op"]),
@@ -143,7 +158,9 @@ def judge(case: Case) -> Verdict:
     """Run one case and compare with the record. Raises nothing."""
     try:
         operator = find(case.operator)
-        answer = execute(operator, case.inputs, case.attrs)[1]
+        answer = execute(operator, case.inputs, case.attrs, max_bytes=OUTPUT_LIMIT)[1]
+    except MemoryError:
+        return Verdict(case, "not enough memory for this case")
     except GscliError as refusal:
         if case.expect == "output":
             return Verdict(case, f"refused, recorded an answer: {refusal}"[:300])

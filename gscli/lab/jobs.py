@@ -23,20 +23,18 @@ import numpy as np
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.text import safe
 from gscli.files.files import Loaded, load, save
-from gscli.files.jsonarray import DOCUMENT_VALUES, array_of_json, dump_json
+from gscli.files.jsonarray import array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
+from gscli.lab.cases import OUTPUT_LIMIT
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import held_against
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
 INPUT_LIMIT = 1 << 30
-
-OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
-"""Bytes of a result: as many of the widest values as a line can hold."""
 
 _KEYS = ("id", "op", "inputs", "attrs", "output", "expect", "rtol", "atol")
 _FORM = '{"id": …, "op": …, "inputs": {…}, "attrs": {…}}'
@@ -65,6 +63,8 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
         refused = LimitRefused("not enough memory for this line", where=f"line {number}")
         return {**_called(name, number), "error": refused.to_dict()}
     except GscliError as error:
+        if "--max-bytes" in error.hint:  # which belongs to the commands of operators
+            error.hint = "a batch has fixed limits; the operator's own command takes --max-bytes"
         return {**_called(name, number), "error": error.to_dict()}
     return found
 

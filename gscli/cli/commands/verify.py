@@ -15,6 +15,7 @@ from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
 if TYPE_CHECKING:
+    from gscli.base.errors import GscliError
     from gscli.lab.cases import Case, Verdict
 
 
@@ -49,7 +50,8 @@ def verify(
     promised). More of T: gscli help runtimes.
 
     A failure prints its id, the difference and the command that reproduces it; then `N passed,
-    M failed`. Exit status 1 when any fails. - reads cases from standard input. With --json:
+    M failed`. Exit status 1 when any fails; lines that are no cases are counted as refused, and the
+    first of them is told at the end. - reads cases from standard input. With --json:
     {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the
     cases to a runtime in place of gscli; what it does not support is skipped and counted.
     """
@@ -58,9 +60,10 @@ def verify(
 
     passed = skipped = 0
     failures: list[dict[str, str]] = []
+    refusals: list[GscliError] = []
     with _judge(on, python, patience) as judge, Progress("cases", None) as progress:
         for path in files:
-            for case in read_cases(path):
+            for case in read_cases(path, refusals):
                 if only not in case.id:
                     continue
                 verdict = judge(case)
@@ -76,10 +79,14 @@ def verify(
                 if not quiet and settings.json is None:
                     sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
     counts = {"passed": passed, "failed": len(failures), **({"skipped": skipped} if on else {})}
+    if refusals:
+        counts["refused"] = len(refusals)
     if settings.json is not None:
         sys.stdout.write(json.dumps({**counts, "failures": failures}) + "\n")
     else:
         sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
+    if refusals:
+        raise refusals[0]
     return int(bool(failures))
 
 

@@ -139,9 +139,10 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     tolerance = tolerance_of(settings)
     rows, equal = list[dict[str, object]](), True
     for name, one, other in pairs:
+        shown = safe(name)
         if one is None or other is None:
             equal = False
-            missing = f"{name} is only in {safe(first if other is None else second)}"
+            missing = f"{shown} is only in {safe(first if other is None else second)}"
             rows.append({"name": name, "equal": False, "missing": (one is None and "A") or "B"})
             _say(f"{missing}\n", settings)
             continue
@@ -151,7 +152,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
         equal = equal and found.equal
         rows.append({"name": name, **found.to_dict()} if name else found.to_dict())
         told = [f"equal: all {found.total:,} cells"] if found.equal else heading(found, safe(other))
-        told[0] = f"{name}: {told[0]}" if name else told[0]
+        told[0] = f"{shown}: {told[0]}" if name else told[0]
         if settings.json is None and not settings.quiet:
             sys.stdout.write(_drawn(found, told, settings))
     if settings.json is not None:
