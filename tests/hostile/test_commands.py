@@ -7,12 +7,13 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hostile import strangers
 from hostile.commands import Command, commands
 from hostile.test_hostile import MEMORY, memory_limited
 
 from gscli.cli.guard import guarded
 
-COMMANDS = list(commands())
+COMMANDS = [*commands(), *strangers.commands()]
 
 
 def test_the_corpus_is_large_and_its_names_are_unique() -> None:
