@@ -15,11 +15,14 @@ import sys
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from gscli.cli.guard import guarded
+from gscli.files.regular import open_regular
+from gscli.files.undo import UndoFile, undo_file_of, write_rows
 
 pytestmark = pytest.mark.slow
 
@@ -45,6 +48,24 @@ def tensors(folder: Path, size: int) -> None:
     with (Path(__file__).parents[1] / "vectors" / "onnx.jsonl").open() as recorded:
         (folder / "cases.jsonl").write_text(recorded.readline() * (size // 10))
     (folder / "table.csv").write_text("1,2,3\n" * size)
+    cut_short(folder / "crashed.npy", np.arange(float(8 * size)).reshape(size, 8))
+
+
+def cut_short(path: Path, data: np.ndarray[Any, np.dtype[Any]]) -> None:
+    """A file of which a direct patch has written the first half of its rows, and an undo file."""
+    Path(undo_file_of(str(path))).unlink(missing_ok=True)
+    np.save(path, data)
+    old, rows = data.view(np.uint8).reshape(len(data), -1), np.arange(len(data))
+    file = open_regular(str(path))
+    assert file is not None
+    offset = file.size - data.nbytes
+    note = UndoFile(file, offset, old.shape[1])
+    note.add(rows, old, old[::-1].copy())
+    note.seal()
+    note.leave()
+    with path.open("r+b") as target:
+        write_rows(target.fileno(), offset, rows[: len(rows) // 2], old[::-1].copy())
+    file.close()
 
 
 COMMANDS = {
@@ -76,6 +97,9 @@ COMMANDS = {
     "difference": "diff data.npy other.npy --limit {size}",
     "expectation": "gather data.npy at.npy --expect other.npy --limit {size}",
     "page of a comparison": "compare gather data.npy bad.npy --as onnx,numpy --html out.html",
+    "fuzz": "fuzz numpy.take --on numpy --cases {tenth} -q",
+    "undo": "undo crashed.npy",
+    "number line": "compare gather data.npy bad.npy --as onnx --width 200",
     "rows of a file": "show rows.npy --full",
     "verify": "verify cases.jsonl",
     "cases": "cases gather --cases {tenth} -o out.jsonl",

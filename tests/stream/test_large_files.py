@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -152,3 +153,27 @@ def test_only_whole_large_files_are_overlaid_whatever_their_names_mean(folder: P
     overlaid[0] = 1
     assert np.array_equal(overlaid[1:100], data[1:100])
     assert not np.array_equal(overlaid[0], data[0])
+
+
+@pytest.mark.slow
+def test_files_beyond_two_gibibytes(tmp_path: Path) -> None:
+    """Rows beyond 2^31 bytes are shown, gathered and patched; the file's holes stay holes."""
+    rows, width = 9 << 18, 256
+    path = tmp_path / "data.npy"
+    data = np.lib.format.open_memmap(path, "w+", np.float32, (rows, width))
+    if path.stat().st_blocks * 512 > 1 << 20:
+        pytest.skip("this file system has no files with holes")
+    data[rows - 1] = 7
+    del data
+    far = [rows - 1, (1 << 21) + 5, 1]
+    np.save(tmp_path / "indices.npy", np.array(far)[:, None])
+    np.save(tmp_path / "updates.npy", np.full((3, width), 9, np.float32))
+    words = ("scatter-nd", "data.npy", "indices.npy", "updates.npy", "-r", "add", "-q")
+    assert run(tmp_path, "show", "data.npy").returncode == 0
+    for times, way in enumerate(("--in-place=direct", "--in-place"), 1):
+        assert run(tmp_path, *words, way).returncode == 0
+        done = run(tmp_path, "gather", "data.npy", json.dumps([*far, 2]), "-o", "out.npy", "-q")
+        assert done.returncode == 0
+        expected = [7 + 9 * times, 9 * times, 9 * times, 0]
+        assert np.load(tmp_path / "out.npy")[:, 3].tolist() == expected
+    assert len(list(tmp_path.iterdir())) == 4  # three inputs and out.npy
