@@ -276,12 +276,13 @@ def _node_tests() -> Iterator[Command]:
         "op_long": _model("A" * 100_000),
         "op_dunder": _model("__class__"),
         "domain_escape": _model(domain="\x1b[31m"),
-        "nodes_none": _model(nodes=0),
-        "nodes_two": _model(nodes=2),
     }
     for name, model in skipped.items():
         prepare = _node_test(model, DATA, at)
         yield Command(f"run/{name}", ("run", "test_x"), REFUSED, "nothing to run", prepare)
+    for number, code, says in ((0, REFUSED, "no gather or scatter"), (2, 0, "2 of 2 nodes")):
+        prepare = _node_test(_model(nodes=number), DATA, at)
+        yield Command(f"run/nodes_{number}", ("run", "test_x"), code, says, prepare)
     for word in (".", "nowhere", "", "a\x1b[31m", "a" * 300, "a\0b"):
         yield Command(f"run/folder_{word[:9]!r}", ("run", word), UNREADABLE)
 

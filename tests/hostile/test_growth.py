@@ -99,7 +99,6 @@ COMMANDS = {
     "page of a comparison": "compare gather data.npy bad.npy --as onnx,numpy --html out.html",
     "fuzz": "fuzz numpy.take --on numpy --cases {tenth} -q",
     "undo": "undo crashed.npy",
-    "number line": "compare gather data.npy bad.npy --as onnx --width 200",
     "rows of a file": "show rows.npy --full",
     "verify": "verify cases.jsonl",
     "cases": "cases gather --cases {tenth} -o out.jsonl",

@@ -40,9 +40,9 @@ def place_of(word: str) -> Place | None:
     if path.lower().endswith(".onnx"):
         return Place(path, node if mark else None)
     folder = Path(word)
-    if (folder / MODEL).is_file():
+    if _is_file(folder / MODEL):
         return Place(str(folder / MODEL))
-    if folder.name.startswith(DATA_SET) and (folder.parent / MODEL).is_file():
+    if folder.name.startswith(DATA_SET) and _is_file(folder.parent / MODEL):
         return Place(str(folder.parent / MODEL), None, folder)
     return None
 
@@ -160,6 +160,10 @@ def _argument(word: str, tensors: Mapping[str, str]) -> str | None:
     """The input that is called so, by the operator or in the model."""
     by_tensor = {tensor: name for name, tensor in tensors.items()}
     return word if word in tensors else by_tensor.get(word)
+
+
+def _is_file(path: Path) -> bool:
+    return os.path.isfile(path)  # noqa: PTH113  the word may be long inline values, and no path
 
 
 def _holds_many(word: str) -> bool:
