@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from gscli.base import dtypes
+from gscli.base.errors import ShapeRefused
 from gscli.base.text import show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.openvino.rules import (
@@ -17,7 +18,7 @@ from gscli.frameworks.openvino.rules import (
 )
 from gscli.frameworks.operator import Option, Values
 from gscli.layout.axes import Addressing, Negative, Policy, Reduction, Tensor
-from gscli.layout.families import along_axis, elements, off_axis, vectors
+from gscli.layout.families import along_axis, described, elements, vectors
 from gscli.layout.layout import Fit, Layout, OpenText, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
@@ -126,7 +127,14 @@ def scatter_elements_update(
     number = axis_number(data, axis)
     addressing = elements(data, indices, number)
     if old and indices.shape[number] > data.shape[number]:
-        raise off_axis(data, indices, number, f"0 … {data.shape[number]}; version 12 lifts this")
+        raise ShapeRefused(
+            f"{indices.name} is longer than {data.name} along the axis",
+            where=f"axis {number}: {indices.name} has {indices.shape[number]}, "
+            f"{data.name} has {data.shape[number]}",
+            details=(described(data), described(indices)),
+            valid=f"0 … {data.shape[number]} on axis {number}",
+            hint="version 12 takes it: opset 12",
+        )
     exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = Policy(
         Negative.OUTSIDE if old else Negative.FROM_END,
