@@ -113,6 +113,9 @@ def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
 def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
     array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
+    if _says_nothing(inputs, name):
+        inputs.arrays[name] = array.astype(wanted)
+        return
     if array.dtype.kind not in "iu" or strict:
         raise refusal
     widened = array.astype(wanted)
@@ -140,9 +143,19 @@ def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     cast = None
     if not inputs.typed[name]:
         cast = untyped_as(inputs.arrays[name], dtype_named(refusal.wanted))
-    if cast is None:
+    if cast is not None:
+        inputs.arrays[name] = cast
+        return
+    empty = [one for one, array in inputs.arrays.items()
+             if _says_nothing(inputs, one) and array.dtype == refusal.wanted]  # fmt: skip
+    if not empty:
         raise refusal
-    inputs.arrays[name] = cast
+    inputs.arrays[empty[0]] = inputs.arrays[empty[0]].astype(inputs.arrays[name].dtype)
+
+
+def _says_nothing(inputs: Inputs, name: str) -> bool:
+    """Whether an input is a text or list without numbers, which takes the type of what it meets."""
+    return not inputs.typed[name] and inputs.arrays[name].size == 0
 
 
 def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:

@@ -518,3 +518,10 @@ def test_text_is_written_whole_or_fails(unbuffered: str, tmp_path: Path) -> None
         env=environment, cwd=tmp_path, capture_output=True, check=False,
     )  # fmt: skip
     assert limited.returncode == 73
+
+
+def test_a_text_without_numbers_takes_the_type_of_what_it_meets() -> None:
+    for words in (("[]", "zeros:0x1:int64", "zeros:0:float32"),
+                  ("zeros:0:float32", "zeros:0x1:int64", "[]")):  # fmt: skip
+        done = gscli("scatter-nd", *words, "--json=output")
+        assert json.loads(done.stdout) == {"dtype": "float32", "shape": [0], "data": []}

@@ -138,7 +138,7 @@ def test_scatter_elements_update_3_is_narrower_than_12() -> None:
     for attrs in ({"reduction": "none"}, {"use_init_val": True}):
         with pytest.raises(UsageError, match="needs opset 12"):
             run("scatter_elements_update", LINE, [0], [9], 0, opset=3, **attrs)
-    with pytest.raises(IndexRefused, match="below -s it writes outside data"):
+    with pytest.raises(IndexRefused, match="what lies below is written outside data"):
         run("scatter_elements_update", LINE, [-4], [9], 0)
 
 

@@ -52,6 +52,17 @@ def test_every_operator_has_a_signature_a_name_and_a_text(operator: Any) -> None
     assert pickle.loads(pickle.dumps(operator)) is operator
 
 
+def test_an_empty_list_takes_the_type_of_what_it_meets() -> None:
+    no_vectors, no_floats = np.zeros((0, 1), np.int64), np.zeros(0, np.float32)
+    assert gscli.gather([1, 2], []).tolist() == []
+    assert gscli.scatter_nd([], no_vectors, no_floats).dtype == np.float32
+    assert gscli.scatter_nd(no_floats, no_vectors, []).dtype == np.float32
+    with pytest.raises(GscliError, match="updates must have data's element type"):
+        gscli.scatter_nd(np.zeros(0), no_vectors, no_floats)
+    with pytest.raises(GscliError, match="updates must have data's element type"):
+        gscli.scatter_nd([1], no_vectors, no_floats)
+
+
 def test_tensors_go_by_their_own_protocol() -> None:
     np.testing.assert_array_equal(gscli.gather(Tensor([1, 2]), [1]), [2])
     half = gscli.gather(Tensor([1.5, 2], "bfloat16"), [0])
