@@ -65,6 +65,7 @@ def answer(line: bytes, number: int) -> dict[str, Any]:
     except GscliError as error:
         if "--max-bytes" in error.hint:  # which belongs to the commands of operators
             error.hint = "a batch has fixed limits; the operator's own command takes --max-bytes"
+        error.hint = error.hint or "what a line holds: gscli batch --help"
         return {**_called(name, number), "error": error.to_dict()}
     return found
 

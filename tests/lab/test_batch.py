@@ -189,3 +189,8 @@ def test_a_name_that_several_frameworks_have_is_refused_with_them() -> None:
     found = answer(b'{"op": "segment_sum", "inputs": {}}', 1)["error"]
     assert found["code"] == 2
     assert "tensorflow.segment_sum" in found["hint"]
+
+
+@pytest.mark.parametrize("line", [b"broken", b"{}", b'{"op": "gather", "inputs": {}, "more": 1}'])
+def test_every_refused_line_has_a_way_on(line: bytes) -> None:
+    assert answer(line, 1)["error"]["hint"] == "what a line holds: gscli batch --help"
