@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -55,39 +56,59 @@ def verify(
     {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the
     cases to a runtime in place of gscli; what it does not support is skipped and counted.
     """
+    report = None if quiet or settings.json is not None else sys.stdout.write
+    tally = _tally(files, only, (on, python, patience), report)
+    counts = {"passed": tally.passed, "failed": len(tally.failures)}
+    if on:
+        counts["skipped"] = tally.skipped
+    if tally.refusals:
+        counts["refused"] = len(tally.refusals)
+    if settings.json is not None:
+        sys.stdout.write(json.dumps({**counts, "failures": tally.failures}) + "\n")
+    else:
+        sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
+    if tally.refusals:
+        raise tally.refusals[0]
+    return int(bool(tally.failures))
+
+
+@dataclass
+class _Tally:
+    """What became of the cases so far."""
+
+    passed: int = 0
+    skipped: int = 0
+    failures: list[dict[str, str]] = field(default_factory=list)
+    refusals: list[GscliError] = field(default_factory=list)
+
+
+def _tally(
+    files: Sequence[str],
+    only: str,
+    runtime: tuple[str, str | None, float],
+    report: Callable[[str], object] | None,
+) -> _Tally:
+    """Run the cases whose id contains `only`, and report each failure as it comes."""
     from gscli.lab.cases import read_cases, reproduction
     from gscli.views.progress_bar import Progress
 
-    passed = skipped = 0
-    failures: list[dict[str, str]] = []
-    refusals: list[GscliError] = []
-    with _judge(on, python, patience) as judge, Progress("cases", None) as progress:
-        for path in files:
-            for case in read_cases(path, refusals):
-                if only not in case.id:
-                    continue
-                verdict = judge(case)
-                progress.advance()
-                if verdict is None:
-                    skipped += 1
-                    continue
-                if verdict.passed:
-                    passed += 1
-                    continue
+    tally = _Tally()
+    with _judge(*runtime) as judge, Progress("cases", None) as progress:
+        for case in (
+            case for path in files for case in read_cases(path, tally.refusals) if only in case.id
+        ):
+            verdict = judge(case)
+            progress.advance()
+            if verdict is None:
+                tally.skipped += 1
+            elif verdict.passed:
+                tally.passed += 1
+            else:
                 failure = {"problem": verdict.problem, "command": reproduction(case)}
-                failures.append({"id": case.id, **failure})
-                if not quiet and settings.json is None:
-                    sys.stdout.write("FAILED {id}: {problem}\n  {command}\n".format(**failures[-1]))
-    counts = {"passed": passed, "failed": len(failures), **({"skipped": skipped} if on else {})}
-    if refusals:
-        counts["refused"] = len(refusals)
-    if settings.json is not None:
-        sys.stdout.write(json.dumps({**counts, "failures": failures}) + "\n")
-    else:
-        sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
-    if refusals:
-        raise refusals[0]
-    return int(bool(failures))
+                tally.failures.append({"id": case.id, **failure})
+                if report is not None:
+                    report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
+    return tally
 
 
 @contextmanager
