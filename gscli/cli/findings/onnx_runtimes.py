@@ -41,6 +41,12 @@ ONNX_RUNTIMES: tuple[Finding, ...] = (
         "[ab]", "[a]: text is cut to the width of data",
     ),
     Finding(
+        "onnx.reference 1.23.2",
+        "gscli compare gather-nd '{\"dtype\":\"int64\",\"shape\":[0,2],\"data\":[]}' "
+        "'{\"dtype\":\"int64\",\"shape\":[0,1],\"data\":[]}' --batch-dims 1 --as onnx --on onnx",
+        "[]", "a refusal of batches of which there are none",
+    ),
+    Finding(
         "tinygrad 0.14.0",
         "gscli compare scatter-nd '[[-1,-2,-3]]' '[[[0],[0]]]' '[[[2,2,2],[2,2,2]]]' "
         "--reduction mul --as onnx --on tinygrad",
