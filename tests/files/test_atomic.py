@@ -363,6 +363,27 @@ class TestInterrupts:
             interrupted_early()
         assert reached == ["deferred"]
 
+    def test_a_signal_while_something_is_left_waits_until_it_is_left(self) -> None:
+        reached = []
+
+        class Leaving:
+            def __enter__(self) -> None: ...
+
+            def __exit__(self, *_: object) -> None:
+                signal.raise_signal(signal.SIGTERM)
+                reached.append("left")
+
+        def interrupted_while_leaving() -> None:
+            with Interrupts() as interrupts, interrupts.allowed():
+                with Leaving():
+                    pass
+                interrupts.act()
+                reached.append("behind")
+
+        with pytest.raises(SystemExit):
+            interrupted_while_leaving()
+        assert reached == ["left"]
+
     def test_another_thread_writes_without_handlers(self, tmp_path: Path) -> None:
         thread = threading.Thread(target=put, args=(tmp_path / "x",))
         thread.start()
