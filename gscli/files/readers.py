@@ -93,9 +93,8 @@ def suffix_of(path: str) -> str:
     >>> suffix_of("T.NPY"), suffix_of("t.icechunk@main"), suffix_of("t.zarr/")
     ('.npy', '.icechunk', '.zarr')
     """
-    suffix = os.path.splitext(path)[1].lower()
-    bare = suffix.rstrip("/").partition("@")[0]
-    return bare if bare in STORES else suffix
+    bare = os.path.splitext(path.rstrip("/"))[1].lower().partition("@")[0]
+    return bare if bare in STORES else os.path.splitext(path)[1].lower()
 
 
 def _unknown(path: str, suffix: str) -> CannotRead:

@@ -56,8 +56,8 @@ _EXPONENT_BITS = 6
 def quotient(cells: Array, divisors: Array) -> Array:
     """True division in the type of the cells, of whole numbers in float32 or float64.
 
-    >>> quotient(np.array([10, 1], np.int64), np.array([4, 0], np.int64))
-    array([2.5, inf])
+    >>> quotient(np.array([10, 1], np.int64), np.array([4, -2], np.int64))
+    array([ 2.5, -0.5])
     """
     if cells.dtype.kind in "biu":
         wide = cells.dtype.kind != "b" and cells.dtype.itemsize == np.dtype(np.int64).itemsize

@@ -11,7 +11,7 @@ def operator_table() -> str:
     """A Markdown table: a row per framework, its gathers, its scatters, their versions.
 
     >>> operator_table().splitlines()[2]
-    '| ONNX `onnx` | gather 1 11 13, gather-elements 11 13, gather-nd 11 12 13 | scatter 9, scatter-elements 11 13 16 18, scatter-nd 11 13 16 18 |'
+    '| ONNX `onnx` | gather 1 11 13, gather-elements 11 13, gather-nd 11 12 13 | scatter 9, scatter-elements 11 13 16 18, scatter-nd 11 13 16 18, tensor-scatter 24 |'
     """  # noqa: E501  a row is one line
     rows = ["| Framework | Gathers | Scatters |", "| --- | --- | --- |"]
     for name in NAMES:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -56,7 +55,7 @@ def segments(svg: str) -> list[list[tuple[float, float]]]:
 @pytest.mark.parametrize("name", RUNS)
 def test_elbows_strike_no_text(name: str, width: int) -> None:
     found = RUNS[name]
-    steps = frames(found, replace(OPTIONS, width=width))
+    steps = frames(found, OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
         frame = steps.step(step)
         lines = ["".join(text for text, _ in line) for line in frame.lines()]

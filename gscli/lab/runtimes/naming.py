@@ -18,7 +18,7 @@ def operators_named(name: str) -> list[Operator]:
     >>> [one.full_name for one in operators_named("numpy.add-at")]
     ['numpy.add.at']
     >>> [one.full_name for one in operators_named("scatter_nd")], len(operators_named("onnx"))
-    (['onnx.scatter_nd'], 6)
+    (['onnx.scatter_nd'], 7)
     """
     wanted = ALIASES.get(name, name)
     if wanted in NAMES:

@@ -103,11 +103,13 @@ def grids(trace: Trace, found: Sequence[Subject]) -> list[Subject]:
 
 
 def start(trace: Trace) -> Array:
-    """Data, or the fill, in the shape of output and without a copy."""
+    """Data, or the fill, in the shape and type of output; without a copy where they are data's."""
     output, data = trace.output, trace.tensor("data")
+    text = output.dtype.kind == "U"
     if data is not None:
-        return data.array.reshape(output.shape)
-    dtype = object if output.dtype.kind == "U" else output.dtype
+        array = data.array.reshape(output.shape)
+        return array if text else array.astype(output.dtype, copy=False)
+    dtype = object if text else output.dtype
     return np.broadcast_to(np.asarray(trace.layout.fill).astype(dtype), output.shape)
 
 

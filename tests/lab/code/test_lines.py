@@ -84,7 +84,12 @@ def test_numpys_lines_give_what_the_framework_gave(parameters: tuple[str, int]) 
     assert not complaints, "\n".join(complaints)
 
 
-REFUSED_HERE = ("NOT_IMPLEMENTED", "can't be converted", "not currently registered")
+REFUSED_HERE = (
+    "NOT_IMPLEMENTED",
+    "data type is not supported",
+    "can't be converted",
+    "not currently registered",
+)
 """What onnxruntime says of types that it has no kernel for."""
 
 LOSES_TEXT = "onnxruntime loses all but the first cell of a slice of strings"
