@@ -4,7 +4,7 @@
 
 Each run has a fresh virtual environment below `.ci/`. "lowest" takes the lower bound of every
 package that gscli or its extras need; a version of Python installs gscli alone, and pytest to ask
-it. Without names: "lowest", the Python that runs this, and the others from 3.11 on that are found.
+it. Without names: "lowest", and the newest Python that is found.
 """
 
 from __future__ import annotations
@@ -79,18 +79,20 @@ def run(name: str, python: str, packages: list[str], tests: tuple[str, ...]) -> 
 
 
 def main(names: list[str]) -> None:
-    """All runs, or those that are named."""
+    """The runs of the gate, or those that are named."""
     every = PROJECT["dependencies"] + [
         one for extra in ("onnx", "hdf5", "zarr", "test") for one in EXTRAS[extra]
     ]
     if not names or "lowest" in names:
         run("lowest", sys.executable, lowest(every), SHORT)
-    for version in PYTHONS:
-        python = interpreter(version) if not names or version in names else None
-        if python is not None:
-            run(f"plain-{version}", python, ["pytest", "pytest-xdist"], PLAIN)
-        elif version in names:
+    found = [version for version in PYTHONS if interpreter(version)]
+    for version in names or found[-1:]:
+        if version == "lowest":
+            continue
+        python = interpreter(version)
+        if python is None:
             sys.exit(f"there is no Python {version} here")
+        run(f"plain-{version}", python, ["pytest", "pytest-xdist"], PLAIN)
 
 
 if __name__ == "__main__":

@@ -109,3 +109,9 @@ def test_a_name_too_long_to_print_still_has_its_suffix(tmp_path: Path) -> None:
     path = table(tmp_path / ("a" * 240 + ".tsv"), "1\t2\n")
     assert load(path).array.tolist() == [[1, 2]]
     assert members(path) == [Member("", "int64", (1, 2), 16)]
+
+
+def test_a_text_that_would_be_read_as_a_row_of_numbers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DtypeRefused, match="read back as a row of numbers"):
+        save(str(tmp_path / "t.csv"), np.array(["1;2;3"]))
+    assert not (tmp_path / "t.csv").exists()

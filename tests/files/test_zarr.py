@@ -497,3 +497,9 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(zarr.storage._local, "_put", None)
     with pytest.raises(CannotWrite, match="not callable"):
         store.write((0, 0), DATA[:4, :3])
+
+
+def test_a_store_is_no_stream(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="a folder, not a stream"):
+        save("-", np.arange(3), format="zarr")
+    assert not capsys.readouterr().out
