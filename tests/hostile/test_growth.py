@@ -26,7 +26,7 @@ from gscli.files.undo import UndoFile, undo_file_of, write_rows
 
 pytestmark = pytest.mark.slow
 
-SMALL, LARGE = 100, 1000
+SMALL, LARGE = 60, 600
 ALLOWED = 2 * LARGE / SMALL
 
 
