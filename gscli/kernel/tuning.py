@@ -16,8 +16,9 @@ Item = TypeVar("Item")
 WORTH = 1 << 13
 """Cells from which a call pays: loading the library takes 0.3 ms once, a call about 6 µs."""
 
-SHARED_BYTES = 128
-"""Bytes of a row from which a thread may have a share of it: two lines of a cache."""
+SHARED_BYTES = 1024
+"""Bytes of a row from which a thread has a share of it, and not of the rows: halves of 256 bytes
+took longer in two threads than whole ones in one."""
 
 
 def _processors() -> int:
@@ -68,8 +69,8 @@ class Share(NamedTuple):
     def cut(self, count: int, run: int, itemsize: int) -> tuple[tuple[int, int], tuple[int, int]]:
         """The rows and columns of the share in `count` rows of `run` cells.
 
-        >>> Share(1, 2).cut(10, 64, 4), Share(1, 2).cut(10, 3, 4)
-        (((0, 10), (32, 64)), ((5, 10), (0, 3)))
+        >>> Share(1, 2).cut(10, 640, 4), Share(1, 2).cut(10, 3, 4)
+        (((0, 10), (320, 640)), ((5, 10), (0, 3)))
         """
         if run * itemsize >= self.total * SHARED_BYTES:
             return (0, count), self.of(run)
