@@ -15,7 +15,7 @@ import distributed
 import numpy as np
 import pytest
 import zarr
-from stream.random_calls import random_call, same_bits
+from stream.random_calls import RandomCall, random_call, same_bits
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli.guard import guarded
@@ -57,6 +57,14 @@ def test_a_hundred_random_calls(tmp_path: Path, block: int, client: Any, small: 
         run_on_cluster(plan, f"{folder}/out.zarr", client=client)
         assert same_bits(load(f"{folder}/out.zarr").array, call.expected()), str(call)
         assert sorted(path.name for path in folder.iterdir()) == ["in.zarr", "out.zarr"]
+
+
+def test_without_entries_every_chunk_is_copied(tmp_path: Path, client: Any) -> None:
+    data = np.arange(12, dtype=np.float32).reshape(4, 3)
+    arrays = {"data": data, "indices": np.zeros((0, 1), np.int64), "updates": data[:0]}
+    call = RandomCall("onnx.scatter_nd", arrays, {"reduction": "add"}, (2, 2), {})
+    run_on_cluster(call.plan(tmp_path / "in.zarr"), f"{tmp_path}/out.zarr", client=client)
+    assert same_bits(stored(tmp_path / "out.zarr"), data)
 
 
 def made(path: Path, rows: int = 1 << 16, chunk: int = 1 << 10) -> list[str]:
