@@ -41,6 +41,9 @@ FILES = 64
 
 RECORD = np.dtype([("row", np.int64), ("place", np.int64)])
 
+Updates = Callable[[], Iterator[tuple[Indices, Array]]]
+"""What gives rows of a block and their updates (n, run), in entry order, as often as asked."""
+
 
 @dataclass(frozen=True)
 class Records:
@@ -116,16 +119,15 @@ class Ahead:
         return self._held[here.start - self._begin : here.stop - self._begin]
 
 
-class Share(NamedTuple):
-    """The updates of one block of rows, `first` … `last`-1.
+class BlockUpdates(NamedTuple):
+    """The updates of one block of rows, `first` … `last`-1, counted from `first`.
 
-    `updates()` gives rows counted from `first` and their updates, in entry order, as often as it is
-    called; without any, `touched` is False.
+    Without any, `touched` is False.
     """
 
     first: int
     last: int
-    updates: Callable[[], Iterator[tuple[Indices, Array]]]
+    updates: Updates
     touched: bool = True
 
 
@@ -141,10 +143,10 @@ class Dealing:
     rows_per_block: int
     folder: str | None
 
-    def shares(
+    def by_block(
         self, records: Records, begin: int, end: int, *, touched: bool = False
-    ) -> Iterator[Share]:
-        """A share for each block of rows `begin` … `end`-1 in order, or only for `touched` ones."""
+    ) -> Iterator[BlockUpdates]:
+        """The updates of each block of rows `begin` … `end`-1, or only of `touched` blocks."""
         if records.count <= SORTED:
             yield from self._from_memory(records, begin, end, touched=touched)
         elif end - begin <= self.rows_per_block:
@@ -154,7 +156,7 @@ class Dealing:
 
     def _from_memory(
         self, records: Records, begin: int, end: int, *, touched: bool
-    ) -> Iterator[Share]:
+    ) -> Iterator[BlockUpdates]:
         rows, places = records.together()
         count = max(AHEAD // max(self.run, 1), 1)
         ahead = Ahead(self.updates, places, count)
@@ -173,18 +175,18 @@ class Dealing:
                     here = slice(at, min(at + count, high))
                     yield rows[here] - first, ahead.part(here)
 
-            yield Share(first, last, updates, low < high)
+            yield BlockUpdates(first, last, updates, low < high)
 
-    def _one_block(self, records: Records, begin: int, end: int) -> Share:
+    def _one_block(self, records: Records, begin: int, end: int) -> BlockUpdates:
         def updates() -> Iterator[tuple[Indices, Array]]:
             for rows, places in records.chunks():
                 yield rows - begin, self.updates(places)
 
-        return Share(begin, end, updates)
+        return BlockUpdates(begin, end, updates)
 
     def _dealt_out(
         self, records: Records, begin: int, end: int, *, touched: bool
-    ) -> Iterator[Share]:
+    ) -> Iterator[BlockUpdates]:
         """Deal the records out to files by range of rows, then go on with each range."""
         blocks = -(-(end - begin) // self.rows_per_block)
         size = -(-blocks // FILES) * self.rows_per_block
@@ -198,12 +200,12 @@ class Dealing:
                 found = np.empty(rows.size, RECORD)
                 found["row"], found["place"] = rows[order], places[order]
                 here = np.bincount(numbers, minlength=len(ranges))
-                shares = np.split(found, np.cumsum(here)[:-1])
-                for file, share in zip(files, shares, strict=True):
-                    file.write(share.tobytes())
+                parts = np.split(found, np.cumsum(here)[:-1])
+                for file, part in zip(files, parts, strict=True):
+                    file.write(part.tobytes())
                 counts += here
-            for file, count, part in zip(files, counts.tolist(), ranges, strict=True):
-                yield from self.shares(_records_in(file, count), *part, touched=touched)
+            for file, count, ends in zip(files, counts.tolist(), ranges, strict=True):
+                yield from self.by_block(_records_in(file, count), *ends, touched=touched)
                 file.close()  # the system frees its space
 
 
@@ -221,23 +223,25 @@ class Scattering:
 
     def written(self, records: Records, begin: int, end: int) -> Iterator[Array]:
         """The output of rows `begin` … `end`-1, block by block in order."""
-        for share in self.dealing.shares(records, begin, end):
-            block = self.blocks(share.first, share.last)
-            yield self._updated(block, share) if share.touched else block
+        for part in self.dealing.by_block(records, begin, end):
+            block = self.blocks(part.first, part.last)
+            yield updated(self.layout, block, part.updates) if part.touched else block
 
-    def _updated(self, block: Array, share: Share) -> Array:
-        with np.errstate(all="ignore"):
-            return self._combined(block, share)
 
-    def _combined(self, block: Array, share: Share) -> Array:
-        target, whole = Target(self.layout, block), slice(None)
-        if target.counts is not None:
-            for rows, _ in share.updates():
-                target.count(whole, rows)
-            target.start()
-        for rows, values in share.updates():
-            target.update(Step(whole, rows, None, (whole,)), values)
-        return target.finished()
+@np.errstate(all="ignore")
+def updated(layout: Layout, block: Array, updates: Updates, run: int | None = None) -> Array:
+    """A block of rows after its updates; `block` is overwritten.
+
+    `run`: cells of a row that are here, where the block holds only some columns of all.
+    """
+    target, whole = Target(layout, block, run), slice(None)
+    if target.counts is not None:
+        for rows, _ in updates():
+            target.count(whole, rows)
+        target.start()
+    for rows, values in updates():
+        target.update(Step(whole, rows, None, (whole,)), values)
+    return target.finished()
 
 
 def _records_in(file: IO[bytes], count: int) -> Records:

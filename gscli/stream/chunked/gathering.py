@@ -52,10 +52,10 @@ def gathered_by_chunk(
 def _fill(plan: JudgedPlan, store: Store, grid: Grid, rows: Array, folder: str | None) -> None:
     dealing = Dealing(lambda places: places, 1, grid.capacity, folder)
     records = records_of(plan).renumbered(grid.numbered)
-    for share in dealing.shares(records, 0, grid.owners * grid.capacity, touched=True):
-        for piece in grid.pieces(share.first // grid.capacity):
+    for part in dealing.by_block(records, 0, grid.owners * grid.capacity, touched=True):
+        for piece in grid.pieces(part.first // grid.capacity):
             block = store.read(piece.coordinates).reshape(-1, piece.run)
-            for numbers, places in share.updates():
+            for numbers, places in part.updates():
                 found = block.take(grid.within(numbers, piece), axis=0, mode="wrap")
                 grid.put(rows, places, piece, found)
                 mapped.release(rows)

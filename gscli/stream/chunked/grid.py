@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +99,13 @@ class Grid(NamedTuple):
                 )
             )
             yield Piece((*first, *rest), rows, columns)
+
+    def by_owner(self, numbers: Indices) -> Iterator[tuple[int, slice]]:
+        """Each owner in numbers that ascend by owner, and where its own stand."""
+        owners = numbers // self.capacity
+        starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
+        for begin, end in pairwise([*starts, numbers.size]):
+            yield int(owners[begin]), slice(begin, end)
 
     def within(self, numbers: Indices, piece: Piece) -> Indices:
         """Numbers within a chunk as rows of a piece, which the border may have cut."""

@@ -34,16 +34,13 @@ class StoreRows:
         numbers = grid.numbered(rows)
         order = stable_order(numbers, grid.owners * grid.capacity)
         ordered = numbers[order]
-        owners = ordered // grid.capacity
-        starts = np.flatnonzero(np.diff(owners, prepend=-1))
         target = into.view(self.store.dtype).reshape(-1, self._run)
-        for begin, end in zip(starts, np.append(starts[1:], rows.size), strict=True):
-            owner = int(owners[begin])
-            within = ordered[begin:end] - owner * grid.capacity
+        for owner, here in grid.by_owner(ordered):
+            within = ordered[here] - owner * grid.capacity
             for piece in grid.pieces(owner):
                 block = self._block(piece)
                 found = block.take(grid.within(within, piece), axis=0, mode="wrap")
-                grid.put(target, order[begin:end], piece, found)
+                grid.put(target, order[here], piece, found)
 
     def _block(self, piece: Piece) -> Array:
         """The rows of one chunk, kept while they are the latest."""

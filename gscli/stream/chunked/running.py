@@ -16,7 +16,7 @@ from gscli.files.stand_ins import stand_in, store_of
 from gscli.files.zarr_format import check_writable, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
@@ -50,7 +50,7 @@ def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None)
     return stand_in(open_store(place, 1 << 62, opaque))
 
 
-def grid_of(plan: JudgedPlan, store: Store) -> Grid | None:
+def grid_of(plan: Plan, store: Store) -> Grid | None:
     """How rows of a plan lie in the chunks of its data; None where they are no whole axes."""
     return Grid.of(store.shape, store.chunk, plan.layout.form.run)
 

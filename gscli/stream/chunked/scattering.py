@@ -7,21 +7,14 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from gscli.base.arrays import Array, Indices
 from gscli.base.errors import ContentRefused
 from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store
-from gscli.kernel.steps import Step
-from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid, Piece
-from gscli.stream.writing import Dealing, records_of
-
-Updates = Callable[[], Iterator[tuple[Indices, Array]]]
-"""What gives rows within a chunk and their updates (n, run), in entry order, as often as asked."""
+from gscli.stream.writing import Dealing, Updates, records_of, updated
 
 
 def twin(source: Store, folder: str) -> Store:
@@ -46,29 +39,21 @@ def scatter_by_chunk(
     """Change every touched chunk; yields the bytes of each when it is written."""
     dealing = Dealing(updates, plan.layout.form.run, grid.capacity, folder)
     records = records_of(plan).renumbered(grid.numbered)
-    for share in dealing.shares(records, 0, grid.owners * grid.capacity, touched=True):
-        for piece in grid.pieces(share.first // grid.capacity):
+    for part in dealing.by_block(records, 0, grid.owners * grid.capacity, touched=True):
+        for piece in grid.pieces(part.first // grid.capacity):
             block = source.read(piece.coordinates)
-            target.write(piece.coordinates, changed(plan.layout, grid, piece, block, share.updates))
+            target.write(piece.coordinates, changed(plan.layout, grid, piece, block, part.updates))
             yield block.nbytes
 
 
 def changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Updates) -> Array:
-    """A chunk after its updates; `block` is overwritten."""
-    with np.errstate(all="ignore"):
-        return _changed(layout, grid, piece, block, updates)
+    """A chunk after the updates of its owner; `block` is overwritten."""
 
+    def here() -> Iterator[tuple[Indices, Array]]:
+        for numbers, values in updates():
+            yield grid.within(numbers, piece), grid.columns(values, piece)
 
-def _changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Updates) -> Array:
-    target, whole = Target(layout, block, piece.run), slice(None)
-    if target.counts is not None:
-        for numbers, _ in updates():
-            target.count(whole, grid.within(numbers, piece))
-        target.start()
-    for numbers, values in updates():
-        step = Step(whole, grid.within(numbers, piece), None, (whole,))
-        target.update(step, grid.columns(values, piece))
-    return target.finished()
+    return updated(layout, block, here, piece.run)
 
 
 def copy_untouched(source: Store, folder: str) -> Iterator[int]:

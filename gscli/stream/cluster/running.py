@@ -18,10 +18,11 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.kernel.routes import sequence
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.running import grid_of
 from gscli.stream.chunked.scattering import twin
 from gscli.stream.cluster import tasks
 from gscli.stream.cluster.connection import check_workers, cluster_client
-from gscli.stream.cluster.shipping import InFile, packed
+from gscli.stream.cluster.shipping import InFile, named, packed
 from gscli.stream.cluster.tasks import Deal
 from gscli.stream.running import Report, output_dtype
 from gscli.stream.writing import LANE
@@ -46,7 +47,7 @@ def run_on_cluster(
     workers judge the plan. Raises GscliError alone.
     """
     store = None if plan.layout.data is None else store_of(plan.inputs[plan.layout.data])
-    grid = None if store is None else Grid.of(store.shape, store.chunk, plan.layout.form.run)
+    grid = None if store is None else grid_of(plan, store)
     ordered = plan.layout.form.order == plan.layout.addressing.order
     if store is None or grid is None or not (plan.layout.kind == "scatter" or ordered):
         raise UsageError(
@@ -165,9 +166,7 @@ class _Job:
 
 
 def _file(array: Array) -> InFile | None:
-    from gscli.stream.cluster.shipping import _named
-
-    found = _named(array)
+    found = named(array)
     return found if isinstance(found, InFile) else None
 
 

@@ -44,10 +44,11 @@ class InFile(NamedTuple):
 
 def packed(plan: Plan) -> bytes:
     """A plan without its judgment, and without the values that lie in files."""
-    return pickle.dumps((plan.layout, {name: _named(a) for name, a in plan.inputs.items()}))
+    return pickle.dumps((plan.layout, {name: named(a) for name, a in plan.inputs.items()}))
 
 
-def _named(array: Array) -> Array | InFile:
+def named(array: Array) -> Array | InFile:
+    """The name of the file whose values an array has, or the array itself."""
     place = mapped.file_of(array)
     if place is None:
         return array

@@ -22,7 +22,7 @@ from gscli.stream.cluster.shipping import unpacked
 from gscli.stream.running import output_dtype, updates_at
 from gscli.stream.writing import AHEAD, records_of
 
-Share: TypeAlias = tuple[Indices, Array]
+Dealt: TypeAlias = tuple[Indices, Array]
 
 
 class Deal(NamedTuple):
@@ -36,7 +36,7 @@ class Deal(NamedTuple):
         """How many groups of owners there are."""
         return -(-self.grid.owners // self.owners)
 
-    def out(self, numbers: Indices, values: Array) -> list[Share]:
+    def out(self, numbers: Indices, values: Array) -> list[Dealt]:
         """A share for each group, the entries of each in their order."""
         groups = numbers // (self.owners * self.grid.capacity)
         order = stable_order(groups, self.groups)
@@ -50,7 +50,7 @@ def judge(content: bytes, first: int, last: int) -> bool:
     return any_bad(unpacked(content), first, last)
 
 
-def deal(content: bytes, lanes: slice, how: Deal) -> list[Share]:
+def deal(content: bytes, lanes: slice, how: Deal) -> list[Dealt]:
     """The entries of some lanes: of a scatter with their updates, of a gather with their places."""
     plan = unpacked(content)
     parts = [part for part in records_of(plan, lanes).chunks() if part[0].size]
@@ -63,12 +63,12 @@ def deal(content: bytes, lanes: slice, how: Deal) -> list[Share]:
     return how.out(numbers, updates_at(plan, output_dtype(plan))(places))
 
 
-def pick(shares: Sequence[Share], group: int) -> Share:
+def pick(shares: Sequence[Dealt], group: int) -> Dealt:
     """One share of several."""
     return shares[group]
 
 
-def patch(content: bytes, shares: Sequence[Share], how: Deal, source: Store, target: Store) -> int:
+def patch(content: bytes, shares: Sequence[Dealt], how: Deal, source: Store, target: Store) -> int:
     """Scatter: each touched chunk of a group read once, changed and written once."""
     layout, done = unpacked(content).layout, 0
     for owner, numbers, values in _by_owner(shares, how):
@@ -77,7 +77,7 @@ def patch(content: bytes, shares: Sequence[Share], how: Deal, source: Store, tar
 
             def updates(
                 numbers: Indices = numbers, values: Array = values, count: int = count
-            ) -> Iterator[Share]:
+            ) -> Iterator[Dealt]:
                 for at in range(0, numbers.size, count):
                     yield numbers[at : at + count], values[at : at + count]
 
@@ -88,8 +88,8 @@ def patch(content: bytes, shares: Sequence[Share], how: Deal, source: Store, tar
 
 
 def fetch(
-    content: bytes, shares: Sequence[Share], how: Deal, source: Store, onward: Deal
-) -> list[Share]:
+    content: bytes, shares: Sequence[Dealt], how: Deal, source: Store, onward: Deal
+) -> list[Dealt]:
     """Gather: each touched chunk of a group read once, its rows dealt out to those who write."""
     run = unpacked(content).layout.form.run
     places = np.concatenate([values for _, values in shares])
@@ -105,7 +105,7 @@ def fetch(
     return onward.out(onward.grid.numbered(ordered), found)
 
 
-def place(content: bytes, shares: Sequence[Share], group: int, onward: Deal, target: Store) -> int:
+def place(content: bytes, shares: Sequence[Dealt], group: int, onward: Deal, target: Store) -> int:
     """Gather: the chunks of a group of the result, each written once."""
     plan, done, grid = unpacked(content), 0, onward.grid
     here = {owner: (numbers, values) for owner, numbers, values in _by_owner(shares, onward)}
@@ -128,7 +128,7 @@ def copy(source: Store, folder: str, keys: Sequence[str]) -> int:
     return sum(copy_chunk(source, key, folder) for key in missing)
 
 
-def _by_owner(shares: Sequence[Share], how: Deal) -> Iterator[tuple[int, Indices, Array]]:
+def _by_owner(shares: Sequence[Dealt], how: Deal) -> Iterator[tuple[int, Indices, Array]]:
     """Each owner with its rows within a chunk and their values, in entry order."""
     numbers = np.concatenate([share[0] for share in shares])
     if not numbers.size:
@@ -138,8 +138,5 @@ def _by_owner(shares: Sequence[Share], how: Deal) -> Iterator[tuple[int, Indices
     base = int(numbers.min()) // capacity
     order = stable_order(numbers // capacity - base, how.owners)
     numbers, values = numbers[order], values[order]
-    owners = numbers // capacity
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    for begin, end in zip(starts, np.append(starts[1:], numbers.size), strict=True):
-        owner = int(owners[begin])
-        yield owner, numbers[begin:end] - owner * capacity, values[begin:end]
+    for owner, here in how.grid.by_owner(numbers):
+        yield owner, numbers[here] - owner * capacity, values[here]
