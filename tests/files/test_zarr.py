@@ -16,6 +16,7 @@ import numcodecs
 import numpy as np
 import pytest
 import zarr
+from stream.stores import DATA, made
 
 from gscli.base.errors import (
     CannotRead,
@@ -34,16 +35,6 @@ from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
 
 LIMIT = 1 << 30
-DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
-
-
-def made(path: Path, data: Any = DATA, **options: Any) -> str:
-    """A store of zarr's own making."""
-    options = {"chunks": (4, 3)[: data.ndim], **options}
-    array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
-    array[...] = data
-    return str(path)
-
 
 CODECS: dict[str, dict[str, Any]] = {
     "plain": {"compressors": None},

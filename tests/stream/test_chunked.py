@@ -16,7 +16,7 @@ import dask.array
 import numpy as np
 import pytest
 import zarr
-from stream.random_calls import RandomCall, random_call, same_bits
+from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
 from gscli.base.errors import CannotWrite, ContentRefused, LimitRefused
@@ -67,16 +67,6 @@ def test_five_hundred_random_calls(tmp_path: Path, block: int, small: None) -> N
 @pytest.mark.parametrize("seed", range(600, 624))
 def test_random_calls_at_their_usual_limits(tmp_path: Path, seed: int) -> None:
     checked(random_call(seed), tmp_path, "out.zarr" if seed % 2 else "out.npy")
-
-
-DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
-
-
-def made(path: Path, data: Any = DATA, **options: Any) -> str:
-    options = {"chunks": (4, 3)[: data.ndim], **options}
-    array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
-    array[...] = data
-    return str(path)
 
 
 def names(folder: Path) -> list[str]:

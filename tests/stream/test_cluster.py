@@ -15,7 +15,7 @@ import distributed
 import numpy as np
 import pytest
 import zarr
-from stream.random_calls import RandomCall, random_call, same_bits
+from stream.stores import RandomCall, random_call, same_bits
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli.guard import guarded

@@ -28,13 +28,11 @@ class Expected(NamedTuple):
     tolerance: Tolerance
 
     @classmethod
-    def asked(cls, settings: Settings, words: Sequence[str]) -> Expected | None:
-        """What `--expect` names, or None; a tolerance without it is a mistake."""
+    def asked(cls, settings: Settings, words: Sequence[str]) -> Expected:
+        """What `--expect` names; a tolerance without it is a mistake."""
         if settings.expect is None:
-            for name in ("rtol", "atol"):
-                if getattr(settings, name) is not None:
-                    raise UsageError(f"--{name} goes with --expect", hint="add --expect FILE")
-            return None
+            name = "atol" if settings.rtol is None else "rtol"
+            raise UsageError(f"--{name} goes with --expect", hint="add --expect FILE")
         if settings.expect == "-" and "-" in [*words, *settings.extra.values()]:
             raise UsageError(
                 "only one input can be - (standard input)", where="--expect",

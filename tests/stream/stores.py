@@ -1,4 +1,4 @@
-"""Random calls of operators with data in a store of random chunks, for every way that streams."""
+"""Stores of zarr's own making, and random calls with data in them, for every way that streams."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from gscli.plan.inputs import plan_of
 from gscli.plan.plan import JudgedPlan
 
 Array = Any
+DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
 DTYPES = ("float32", "float16", "int64", "int8", "uint16", "float64", "bool")
 LIMIT = 1 << 30
 
@@ -46,12 +47,17 @@ class RandomCall:
         """The plan with data left in a store that is made at `path`."""
         name = next(iter(self.arrays))
         data = self.arrays[name]
-        array = zarr.create_array(
-            str(path), shape=data.shape, dtype=data.dtype, chunks=self.chunks, **self.options
-        )
-        array[...] = data
+        made(path, data, chunks=self.chunks, **self.options)
         arrays = {**self.arrays, name: stand_in(open_store(Place(str(path)), LIMIT))}
         return plan_of(find(self.operator), arrays, self.attrs, max_bytes=1 << 60).judged()
+
+
+def made(path: Path, data: Array = DATA, **options: Any) -> str:
+    """A store of zarr's own making, in chunks of (4, 3) unless told otherwise; its path."""
+    options = {"chunks": (4, 3)[: data.ndim], **options}
+    array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
+    array[...] = data
+    return str(path)
 
 
 def random_call(seed: int) -> RandomCall:
