@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "gscli"
 ROOMS = (
     "base", "files", "layout", "declare", "plan", "kernel",
-    "frameworks", "stream", "traces", "lab", "views", "cli",
+    "stream", "frameworks", "traces", "lab", "views", "cli",
 )  # fmt: skip
 """Every folder of the package. Each imports only those that stand before it, and itself."""
 

@@ -70,7 +70,7 @@ def as_array(value: object, name: str) -> Array:
             hint=f"{name}.filled(VALUE) says what stands there",
         )
     if isinstance(value, np.ndarray):
-        array: Array = np.asarray(value)
+        array: Array = value if is_left(value) else np.asarray(value)
     else:
         array = _from_sequence(value, name)
     if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
@@ -102,20 +102,25 @@ CHUNKED_LIMIT = 1 << 30
 """Bytes of an array of chunks (zarr's, Dask's) that are brought into memory."""
 
 
-def _check_chunked(value: object, name: str) -> None:
+def check_chunked(size: int, name: str, limit: int = CHUNKED_LIMIT) -> None:
     """Refuse an array that lies in chunks elsewhere and would not fit, before it is read."""
-    size = getattr(value, "nbytes", 0) if hasattr(value, "chunks") else 0
-    if size > CHUNKED_LIMIT:
+    if size > limit:
         raise LimitRefused(
             f"{name} lies in chunks and is too large to be held",
             where=f"{name}: {size:,} bytes",
-            valid=f"at most {CHUNKED_LIMIT:,} bytes",
-            hint="the command line streams Zarr stores: gscli OPERATOR in.zarr … -o out.zarr",
+            valid=f"at most {limit:,} bytes",
+            hint="gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream",
         )
 
 
+def is_left(array: Array) -> bool:
+    """Whether an array stands for data left in chunks; told without importing what reads those."""
+    return type(array).__name__ == "StandIn"
+
+
 def _from_sequence(value: object, name: str) -> Array:
-    _check_chunked(value, name)
+    if hasattr(value, "chunks"):
+        check_chunked(getattr(value, "nbytes", 0), name)
     try:
         array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
     except MemoryError:
@@ -127,7 +132,7 @@ def _from_sequence(value: object, name: str) -> Array:
             details=(str(error)[:200],),
             hint="all lists of one level need the same length",
         ) from None
-    if array.dtype.kind == "U":
+    if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
         for leaf in _leaves(value):
             if not isinstance(leaf, str):
                 raise ContentRefused(

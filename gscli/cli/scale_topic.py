@@ -20,6 +20,11 @@ and what a killed run left of that the next one removes.
 cluster that sees the files under the same names (pip install 'gscli[dask]'). The bits are those of
 one process. On one machine it is slower unless the codec is heavy.
 
+Python's gscli.run takes arrays of the zarr and dask packages as data: a gather reads the chunks
+that it needs. With out='new.zarr' (or .npy) the result is written as by -o, whole or not at all.
+
+  gscli.run("gather", {"data": zarr.open_array("table.zarr"), "indices": ids})
+
 An Icechunk repository (pip install 'gscli[icechunk]') is a store with versions: a folder, or
 s3://BUCKET/PREFIX.icechunk with access from the environment. --in-place writes one commit there:
 readers see the old version or the new one, and a commit of somebody else in between is told of.

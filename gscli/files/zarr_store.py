@@ -20,6 +20,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused
 from gscli.base.text import safe, show_shape
+from gscli.files.chunks import CHUNK_ALLOWED, Box, Chunks
 from gscli.files.content import check_limit
 from gscli.files.element_types import check_values, checked_dtype, native
 from gscli.files.extras import extra
@@ -31,23 +32,15 @@ from gscli.files.zarr_place import METADATA, Place, check_member, is_repository,
 METADATA_LIMIT = 16 << 20
 """Bytes of a metadata file that are parsed."""
 
-CHUNK_ALLOWED = 64 << 20
-"""Bytes that one chunk may always have; more of them need --max-bytes."""
 
-Box = tuple[slice, ...]
-
-
-class Store:
-    """An open array. `chunk` is the unit that is read and written whole: a shard where there are.
-
-    `dtype` is the element type of the values that are handed out, in native byte order.
-    """
+class Store(Chunks):
+    """An open array. `chunk` is the unit that is read and written whole: a shard, if there are."""
 
     def __init__(self, array: Any, place: Place, limit: int, opaque: Any = None) -> None:
         """`array`: zarr's; `opaque`: the type of opaque elements. Raises GscliError."""
         self.array, self.place, self.name, self._limit = array, place, place.name, limit
         self.dtype = _element_type(array, opaque, self.name)
-        self.shape: tuple[int, ...] = tuple(array.shape)
+        self.shape = tuple(array.shape)
         units = array.shards or array.chunks
         self.chunk = tuple(
             max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
@@ -67,29 +60,17 @@ class Store:
         return open_store, (self.place, self._limit, opaque, not self.array.read_only)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of the whole array in memory."""
-        return math.prod(self.shape) * self.dtype.itemsize
-
-    @property
     def folder(self) -> str | None:
         """The folder with the array's own files, where it lies in one."""
         root = getattr(self.array.store, "root", None)
         return None if root is None else os.path.join(str(root), self.place.member)
-
-    def box(self, coordinates: tuple[int, ...]) -> Box:
-        """The cells of one chunk."""
-        return tuple(
-            slice(at * step, min((at + 1) * step, size))
-            for at, step, size in zip(coordinates, self.chunk, self.shape, strict=True)
-        )
 
     def key(self, coordinates: tuple[int, ...]) -> str:
         """The name of a chunk within the array."""
         return str(self.array.metadata.encode_chunk_key(coordinates))
 
     def read(self, coordinates: tuple[int, ...]) -> Array:
-        """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
+        """One chunk, by the library or without it."""
         box = self.box(coordinates)
         if self._plain is None:
             return self._values(box, [coordinates])
@@ -103,7 +84,7 @@ class Store:
         return os.path.join(self.folder or "", self.key(coordinates))
 
     def whole(self) -> Array:
-        """All cells, within the byte limit."""
+        """All cells, by the library."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
         return self._values((slice(None),) * len(self.shape), None)
 

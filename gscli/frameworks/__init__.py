@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base.errors import UsageError
 from gscli.frameworks.operator import Framework, Operator, loaded
@@ -89,25 +90,59 @@ def bare_operators() -> Iterator[Operator]:
         yield from (found for found in framework(owner).operators.values() if found.bare)
 
 
+@overload
 def run(
     name: str,
     inputs: Mapping[str, object],
     attrs: Mapping[str, object] | None = None,
     *,
     max_bytes: int | None = None,
-) -> np.ndarray[Any, Any]:
+    out: None = None,
+) -> np.ndarray[Any, Any]: ...
+
+
+@overload
+def run(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int | None = None,
+    out: str | PathLike[str],
+) -> Any: ...  # noqa: ANN401  an ndarray, or an array of the zarr package
+
+
+def run(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    max_bytes: int | None = None,
+    out: str | PathLike[str] | None = None,
+) -> Any:
     """Run `framework.operator` on arrays by argument name; only GscliError leaves.
 
-    What the rules allow and may still surprise is told by GscliWarning.
+    What the rules allow and may still surprise is told by GscliWarning. Data may be an array of the
+    zarr or dask package: a gather reads the chunks that it needs. `out` names a file for the
+    result, written whole or not at all: a .npy file or a .zarr store in memory that does not grow.
+    The .npy file comes back mapped, the store as an array of the zarr package.
 
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import execute  # noqa: PLC0415  numpy, when something runs
+    from gscli.frameworks.execute import (  # noqa: PLC0415  numpy, when something runs
+        LEAVING,
+        execute,
+        execute_to_file,
+    )
     from gscli.frameworks.notices import warn  # noqa: PLC0415
 
     operator = named(name, inputs, attrs)
-    plan, output = execute(operator, inputs, attrs or {}, max_bytes=max_bytes)
+    if out is None:
+        plan, output = execute(operator, inputs, attrs or {}, max_bytes=max_bytes, planner=LEAVING)
+    else:
+        path = fspath(out)
+        plan, output = execute_to_file(operator, inputs, attrs or {}, path, max_bytes=max_bytes)
     warn(operator, plan, stacklevel=3)
     return output
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
-from gscli.base.arrays import Array, as_array
+from gscli.base.arrays import Array, dtype_name, is_left
 from gscli.base.errors import (
     GscliError,
     IndexTypeRefused,
@@ -15,9 +18,12 @@ from gscli.base.errors import (
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.frameworks.notices import warn
-from gscli.plan.inputs import planned
+from gscli.plan.inputs import planned, taken
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.plan.typing import Inputs, settle_types
+
+LEAVING = partial(planned, leave=True)
+"""Plans for whoever wants the output alone: data in chunks are left where they lie."""
 
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
@@ -37,7 +43,7 @@ def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, obje
     present = {key: value for key, value in named.items() if value is not None}
     present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
     try:
-        plan, output = execute(operator, present, attrs)
+        plan, output = execute(operator, present, attrs, planner=LEAVING)
     except (IndexTypeRefused, UpdatesTypeRefused) as refusal:
         plan, output = execute(operator, _settled(operator, present, attrs, refusal), attrs)
     warn(operator, plan, stacklevel=4)
@@ -57,7 +63,8 @@ def _settled(
     typed = {name: hasattr(value, "dtype") for name, value in given.items()}
     if all(typed.values()) or set(given) != set(operator.input_names[: len(given)]):
         raise refusal
-    arrays = {name: as_array(value, name) for name, value in given.items()}
+    first = operator.input_names[0]
+    arrays = {name: taken(value, name, leave=name == first) for name, value in given.items()}
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
     settle_types(operator, inputs, attrs, strict=True)
     return inputs.arrays
@@ -76,11 +83,63 @@ def execute(
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
     nothing is written: for callers that are done with it before the file changes. `planner` is
-    `plan_of` for callers who have put masks in their places.
+    `plan_of` for callers who have put masks in their places, `LEAVING` for those who only want the
+    output: data in the chunks of a zarr or Dask array are then read by chunk.
     """
-    try:
-        plan = planner(operator, inputs, attrs, max_bytes=max_bytes).judged(late=True)
+    with _enough_memory(operator):
+        found = planner(operator, inputs, attrs, max_bytes=max_bytes)
+        if any(map(is_left, found.inputs.values())):
+            from gscli.stream.chunked.running import run_in_memory  # noqa: PLC0415  zarr is large
+
+            plan = found.judged()
+            return plan, run_in_memory(plan, max_bytes)
+        plan = found.judged(late=True)
         return plan, _output(plan, overlay=overlay)
+
+
+def execute_to_file(
+    operator: Signature,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    path: str,
+    *,
+    max_bytes: int | None = None,
+) -> tuple[JudgedPlan, Any]:
+    """As `execute`, the output written to a file as the command's `-o` does it.
+
+    A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
+    the .npy file mapped, the array of the zarr package, or what was saved in another format.
+    """
+    from gscli.files import files, readers  # noqa: PLC0415  arrays alone need no readers
+
+    suffix = readers.suffix_of(path)
+    with _enough_memory(operator):
+        plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
+        data = plan.inputs.get(plan.layout.data or "")
+        streams = plan.layout.dtype != "str" and (
+            data is None or dtype_name(data.dtype) == plan.layout.dtype
+        )
+        if streams and suffix == ".zarr":
+            from gscli.files.stand_ins import store_of  # noqa: PLC0415  zarr is large
+            from gscli.stream.chunked.running import run_to_store  # noqa: PLC0415
+
+            judged = plan.judged()
+            store = store_of(run_to_store(judged, path))
+            return judged, None if store is None else store.array
+        if streams and suffix == ".npy":
+            from gscli.stream import run_to_file  # noqa: PLC0415  only for large results
+
+            judged = plan.judged()
+            return judged, run_to_file(judged, path)
+    judged, output = execute(operator, inputs, attrs, max_bytes=max_bytes, planner=LEAVING)
+    files.save(path, output)
+    return judged, output
+
+
+@contextmanager
+def _enough_memory(operator: Signature) -> Iterator[None]:
+    try:
+        yield
     except MemoryError as error:
         raise LimitRefused(
             "not enough memory for this",

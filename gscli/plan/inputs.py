@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.base.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, is_left
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
@@ -28,18 +28,58 @@ def planned(
     attrs: Mapping[str, object],
     *,
     max_bytes: int | None = None,
+    leave: bool = False,
 ) -> Plan:
-    """The plan of a call from Python: slices, masks and numbers are put in their places first."""
+    """The plan of a call from Python: slices, masks and numbers are put in their places first.
+
+    `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
+    """
     if operator.many is not None:
         from gscli.plan.masks import with_subscript, without_masks  # noqa: PLC0415  few take them
 
         inputs, attrs = with_subscript(operator, inputs, attrs)
-    given = {name: as_array(value, name) for name, value in inputs.items()}
+    first = operator.input_names[0] if leave else None
+    given = {
+        name: taken(value, name, leave=name == first, max_bytes=max_bytes)
+        for name, value in inputs.items()
+    }
     attrs = without_count(operator, given, attrs)
     arrays, attrs = without_numbers(operator, given, attrs)
     if operator.many is not None:
         arrays, _, attrs = without_masks(operator, arrays, attrs)
+    if leave:
+        arrays = {**arrays, **read_again(operator, arrays, attrs)}
     return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
+
+
+def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
+    """An array of a caller from Python; with `leave`, one in chunks is not read."""
+    if leave and hasattr(value, "chunks"):
+        from gscli.files.stand_ins import left_in_chunks  # noqa: PLC0415  only for arrays in chunks
+
+        limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
+        found = left_in_chunks(value, name, limit)
+        if found is not None:
+            return found
+    return as_array(value, name)
+
+
+def read_again(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> dict[str, Array]:
+    """What was left in chunks and is not data of a stream, or not in its type, read after all."""
+    left = {name: array for name, array in arrays.items() if is_left(array)}
+    if not left:
+        return {}
+    from gscli.files.stand_ins import chunks_of  # noqa: PLC0415  only for arrays in chunks
+
+    layout = layout_of(operator, arrays, attrs)
+    found = {}
+    for name, array in left.items():
+        source, stays = chunks_of(array), dtype_name(array.dtype) == layout.dtype != "str"
+        if source is not None and not (stays and layout.data == name):
+            found[name] = source.whole()
+    return found
 
 
 def plan_of(

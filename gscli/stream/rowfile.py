@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, Indices, is_left
 from gscli.base.errors import CannotRead
 from gscli.files import mapped
 from gscli.files.regular import RegularFile
@@ -20,9 +20,9 @@ from gscli.files.system import reading
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
 
 if TYPE_CHECKING:
-    from gscli.stream.chunked.rows import StoreRows
+    from gscli.stream.chunked.rows import ChunkRows
 
-Rows: TypeAlias = "RowFile | HeldRows | StoreRows"
+Rows: TypeAlias = "RowFile | HeldRows | ChunkRows"
 """Data as rows, wherever they lie."""
 
 Bytes = NDArray[np.uint8]
@@ -123,21 +123,21 @@ class HeldRows:
 
 
 def rows_of(array: Array, width: int) -> Rows:
-    """An array as rows of `width` bytes: from the store or file where it lies, else from memory."""
-    if type(array).__name__ == "StandIn":
-        return _rows_in_store(array, width)
+    """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
+    if is_left(array):
+        return _rows_in_chunks(array, width)
     place = mapped.file_of(array)
     if place is None:
         return HeldRows(array, width)
     return RowFile(*place, width, array.nbytes // width)
 
 
-def _rows_in_store(array: Array, width: int) -> Rows:
-    from gscli.files.stand_ins import spooled, store_of  # noqa: PLC0415  only for a .zarr
+def _rows_in_chunks(array: Array, width: int) -> Rows:
+    from gscli.files.stand_ins import chunks_of, spooled  # noqa: PLC0415  only for a .zarr
     from gscli.stream.chunked.grid import Grid  # noqa: PLC0415
-    from gscli.stream.chunked.rows import StoreRows  # noqa: PLC0415
+    from gscli.stream.chunked.rows import ChunkRows  # noqa: PLC0415
 
-    store = store_of(array)
-    assert store is not None
-    grid = Grid.of(store.shape, store.chunk, width // array.itemsize)
-    return rows_of(spooled(store, None), width) if grid is None else StoreRows(store, grid, width)
+    source = chunks_of(array)
+    assert source is not None
+    grid = Grid.of(source.shape, source.chunk, width // array.itemsize)
+    return rows_of(spooled(source, None), width) if grid is None else ChunkRows(source, grid, width)

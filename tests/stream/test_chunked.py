@@ -12,14 +12,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import dask.array
 import numpy as np
 import pytest
 import zarr
 from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
-import gscli
-from gscli.base.errors import CannotWrite, ContentRefused, LimitRefused
+from gscli.base.errors import CannotWrite, ContentRefused
 from gscli.cli.guard import guarded
 from gscli.files.files import load, save
 from gscli.files.stand_ins import spooled, stand_in, store_of
@@ -275,23 +273,10 @@ def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
     store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
     grid = Grid.of(store.shape, store.chunk, 6)
     assert grid is not None
-    source, row = rows.StoreRows(store, grid, 24), np.empty((1, 24), np.uint8)
+    source, row = rows.ChunkRows(store, grid, 24), np.empty((1, 24), np.uint8)
     source.take(np.empty(0, np.int64), row[:0])
     for at in (1, 2):
         source.read(at, row)
         assert row.view(np.float32).tolist() == [DATA[at].tolist()]
     again = pickle.loads(pickle.dumps(stand_in(store)))
     assert np.array_equal(store_of(again).whole(), DATA)  # type: ignore[union-attr]
-
-
-def test_arrays_of_chunks_from_python(tmp_path: Path) -> None:
-    """Those of zarr and Dask are taken where they fit in memory, else refused unread."""
-    array = zarr.open_array(made(tmp_path / "in.zarr"), mode="r")
-    lazy = dask.array.from_array(DATA, chunks=(4, 3))
-    for data in (array, lazy):
-        assert same_bits(gscli.run("onnx.gather", {"data": data, "indices": [1]}), DATA[[1]])
-    huge = zarr.create_array(f"{tmp_path}/h.zarr", shape=(1 << 40,), chunks=(4,), dtype="f4")
-    for large in (huge, dask.array.zeros((1 << 40,), chunks=1 << 30)):
-        with pytest.raises(LimitRefused, match="lies in chunks") as caught:
-            gscli.run("onnx.gather", {"data": large, "indices": [1]})
-        assert "-o out.zarr" in caught.value.hint

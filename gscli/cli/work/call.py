@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Array, dtype_name, is_left
 from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
@@ -19,7 +19,7 @@ from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import notices
 from gscli.frameworks.operator import Attribute, Operator
-from gscli.plan.inputs import layout_of, plan_of
+from gscli.plan.inputs import layout_of, plan_of, read_again
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
@@ -81,25 +81,8 @@ class Call:
             settle_types(
                 operator, self.inputs, self.attrs, strict=settings.strict, dtype=settings.dtype
             )
-            self._settle_stand_ins()
+            self.inputs.arrays.update(read_again(operator, self.inputs.arrays, self.attrs))
         self.limit = byte_limit(settings.max_bytes)
-
-    def _settle_stand_ins(self) -> None:
-        """Read what was left in a store and is not data of a stream: its values are needed."""
-        left = [name for name, array in self.inputs.arrays.items() if _in_store(array)]
-        for name in left:
-            layout = layout_of(self.operator, self.inputs.arrays, self.attrs)
-            array = self.inputs.arrays[name]
-            if (
-                layout.data != name
-                or dtype_name(array.dtype) != layout.dtype
-                or layout.dtype == "str"
-            ):
-                from gscli.files.stand_ins import store_of
-
-                store = store_of(array)
-                assert store is not None
-                self.inputs.arrays[name] = store.whole()
 
     def traced(self) -> Trace:
         """Run in memory, then warn; errors say which file they are about."""
@@ -135,7 +118,7 @@ class Call:
         from gscli.stream import worth_streaming
 
         arrays = self.inputs.arrays
-        return any(map(_in_store, arrays.values())) or (
+        return any(map(is_left, arrays.values())) or (
             worth_streaming(arrays) and self._keeps_type()
         )
 
@@ -180,7 +163,7 @@ class Call:
         from gscli.stream import patch_in_place
         from gscli.views.progress_bar import Progress
 
-        if any(map(_in_store, self.inputs.arrays.values())):
+        if any(map(is_left, self.inputs.arrays.values())):
             return self._committed()
         if self.settings.message is not None:
             raise UsageError("--message is what a commit to an Icechunk store says")
@@ -262,11 +245,6 @@ def engine_address(text: str | None) -> str | None:
             "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
         )
     return None if text is None else address
-
-
-def _in_store(array: Array) -> bool:
-    """Whether an array stands for data left in a Zarr store; told without importing what reads."""
-    return type(array).__name__ == "StandIn"
 
 
 def with_origin(where: str, origins: Mapping[str, str]) -> str:

@@ -1,11 +1,11 @@
-"""Rows of a store, with the methods of `RowFile`."""
+"""Rows of an array in chunks, with the methods of `RowFile`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.files.zarr_store import Store
+from gscli.files.chunks import Chunks
 from gscli.kernel.rows import stable_order
 from gscli.stream.chunked.grid import Grid, Piece
 
@@ -13,13 +13,13 @@ HELD = 32 << 20
 """Bytes of chunks that are kept for the next rows, where those follow."""
 
 
-class StoreRows:
-    """Data of a store as rows; each chunk is read once for each call, and in its own order."""
+class ChunkRows:
+    """Data in chunks as rows; each chunk is read once for each call, and in its own order."""
 
-    def __init__(self, store: Store, grid: Grid, width: int) -> None:
+    def __init__(self, chunks: Chunks, grid: Grid, width: int) -> None:
         """`width`: bytes of a row."""
-        self.store, self.grid, self.width = store, grid, width
-        self._run = width // store.dtype.itemsize
+        self.chunks, self.grid, self.width = chunks, grid, width
+        self._run = width // chunks.dtype.itemsize
         self._held: dict[tuple[int, ...], Array] = {}
 
     def read(self, first: int, into: Array) -> None:
@@ -34,7 +34,7 @@ class StoreRows:
         numbers = grid.numbered(rows)
         order = stable_order(numbers, grid.owners * grid.capacity)
         ordered = numbers[order]
-        target = into.view(self.store.dtype).reshape(-1, self._run)
+        target = into.view(self.chunks.dtype).reshape(-1, self._run)
         for owner, here in grid.by_owner(ordered):
             within = ordered[here] - owner * grid.capacity
             for piece in grid.pieces(owner):
@@ -46,7 +46,7 @@ class StoreRows:
         """The rows of one chunk, kept while they are the latest."""
         found = self._held.get(piece.coordinates)
         if found is None:
-            found = self.store.read(piece.coordinates).reshape(-1, piece.run)
+            found = self.chunks.read(piece.coordinates).reshape(-1, piece.run)
             if found.nbytes + sum(block.nbytes for block in self._held.values()) > HELD:
                 self._held.clear()
             self._held[piece.coordinates] = found

@@ -1,4 +1,4 @@
-"""Run one operator to a Zarr store, in memory that does not grow with the data."""
+"""Run one operator on data in chunks: to a Zarr store, or to an array in memory."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import CHUNKED_LIMIT, Array, check_chunked
 from gscli.files import mapped
+from gscli.files.chunks import Chunks
 from gscli.files.folder import open_folder
-from gscli.files.stand_ins import stand_in, store_of
+from gscli.files.stand_ins import chunks_of, spooled, stand_in
 from gscli.files.zarr_format import check_writable, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
+from gscli.kernel.reading import arranged, gather
+from gscli.kernel.writing import scatter
 from gscli.plan.plan import JudgedPlan, Plan
+from gscli.stream.chunked.gathering import gather_by_chunk
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
@@ -50,24 +54,50 @@ def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None)
     return stand_in(open_store(place, 1 << 62, opaque))
 
 
-def grid_of(plan: Plan, store: Store) -> Grid | None:
+def run_in_memory(plan: JudgedPlan, max_bytes: int | None = None) -> Array:
+    """The result of a plan with data in chunks, as an array.
+
+    A gather reads the chunks that it needs, each one once. A scatter reads all of data, which may
+    have `max_bytes`. Raises GscliError alone.
+    """
+    layout = plan.layout
+    data = plan.inputs[layout.data or ""]
+    source = chunks_of(data)
+    assert source is not None
+    if layout.kind == "scatter":
+        check_chunked(source.nbytes, source.name, max_bytes or CHUNKED_LIMIT)
+        whole = source.whole().reshape(layout.data_shape)
+        return scatter(plan, whole, base=whole)
+    if layout.moves_nothing:
+        return gather(plan, data)
+    grid = grid_of(plan, source)
+    with temporary_files(None):
+        if grid is None:
+            return gather(plan, spooled(source, None).reshape(layout.data_shape))
+        rows = np.zeros(layout.form.result, source.dtype)
+        gather_by_chunk(plan, source, grid, rows.reshape(-1, layout.form.run), None)
+    return arranged(layout, rows)
+
+
+def grid_of(plan: Plan, source: Chunks) -> Grid | None:
     """How rows of a plan lie in the chunks of its data; None where they are no whole axes."""
-    return Grid.of(store.shape, store.chunk, plan.layout.form.run)
+    return Grid.of(source.shape, source.chunk, plan.layout.form.run)
 
 
 def _written(plan: JudgedPlan, hidden: str, folder: str) -> Iterator[int]:
     """Write the store; yields bytes as they are done."""
     layout, dtype = plan.layout, output_dtype(plan)
-    source = None if layout.data is None else store_of(plan.inputs[layout.data])
-    grid = None if source is None else grid_of(plan, source)
-    if layout.kind == "scatter" and source is not None and grid is not None:
-        target = twin(source, hidden)
+    source = None if layout.data is None else chunks_of(plan.inputs[layout.data])
+    store = source if isinstance(source, Store) else None
+    grid = None if store is None else grid_of(plan, store)
+    if layout.kind == "scatter" and store is not None and grid is not None:
+        target = twin(store, hidden)
         if not layout.moves_nothing:
             updates = updates_at(plan, dtype)
-            yield from scatter_by_chunk(plan, source, target, grid, updates, folder)
-        yield from copy_untouched(source, hidden)
+            yield from scatter_by_chunk(plan, store, target, grid, updates, folder)
+        yield from copy_untouched(store, hidden)
         return
-    target = created(Place(hidden), dtype, layout.output_shape, like=source)
+    target = created(Place(hidden), dtype, layout.output_shape, like=store)
     with ExitStack() as stack:
         yield from in_order(pieces(plan, dtype, folder, stack), target)
 
