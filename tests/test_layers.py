@@ -17,7 +17,7 @@ ROOMS = (
 """Every folder of the package. Each imports only those that stand before it, and itself."""
 
 LIGHT = {
-    "base/__init__.py", "base/errors.py", "base/text.py", "base/cached.py", "base/dtypes.py",
+    "base/__init__.py", "base/errors.py", "base/text.py", "base/records.py", "base/dtypes.py",
     "layout", "declare", "frameworks/__init__.py", "frameworks/operator.py",
 }  # fmt: skip
 """Rooms and modules of which nothing heavy is imported before it is needed."""

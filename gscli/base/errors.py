@@ -9,7 +9,9 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, TypeAlias
+
+from gscli.base.records import Record
 
 
 class ExitCode(IntEnum):
@@ -26,7 +28,7 @@ class ExitCode(IntEnum):
     CLOSED = 141
 
 
-class Pointed(NamedTuple):
+class Pointed(Record):
     """A line of somebody's numbers, the part of it that is meant, and what is said of that part."""
 
     text: str
@@ -46,7 +48,7 @@ class Pointed(NamedTuple):
 Detail: TypeAlias = str | Pointed
 
 
-class Finding(NamedTuple):
+class Finding(Record):
     """One index number outside its legal range, as data.
 
     `source` and `position`: where it stands; `vector`: the numbers of its `entry`, of which it is

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
@@ -41,7 +41,7 @@ def byte_limit(text: str | None) -> int | None:
     return size
 
 
-class Typed(NamedTuple):
+class Typed(Record):
     """What was typed: the operator, a word for each input, and attributes as words.
 
     `together`: the one word that stands for all inputs, an archive or a folder; then no input has

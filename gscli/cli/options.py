@@ -5,8 +5,9 @@ Annotations are evaluated here on purpose: each holds the option that its field 
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
+from gscli.base.records import Record
 from gscli.cli.terminal import ColorChoice
 
 Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
@@ -15,7 +16,7 @@ Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
-class Shared(NamedTuple):
+class Shared(Record):
     """One shared option. `variable`: GSCLI_NAME sets its default; `kind` is bool, int or str."""
 
     help: str
@@ -48,7 +49,7 @@ def _screen(text: str, metavar: str = "", short: str = "", choices: tuple[str, .
     return Shared(text, metavar, short, choices, variable=True, heading="Screen")
 
 
-class Settings(NamedTuple):
+class Settings(Record):
     """The shared options of one run, parsed."""
 
     output: Annotated[

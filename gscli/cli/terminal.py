@@ -7,8 +7,9 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import IO, Literal, NamedTuple, TypeAlias
+from typing import IO, Literal, TypeAlias
 
+from gscli.base.records import Record
 from gscli.cli.words import value_of
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
@@ -19,7 +20,7 @@ LONGEST_WIDTH = 6
 """Digits of a width."""
 
 
-class Screen(NamedTuple):
+class Screen(Record):
     """One output stream as the pictures see it. `depth`: how many colours it can show.
 
     `mono`: a terminal without colours by wish (NO_COLOR); bold, dim and reverse stay.

@@ -13,16 +13,17 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from operator import index
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.layout.axes import Number
 
 Role: TypeAlias = Literal["", "axis", "reduction"]
 KindName: TypeAlias = Literal["int", "float", "bool", "str", "choice", "ints", "number"]
 
 
-class Option(NamedTuple):
+class Option(Record):
     """What an annotation adds to an attribute: help, and what versions brought.
 
     `role`: what the attribute is to every operator, whatever its name: "axis" for the axis that the
@@ -35,7 +36,7 @@ class Option(NamedTuple):
     role: Role = ""
 
 
-class Attribute(NamedTuple):
+class Attribute(Record):
     """One attribute: its type in words the command line understands, choices, default, help."""
 
     name: str
@@ -128,7 +129,7 @@ def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:  # noqa: ANN4
     return kinds.get(annotation, "ints"), ()
 
 
-class _Kind(NamedTuple):
+class _Kind(Record):
     """How values and words of one kind are read; either raises TypeError or ValueError."""
 
     words: str

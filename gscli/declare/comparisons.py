@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from gscli.base.records import Record
 from gscli.layout.axes import Reduction, Tensor
 
 ConceptName: TypeAlias = Literal[
@@ -34,7 +35,7 @@ REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
 """How updates may meet what is there, under neutral names."""
 
 
-class Concept(NamedTuple):
+class Concept(Record):
     """An operation that several frameworks have: its inputs, and which arguments it takes.
 
     `axis`: the axis when none is given; None where there is none, or data is read flat.
@@ -81,7 +82,7 @@ CONCEPTS: dict[ConceptName, Concept] = {
 }
 
 
-class ConceptCall(NamedTuple):
+class ConceptCall(Record):
     """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
 
     data: Tensor
@@ -104,7 +105,7 @@ OVERWRITE: Mapping[str, object] = {"none": "none"}
 """The reductions of an operator that has none."""
 
 
-class Comparison(NamedTuple):
+class Comparison(Record):
     """How a concept's call becomes one operator's, under one rule set.
 
     `inputs`: the operator's names for data, indices and updates. `fixed`: attributes that make this

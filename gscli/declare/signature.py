@@ -16,9 +16,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.declare.attributes import Attribute, Option, Role, declared_attribute
 from gscli.layout.axes import Tensor
 from gscli.layout.layout import Layout
@@ -51,7 +52,7 @@ Subscript: TypeAlias = Annotated[
 InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "mask", "many"]
 
 
-class Input(NamedTuple):
+class Input(Record):
     """One input tensor of an operator, in the framework's order and under its name."""
 
     name: str

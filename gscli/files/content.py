@@ -12,11 +12,12 @@ import select
 import stat
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
 from gscli.base.errors import CannotRead, LimitRefused
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.regular import RegularFile, check_system
@@ -48,7 +49,7 @@ _KINDS = (
 )
 
 
-class Bounds(NamedTuple):
+class Bounds(Record):
     """How far to read a stream: more than `limit` bytes are refused, `enough` are all it has."""
 
     limit: int

@@ -27,7 +27,6 @@ SMALL_NAMES = ("bfloat16", *SMALL_FLOATS, *SMALL_INTEGERS)
 NUMPY_NAMES = tuple(name for name in ALL if name != "bfloat16")
 
 _CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
-_SIZED_TEXT = re.compile(r"[<>=|]?([US])([1-9]\d{0,8})")
 _LAST_CODE_POINT = 0x10FFFF
 
 CAST_BLOCK = 1 << 18
@@ -47,7 +46,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
     code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
     if code in _CODES:
         return np.dtype(_CODES[code])
-    text = _SIZED_TEXT.fullmatch(name)
+    text = re.fullmatch(r"[<>=|]?([US])([1-9]\d{0,8})", name)
     if text:
         return np.dtype(f"{text[1]}{text[2]}")
     raise UsageError(

@@ -15,7 +15,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -23,18 +22,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import CannotRead, LimitRefused
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files import readers
 from gscli.files.content import Content, HeldContent, read_pipe, reader
 from gscli.files.element_types import cast_exactly, dtype_named
-from gscli.files.jsonarray import array_of_json, dump_json, load_json
-from gscli.files.jsontext import parse_json
 from gscli.files.npy import npy_header
 from gscli.files.request import Member, Request, Wish
 from gscli.files.source import Source
 
 if TYPE_CHECKING:
     from gscli.files.atomic import AtomicFile, open_atomic
+    from gscli.files.jsonarray import dump_json, load_json
 
 __all__ = [
     "AtomicFile",
@@ -55,15 +54,20 @@ MAX_BYTES = 1 << 30
 STANDARD_INPUT = "standard input"
 
 
+_WHEN_ASKED = {
+    "AtomicFile": "atomic", "open_atomic": "atomic", "dump_json": "jsonarray",
+    "load_json": "jsonarray",
+}  # fmt: skip
+"""What most runs do without, and the modules that are imported when it is asked for."""
+
+
 def __getattr__(name: str) -> Any:
-    """`open_atomic` and `AtomicFile`: most runs write no file and need not import the writer."""
-    if name in {"AtomicFile", "open_atomic"}:
-        return getattr(import_module("gscli.files.atomic"), name)
+    if name in _WHEN_ASKED:
+        return getattr(import_module(f"gscli.files.{_WHEN_ASKED[name]}"), name)
     raise AttributeError(name)
 
 
-@dataclass
-class Loaded:
+class Loaded(Record):
     """An input as an array.
 
     `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
@@ -110,7 +114,8 @@ def load(
     with _enough_memory(name):
         loaded = _load(source, name, wish, max_bytes, stdin, leave=leave)
         if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
-            loaded.array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+            array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+            loaded = loaded._replace(array=array)
     return _read_only(loaded)
 
 
@@ -134,6 +139,9 @@ def _load(
         array, typed = generate(source.text, wish, limit)
         return Loaded(array, safe(source.text), typed)
     if source.kind == "inline":
+        from gscli.files.jsonarray import array_of_json
+        from gscli.files.jsontext import parse_json
+
         parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
         read = array_of_json(parsed, wish, limit)
         return Loaded(read.array, "inline", read.typed)

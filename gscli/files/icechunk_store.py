@@ -7,10 +7,11 @@ the environment of the object store's own tools says.
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from gscli.base.errors import CannotRead, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.extras import extra
 from gscli.files.request import listed
@@ -21,7 +22,7 @@ BRANCH = "main"
 _SNAPSHOT_LENGTH = 20
 
 
-class Commit(NamedTuple):
+class Commit(Record):
     """One version of a repository: its snapshot, when it was written (ISO 8601), its message."""
 
     snapshot: str

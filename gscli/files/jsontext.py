@@ -10,11 +10,12 @@ import json
 import math
 import re
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.errors import ContentRefused, LimitRefused, Pointed
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.content import TEXT_LIMIT, check_limit
 
@@ -31,7 +32,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
 
-class Parsed(NamedTuple):
+class Parsed(Record):
     """A JSON value with its text, from which messages quote a line.
 
     `name` is the file or the argument, `argument` what the value stands for ("indices").

@@ -14,8 +14,9 @@ import os
 import signal
 from collections.abc import Callable, Iterable
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
+from gscli.base.records import Record
 from gscli.files.regular import RegularFile
 
 MOST_TIMES = 100
@@ -25,7 +26,7 @@ _MAP_FIXED = 0x10
 """On Linux and macOS alike."""
 
 
-class Pages(NamedTuple):
+class Pages(Record):
     """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
 
     file: RegularFile

@@ -13,13 +13,14 @@ import struct
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
 from gscli.base.errors import ContentRefused, DtypeRefused
+from gscli.base.records import Record
 from gscli.base.text import safe, show_shape
 from gscli.files.content import Content, check_limit
 from gscli.files.element_types import (
@@ -40,14 +41,12 @@ BYTES_LIMIT = 1 << 63
 WRITE_BLOCK = 8 << 20
 
 _WORD = re.compile(r"\s+|'[^'\"\\]*'|\"[^'\"\\]*\"|\d{1,20}|True|False|[{}()\[\]:,]")
-_OLD_LONG = re.compile(r"(?<=\d)L(?=\s*[,)])")
 _KEYS = ["descr", "fortran_order", "shape"]
 _DEPTH_LIMIT = 50
-_OPAQUE = re.compile(r"[<|=]?(V[1-9]\d*|f1)")
 _VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
 
 
-class NpyHeader(NamedTuple):
+class NpyHeader(Record):
     """What a .npy header says: `offset` is where the data begins."""
 
     dtype: np.dtype[Any]
@@ -232,9 +231,14 @@ def _bad_header(name: str, why: str) -> ContentRefused:
     return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
 
 
+def _without_long(text: str) -> str:
+    """The header without the L that Python 2 wrote behind some sizes."""
+    return re.sub(r"(?<=\d)L(?=\s*[,)])", "", text) if "L" in text else text
+
+
 def _check_words(text: str, name: str) -> None:
     """Nothing but the tokens of a plain dictionary, not deep, each key once."""
-    plain = _OLD_LONG.sub("", text)
+    plain = _without_long(text)
     words, end = [], 0
     for match in _WORD.finditer(plain):
         if match.start() != end:
@@ -256,9 +260,9 @@ def _check_words(text: str, name: str) -> None:
 
 def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
-    plain = _OLD_LONG.sub("", text)
+    plain = _without_long(text)
     opaque = re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
-    if opaque and _OPAQUE.fullmatch(opaque[1]):
+    if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
         size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
         plain = plain[: opaque.start(1)] + f"|V{size}" + plain[opaque.end(1) :]
     encoded = plain.encode("ascii")

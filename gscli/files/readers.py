@@ -60,7 +60,6 @@ STORES = {".zarr", ".zip", ".icechunk"}
 MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}
-_PLAIN_NAME = re.compile(r"[\w./-]+", re.ASCII)
 
 _TORCH_LINE = (
     'python -c "import torch,numpy as np; '
@@ -116,7 +115,8 @@ def _unknown(path: str, suffix: str) -> CannotRead:
 
 def _conversion(name: str) -> str:
     """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
-    return _TORCH_LINE.format(name=name if _PLAIN_NAME.fullmatch(name) else "weights.pt")
+    plain = re.fullmatch(r"[\w./-]+", name, re.ASCII)
+    return _TORCH_LINE.format(name=name if plain else "weights.pt")
 
 
 def sniffed(content: Content) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.element_types import dtype_label
 
@@ -22,7 +23,7 @@ Output = Callable[[bytes | memoryview], int]
 """Where a writer puts bytes: all of them are taken, their number is the result."""
 
 
-class Wish(NamedTuple):
+class Wish(Record):
     """What the caller knows about a text that names no type.
 
     `dtype` was asked for; `like` is the type of another input, which untyped numbers take;
@@ -41,7 +42,7 @@ class Wish(NamedTuple):
         return self.like if self.dtype is None or self.opaque_only else self.dtype
 
 
-class Request(NamedTuple):
+class Request(Record):
     """The argument an input stands for, the member asked for, types, and the byte limit."""
 
     argument: str
@@ -51,14 +52,14 @@ class Request(NamedTuple):
     suffix: str
 
 
-class Read(NamedTuple):
+class Read(Record):
     """An array, and whether its file named the type."""
 
     array: NDArray[Any]
     typed: bool = True
 
 
-class Member(NamedTuple):
+class Member(Record):
     """One array of a file, known from its header. `name` is empty in a file for one array."""
 
     name: str

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from gscli.base.records import Record
 
 Kind = Literal["file", "stdin", "inline", "generator"]
 
 GENERATORS = ("arange", "zeros", "ones", "full", "rand")
+_NUMBER = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
 
-_GENERATOR = re.compile(rf"(?:{'|'.join(GENERATORS)}):")
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 _WORDS = {
-    "true": "true",
-    "false": "false",
-    "null": "null",
-    "nan": "NaN",
-    "NaN": "NaN",
-    "inf": "Infinity",
-    "-inf": "-Infinity",
-    "Infinity": "Infinity",
-    "-Infinity": "-Infinity",
-}
-_FILE = (
-    r".+?\.(?:npz|npy|json|csv|tsv|txt|pb|onnx|safetensors|h5|hdf5|zip"
-    r"|(?:zarr|icechunk)(?:@[\w.-]+)?)"
-)
-_MEMBER = re.compile(rf"({_FILE})::(.*)", re.IGNORECASE | re.DOTALL)
-_WHOLE_FILE = re.compile(_FILE, re.IGNORECASE | re.DOTALL)
+    "true": "true", "false": "false", "null": "null", "nan": "NaN", "NaN": "NaN",
+    "inf": "Infinity", "-inf": "-Infinity", "Infinity": "Infinity", "-Infinity": "-Infinity",
+}  # fmt: skip
+_STORES = (".zarr", ".icechunk")
+_SUFFIXES = (
+    ".npz", ".npy", ".json", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors", ".h5",
+    ".hdf5", ".zip", *_STORES,
+)  # fmt: skip
 
 
-class Source(NamedTuple):
+class Source(Record):
     """The parts of an input as written: `text` itself, its kind, and for a file path and member.
 
     >>> Source.parse("model.safetensors::embedding").member
@@ -52,13 +45,15 @@ class Source(NamedTuple):
         stripped = text.strip()
         if stripped == "-":
             return cls(text, "stdin")
-        if _is_json(stripped) or stripped in _WORDS or _NUMBER.fullmatch(stripped):
+        if _is_json(stripped) or stripped in _WORDS or _is_number(stripped):
             return cls(text, "inline")
-        if _GENERATOR.match(text):
+        if text.startswith(tuple(f"{name}:" for name in GENERATORS)):
             return cls(text, "generator")
-        member = _MEMBER.fullmatch(text)
-        if member:
-            return cls(text, "file", member[1], member[2])
+        end = text.find("::")
+        while end >= 0:
+            if _is_file_name(text[:end]):
+                return cls(text, "file", text[:end], text[end + 2 :])
+            end = text.find("::", end + 1)
         return cls(text, "file", text)
 
     @property
@@ -73,4 +68,20 @@ def _is_json(text: str) -> bool:
     >>> _is_json("[1, 2"), _is_json("[ab]*?.npy")
     (True, False)
     """
-    return text[:1] in {"[", "{", '"'} and not _WHOLE_FILE.fullmatch(text)
+    return text[:1] in {"[", "{", '"'} and not _is_file_name(text)
+
+
+def _is_number(text: str) -> bool:
+    return text[:1] in set("-0123456789") and bool(re.fullmatch(_NUMBER, text))
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a text ends in a file's suffix, or in that of a store and a version.
+
+    >>> _is_file_name("a.NPY"), _is_file_name("t.zarr@main"), _is_file_name(".npy")
+    (True, True, False)
+    """
+    name, at, version = text.lower().rpartition("@")
+    if at and name.endswith(_STORES) and re.fullmatch(r"[\w.-]+", version):
+        return not name.startswith(_STORES)
+    return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in _SUFFIXES)

@@ -7,9 +7,9 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, GscliError
+from gscli.base.records import Record
 from gscli.base.text import safe
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
@@ -18,7 +18,7 @@ METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 _PLACE = re.compile(r"(.*\.(?:zarr|icechunk|zip))(?:@([\w.-]+))?", re.IGNORECASE | re.DOTALL)
 
 
-class Place(NamedTuple):
+class Place(Record):
     """Where an array lies: a folder or .zip file, the path of the array in it, and for an Icechunk
     repository the snapshot, branch or tag.
     """

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gscli.base.arrays import Indices
 from gscli.base.errors import Notice
+from gscli.base.records import Record
 from gscli.base.text import counted, name_of
 from gscli.declare.signature import Signature
 from gscli.kernel.routes import addresses_of
@@ -28,7 +27,7 @@ _DESCRIBED = 3
 """Groups that a warning describes."""
 
 
-class Duplicates(NamedTuple):
+class Duplicates(Record):
     """Entries that write cells together.
 
     `groups`: the first of them, earliest entry first; `total`: how many there are. `cells`: how

@@ -14,11 +14,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.kernel.numbers import Numbers
 from gscli.kernel.tuning import WHOLE, Share
 
@@ -100,7 +101,7 @@ def way() -> str:
     return "plain NumPy" if library() is None else "compiled loops"
 
 
-class Grid(NamedTuple):
+class Grid(Record):
     """Entries as `planes` × `height` × `width`, and the bytes from one to the next of each."""
 
     sizes: tuple[int, int, int]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 
 
-class Column(NamedTuple):
+class Column(Record):
     """One column of index numbers (planes, height, width) on an axis of `size` rows.
 
     `turn` is added to negative numbers; a number's address is then

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.layout.layout import Layout
 
 Ufunc = Any
 
 
-class ReductionRule(NamedTuple):
+class ReductionRule(Record):
     """A reduction: its ufunc, the one for bool where NumPy has none, and its identity.
 
     `divisor`: the sums are divided by this of the number of values in each. `meet`: the updates are

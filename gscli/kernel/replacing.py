@@ -7,11 +7,10 @@ replaced need not be copied.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.records import Record
 from gscli.kernel.addresses import resolved, rows_of
 from gscli.kernel.rows import as_items
 from gscli.kernel.tuning import Tuning, for_each
@@ -61,7 +60,7 @@ def replaced(plan: JudgedPlan, data: Array, tuning: Tuning) -> Array:
     return output
 
 
-class Replacement(NamedTuple):
+class Replacement(Record):
     """Which rows are data's and which are updates: `entries` go to `rows`, None: all in turn."""
 
     kept: Indices | slice

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Flags, Indices
+from gscli.base.records import Record
 from gscli.kernel.addresses import Addresses, resolved
 from gscli.plan.plan import JudgedPlan
 
@@ -18,7 +19,7 @@ FEW_ENTRIES = 1024
 """Entries up to which a call takes longer than its work."""
 
 
-class Step(NamedTuple):
+class Step(Record):
     """Addresses of rows within `base`, a range of data's rows, for one region of the result.
 
     `live` has the shape of the addresses, or is None where all entries are. `region` indexes the

@@ -6,9 +6,10 @@ import contextvars
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.plan.plan import BLOCK
 
 Item = TypeVar("Item")
@@ -25,7 +26,7 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Tuning(NamedTuple):
+class Tuning(Record):
     """Sizes of the pieces in which work is done.
 
     `block`: addresses computed at a time, so few that they are still in a cache when they are used.
@@ -49,7 +50,7 @@ class Tuning(NamedTuple):
 DEFAULT = Tuning()
 
 
-class Share(NamedTuple):
+class Share(Record):
     """Which of `total` equal shares of the cells of a scatter a thread works on.
 
     A share is a range of the columns of rows, or of the rows where they are short.

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import permutations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.errors import GscliError
+from gscli.base.records import Record
 from gscli.declare.comparisons import Comparison
 from gscli.declare.signature import Signature
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule
@@ -43,14 +44,14 @@ CHANGED = 64 << 20
 """Bytes of indices or updates up to which a changed copy of them is made."""
 
 
-class Candidate(NamedTuple):
+class Candidate(Record):
     """A possible cause: the end of "this is what you get when …", and its answer."""
 
     cause: str
     output: Array
 
 
-class Trial(NamedTuple):
+class Trial(Record):
     """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
 
     trace: Trace

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_name, plain
+from gscli.base.records import Record
 from gscli.files import mapped
 from gscli.layout.axes import Shape
 
@@ -39,7 +40,7 @@ Blocks: TypeAlias = Iterable[tuple[int, Array, Array]]
 """Two tensors of one shape in row-major order: the number of the first cell, and flat parts."""
 
 
-class Tolerance(NamedTuple):
+class Tolerance(Record):
     """How far numbers may be apart; None: RELATIVE of the expected type, 0 for all others."""
 
     relative: float | None = None
@@ -54,7 +55,7 @@ class Tolerance(NamedTuple):
         return RELATIVE.get(dtype, 0.0) if self.relative is None else self.relative
 
 
-class Cell(NamedTuple):
+class Cell(Record):
     """One differing cell: its flat number, place and both values."""
 
     number: int
@@ -63,7 +64,7 @@ class Cell(NamedTuple):
     expected: object
 
 
-class Difference(NamedTuple):
+class Difference(Record):
     """What a comparison found. Cells are compared only where the shapes are equal.
 
     `different` of `total` cells differ, the first LISTED of them are `cells`; `largest` is the

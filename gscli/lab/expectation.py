@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices, dtype_name
 from gscli.base.errors import DtypeRefused
+from gscli.base.records import Record
 from gscli.base.text import counted, name_of, safe
 from gscli.files import mapped
 from gscli.files.element_types import cast_exactly
@@ -40,7 +40,7 @@ NAMED = 1000
 """Entries that are looked through for those that reach a differing cell."""
 
 
-class Fit(NamedTuple):
+class Fit(Record):
     """A cause, and how many differing cells it explains; `exact`: it gives the whole answer."""
 
     cause: str

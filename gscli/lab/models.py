@@ -13,9 +13,10 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gscli.base.errors import ContentRefused, InputRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.files.content import open_content
 from gscli.files.extras import extra
@@ -32,7 +33,7 @@ class NotOurs(ContentRefused):
     """A sound model or node that gscli has no operator for."""
 
 
-class ModelNode(NamedTuple):
+class ModelNode(Record):
     """One node: how it is addressed, and the message that holds it."""
 
     address: str

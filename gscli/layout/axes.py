@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base.errors import IndexTypeRefused, UpdatesTypeRefused
+from gscli.base.records import Record
 
 Shape: TypeAlias = tuple[int, ...]
 TypeRefused: TypeAlias = IndexTypeRefused | UpdatesTypeRefused
@@ -51,7 +52,7 @@ class Narrow(Enum):
     UNSIGNED = "and read without its sign, so that -1 is the largest number"
 
 
-class Policy(NamedTuple):
+class Policy(Record):
     """How index numbers become coordinates, per coordinate and never on a folded address.
 
     `whole`: a window partly outside is judged as one (XLA); otherwise each cell of it is judged
@@ -70,7 +71,7 @@ class Policy(NamedTuple):
     narrow: Narrow = Narrow.NEVER
 
 
-class Tensor(NamedTuple):
+class Tensor(Record):
     """What a layout may know of an input: argument name, shape, dtype name.
 
     `values` is filled only for inputs that decide shapes (OpenVINO's axis, TensorFlow's shape).
@@ -90,7 +91,7 @@ class Tensor(NamedTuple):
         return len(self.shape)
 
 
-class Axis(NamedTuple):
+class Axis(Record):
     """One axis of data and the terms of its coordinate; `span` is the window's extent on it."""
 
     size: int
@@ -100,7 +101,7 @@ class Axis(NamedTuple):
     span: int = 1
 
 
-class Column(NamedTuple):
+class Column(Record):
     """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
 
     With `slot` None every number of the input is a vector of one. What remains of the input's
@@ -112,7 +113,7 @@ class Column(NamedTuple):
     vector_dim: int | None = None
 
 
-class Trues(NamedTuple):
+class Trues(Record):
     """The positions of a mask's True cells along one axis of the `shape` it is stretched to."""
 
     mask: str
@@ -120,7 +121,7 @@ class Trues(NamedTuple):
     axis: int
 
 
-class Following(NamedTuple):
+class Following(Record):
     """Each number of an index `source` and those that follow it, `steps` in all, on a last axis.
 
     They are counted without end; of an axis that is a ring, `size` is how many cells it has.
@@ -131,7 +132,7 @@ class Following(NamedTuple):
     size: int
 
 
-class Positions(NamedTuple):
+class Positions(Record):
     """Index numbers that no input holds as they are, as an input of this shape.
 
     Those of a slice, of a mask, or the ones that follow the numbers of another input.
@@ -142,7 +143,7 @@ class Positions(NamedTuple):
     shape: Shape
 
 
-class Addressing(NamedTuple):
+class Addressing(Record):
     """The shape part of a layout, as the families build it, shared by gather and scatter.
 
     `entries`: grid of index entries, numbered row-major. `window`: grid of cells one entry moves.

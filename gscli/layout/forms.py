@@ -14,14 +14,15 @@ Forms decide speed and never meaning: every layout could be executed as `cells`.
 from __future__ import annotations
 
 from math import prod
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis, row_major
 
 Terms: TypeAlias = tuple[tuple[int, int], ...]
 
 
-class Form(NamedTuple):
+class Form(Record):
     """One layout's canonical form.
 
     `data` and `result` are canonical shapes: data (or scatter's output) as

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from enum import Enum
 from math import prod
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from gscli.base.cached import cached_property
+from gscli.base.records import Record, cached_property
 from gscli.layout.axes import (
     Addressing,
     Axis,
@@ -37,7 +37,7 @@ class Fit(Enum):
     RESHAPE = "reshape"
 
 
-class Updates(NamedTuple):
+class Updates(Record):
     """The values to write: an input, or one `value` for every touched cell (`name` None).
 
     `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
@@ -54,7 +54,7 @@ class Updates(NamedTuple):
     nan_wins: bool = True
 
 
-class OpenText(NamedTuple):
+class OpenText(Record):
     """Something that a specification leaves open, and what is chosen here.
 
     `when`: the call meets it always, where an index is below zero, or where a value is NaN.
@@ -64,8 +64,8 @@ class OpenText(NamedTuple):
     text: str
 
 
-class LayoutFields(NamedTuple):
-    """What a layout is made of. (A NamedTuple is made in a tenth of a frozen dataclass's time.)"""
+class LayoutFields(Record):
+    """What a layout is made of."""
 
     kind: Literal["gather", "scatter"]
     addressing: Addressing

@@ -17,9 +17,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from operator import index
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor
 from gscli.layout.families import broadcast_shapes
@@ -35,7 +36,7 @@ _WORDS: dict[str, Kind] = {
 _LETTERS = ("i", "m", "u", "+", "b")
 
 
-class Item(NamedTuple):
+class Item(Record):
     """One item of a subscript; `bounds` are start, stop and step of a slice."""
 
     kind: Kind
@@ -58,7 +59,7 @@ class Item(NamedTuple):
         return f"{start}:{stop}:{step}" if step else f"{start}:{stop}"
 
 
-class Style(NamedTuple):
+class Style(Record):
     """How frameworks differ.
 
     `rank_0_selects`: an index of rank 0 takes its axis away before the arrays meet (PyTorch);
@@ -146,7 +147,7 @@ def first_axes(items: Sequence[Item], rank: int) -> list[int]:
     return axes
 
 
-class _Part(NamedTuple):
+class _Part(Record):
     """An item where it meets data: what it takes of an axis of `size` cells.
 
     An "array" takes what its numbers name, a "slice" its `positions`; "new" is an axis of size 1 of

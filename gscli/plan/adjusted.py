@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.records import Record
 from gscli.layout.axes import Axis, Beyond, Negative, Policy, Shape
 from gscli.plan.plan import BLOCK, JudgedPlan
 from gscli.plan.policy import legal_range
@@ -19,7 +20,7 @@ size, moved to the border, left out, or its window lies partly outside."""
 HOWS: tuple[How, ...] = get_args(How)
 
 
-class Adjusted(NamedTuple):
+class Adjusted(Record):
     """One number: where it stands, what is written, the coordinate it means (None: left out)."""
 
     how: How
@@ -39,7 +40,7 @@ class Adjusted(NamedTuple):
         return f"{self.source}[{','.join(map(str, self.position))}] = {self.written}"
 
 
-class Census(NamedTuple):
+class Census(Record):
     """How many numbers there are of each kind, and the first of each."""
 
     counts: dict[How, int]

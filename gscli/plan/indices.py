@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
-from gscli.base.cached import cached_property
+from gscli.base.records import cached_property
 from gscli.layout.axes import Column, Following, Shape, Trues
 from gscli.layout.layout import Layout
 

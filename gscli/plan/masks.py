@@ -7,12 +7,13 @@ depends on its values, so masks are replaced before the layout is made.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
 from gscli.layout.subscripts import Item, basic_item, first_axes, parsed, written
@@ -20,7 +21,7 @@ from gscli.layout.subscripts import Item, basic_item, first_axes, parsed, writte
 ARRAY = Item("i")
 
 
-class WithoutMasks(NamedTuple):
+class WithoutMasks(Record):
     """Inputs without masks, the input that each is from, and the attributes with the subscript."""
 
     arrays: dict[str, Array]
@@ -90,7 +91,7 @@ def without_masks(
     return WithoutMasks(result, sources, {**attrs, "subscript": subscript})
 
 
-class _Group(NamedTuple):
+class _Group(Record):
     """An item of the subscript with its array; a mask stands for as many items as it has axes."""
 
     items: tuple[Item, ...]

@@ -15,13 +15,12 @@ loops. Who meets a bad one calls `judge`, which looks at all of them and tells o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices
-from gscli.base.cached import cached_property
 from gscli.base.errors import CannotRead, Finding
+from gscli.base.records import Record, cached_property
 from gscli.files import mapped
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
@@ -38,7 +37,7 @@ SHOWN_FINDINGS = 3
 """Bad indices that a refusal describes; it counts the others."""
 
 
-class Resolved(NamedTuple):
+class Resolved(Record):
     """Resolved coordinates of entries `first` … `last`-1: one int64 array per index column."""
 
     first: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,21 @@ from gscli.layout.axes import TypeRefused
 from gscli.plan.inputs import layout_of, refused_types
 
 
-@dataclass
 class Inputs:
     """The inputs of a call: arrays by argument name, where each came from, what was changed.
 
     `attrs`: the attributes, with the subscript that the words and masks make.
     """
 
-    arrays: dict[str, Array]
-    origins: dict[str, str]
-    typed: dict[str, bool]
-    attrs: Mapping[str, object] = field(default_factory=dict)
-    notices: list[Notice] = field(default_factory=list)
+    def __init__(
+        self,
+        arrays: dict[str, Array],
+        origins: dict[str, str],
+        typed: dict[str, bool],
+        attrs: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        self.arrays, self.origins, self.typed, self.attrs = arrays, origins, typed, attrs
+        self.notices: list[Notice] = []
 
 
 def settle_types(
@@ -80,7 +83,7 @@ def _names_to_convert(
     Only a layout tells which inputs are indices, and it judges types first. So on trial everything
     is converted that can be; an operator that refuses indices of that type names them.
     """
-    trial = replace(inputs, arrays=dict(inputs.arrays), notices=[])
+    trial = Inputs(dict(inputs.arrays), inputs.origins, inputs.typed, inputs.attrs)
     tensors = {item.name for item in operator.inputs if item.kind == "tensor"}
     for name in tensors & inputs.arrays.keys():
         with suppress(DtypeRefused):

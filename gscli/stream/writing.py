@@ -10,11 +10,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.files import mapped
 from gscli.kernel.routes import sequence
 from gscli.kernel.rows import stable_order
@@ -119,7 +120,7 @@ class Ahead:
         return self._held[here.start - self._begin : here.stop - self._begin]
 
 
-class BlockUpdates(NamedTuple):
+class BlockUpdates(Record):
     """The updates of one block of rows, `first` … `last`-1, counted from `first`.
 
     Without any, `touched` is False.

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base.arrays import plain
+from gscli.base.records import Record
 from gscli.base.text import label_of
 from gscli.layout.axes import Beyond
 from gscli.layout.boxes import Box, axis_boxes, box_size, reshaped, without
@@ -21,7 +22,7 @@ from gscli.traces.replay import Change, Replay
 How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 
 
-class Adjustment(NamedTuple):
+class Adjustment(Record):
     """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
     `slot` is its place in the vector, `axis` the axis of data that it addresses (None: data is laid
@@ -61,7 +62,7 @@ class Adjustment(NamedTuple):
         return f"{self.subject} is {clipped}{self.coordinate}"
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """One index of the operation, numbered in row-major order of the entry grid.
 
     Boxes are half-open ranges per axis, in the coordinates of the tensor they lie in. `target`

@@ -5,11 +5,12 @@ Works on a compact copy of the touched cells only, with the kernel's own reducti
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Flags, Indices, dtype_named
+from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
@@ -19,7 +20,7 @@ REPLAYED_CELLS = 1 << 20
 """Cells replayed at most; entries beyond have no change."""
 
 
-class Change(NamedTuple):
+class Change(Record):
     """What one entry did: values before, the updates as applied, values after (window, flat).
 
     `again`: number of the last entry before that wrote one of the cells, or None. `fresh`: the

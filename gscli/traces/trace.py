@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.errors import Notice
+from gscli.base.records import Record
 from gscli.base.text import counted, label_of
-from gscli.files.jsonarray import dump_json
+from gscli.files import files
 from gscli.frameworks import named
 from gscli.frameworks.duplicates import Duplicates, duplicate_writers
 from gscli.frameworks.execute import execute
@@ -51,7 +52,7 @@ LISTED_CELLS = 10_000
 """Cells of an input that `to_dict` lists."""
 
 
-class TracedTensor(NamedTuple):
+class TracedTensor(Record):
     """A tensor of the picture: argument name, role, values."""
 
     name: str
@@ -187,7 +188,7 @@ class Trace:
         document["inputs"] = {
             name: input_document(array) for name, array in self.inputs.items() if name not in made
         }
-        document["output"] = dump_json(self.output)
+        document["output"] = files.dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         told = self.entries(limit) if listed else []
@@ -200,7 +201,7 @@ class Trace:
 def input_document(array: Array) -> dict[str, object]:
     """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
     if array.size <= LISTED_CELLS:
-        return dump_json(array)
+        return files.dump_json(array)
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 

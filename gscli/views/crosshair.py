@@ -6,8 +6,9 @@ Drawings say what their runs of text are by `Style.role`; all else is read off w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from gscli.base.records import Record
 from gscli.views.signs import cells
 from gscli.views.style import Line, Role
 
@@ -20,7 +21,7 @@ _GAP = 4
 Point: TypeAlias = tuple[float, float]
 
 
-class Spot(NamedTuple):
+class Spot(Record):
     """A run of text: its line, its first cell and the one behind it, and its colour."""
 
     line: int
@@ -29,7 +30,7 @@ class Spot(NamedTuple):
     color: str
 
 
-class Grid(NamedTuple):
+class Grid(Record):
     """Pixels of a figure: its margin, width of a cell, height of a line."""
 
     margin: int

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import escape
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, Grid
 from gscli.views.lines import Drawn
 from gscli.views.signs import cells
@@ -27,7 +28,7 @@ _ASCENT, _STROKE = 15, 10
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
-class Inks(NamedTuple):
+class Inks(Record):
     """What shows on the ground that the figure will stand on."""
 
     ink: str

@@ -7,12 +7,12 @@ when four digits would lose a small value or the numbers grow too wide.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.dtypes import SMALL_INTEGERS
+from gscli.base.records import Record
 from gscli.views.signs import Signs, cells
 
 MOST_DIGITS = 4
@@ -22,7 +22,7 @@ _SMALL = 1e-4
 _WIDEST_EXACT = 12
 
 
-class NumberFormat(NamedTuple):
+class NumberFormat(Record):
     """How floats of one group are written; other kinds need no choice."""
 
     digits: int = 1

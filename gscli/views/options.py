@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from gscli.base.records import Record
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
@@ -11,7 +13,7 @@ NARROWEST = 40
 """The smallest width that is honoured."""
 
 
-class ViewOptions(NamedTuple):
+class ViewOptions(Record):
     """What the user and the terminal ask for. None: the view decides.
 
     `color` "none" draws text only, as in a pipe; a terminal with NO_COLOR is palette "mono", which

@@ -7,8 +7,8 @@ readers and in grey print. Ink and ground are both set, so a chip looks alike on
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.views.options import Depth, PaletteName, ViewOptions
 from gscli.views.style import PLAIN, Role, Style
 
@@ -29,7 +29,7 @@ _ALARM = {
 }
 
 
-class Palette(NamedTuple):
+class Palette(Record):
     """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
 
     `roles`: styles say what their runs are.

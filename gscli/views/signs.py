@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.traces.trace import How
 from gscli.views.options import ViewOptions
@@ -13,7 +11,7 @@ LONGEST_LINE = 4000
 """Characters of a line of prose before it is cut."""
 
 
-class Signs(NamedTuple):
+class Signs(Record):
     """One character or two per meaning."""
 
     utf8: bool
@@ -49,8 +47,8 @@ class Signs(NamedTuple):
         return _start(text, max(width - len(mark), 0)).rstrip() + mark
 
 
-# All characters below U+0300 and the signs themselves take one cell each.
-_NOT_PLAIN = re.compile("[^ -\u02ff│⋯⋮↺⊣✗×→…·–−≠]")
+_PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
+"""All characters below U+0300 and the signs themselves take one cell each."""
 
 _UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
@@ -71,7 +69,7 @@ def cells(text: str) -> int:
     >>> cells("ab"), cells("日本")
     (2, 4)
     """
-    if not _NOT_PLAIN.search(text):
+    if _PLAIN.issuperset(text):
         return len(text)
     from rich.cells import cell_len
 
@@ -80,7 +78,7 @@ def cells(text: str) -> int:
 
 def _start(text: str, width: int) -> str:
     """The first `width` cells; a wide character that would be halved gives way to a space."""
-    if not _NOT_PLAIN.search(text):
+    if _PLAIN.issuperset(text):
         return text[:width]
     from rich.cells import set_cell_size
 

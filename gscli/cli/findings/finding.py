@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import NamedTuple
+
+from gscli.base.records import Record
 
 
-class Finding(NamedTuple):
+class Finding(Record):
     """What a released runtime answers where the rules say something else, and how to see it."""
 
     runtime: str

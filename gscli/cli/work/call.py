@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -10,14 +11,13 @@ from gscli.base.errors import GscliError, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
 from gscli.cli.options import Settings
-from gscli.cli.work.notices import warn
-from gscli.cli.work.ways_on import way_on
+from gscli.cli.terminal import screen, tell
 from gscli.files import mapped
 from gscli.files.readers import STORES, suffix_of
 from gscli.files.regular import RegularFile, open_regular
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
-from gscli.frameworks.notices import notices
+from gscli.frameworks.notices import Drawn, notices
 from gscli.frameworks.operator import Attribute, Operator
 from gscli.plan.inputs import layout_of, plan_of, read_again
 from gscli.plan.plan import JudgedPlan
@@ -229,8 +229,24 @@ class Call:
             yield
         except GscliError as error:
             error.where = with_origin(error.where, self.inputs.origins)
+            from gscli.cli.work.ways_on import way_on
+
             error.hint = way_on(error, self.typed, self.inputs)
             raise
+
+
+def warn(notices: Sequence[Notice], settings: Settings) -> None:
+    """Tell every warning of a run that no picture shows; StrictFinding instead with `--strict`."""
+    if settings.strict and notices:
+        first = notices[0]
+        raise StrictFinding(first.problem, where=first.where, details=first.shown, hint=first.hint)
+    seen = settings.prints and not settings.saves
+    for notice in notices:
+        if not (seen and isinstance(notice, Drawn)):
+            from gscli.cli.messages import warning_text
+
+            side = screen(sys.stderr, settings.color, settings.width)
+            tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
 def engine_address(text: str | None) -> str | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.cli.options import Settings
 from gscli.cli.terminal import screen
 from gscli.cli.work.call import Call
 from gscli.frameworks.operator import Operator
 
 
-class Wish(NamedTuple):
+class Wish(Record):
     """What was asked for: the list of targets, whether to run the lines, and by what."""
 
     code: str | None

@@ -6,9 +6,9 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import concept_inputs
 from gscli.cli.options import Settings
@@ -22,7 +22,7 @@ from gscli.lab.compare import compare
 from gscli.lab.equivalents import with_equivalents
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """Which rule sets are compared: `--as` and `--opset`."""
 
     only: list[str]

@@ -7,9 +7,10 @@ import math
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from gscli.traces.trace import Trace
 
 
-class Expected(NamedTuple):
+class Expected(Record):
     """The expected answer, read before anything runs; an untyped one takes the result's type."""
 
     loaded: files.Loaded

@@ -8,9 +8,9 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from gscli.base.errors import ContentRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
@@ -26,7 +26,7 @@ _NAMED = re.compile(r"([^=/\\]+)=(.+)", re.DOTALL)
 """`indices=idx.npy`: which input a word is for."""
 
 
-class Place(NamedTuple):
+class Place(Record):
     """A model's file, the node that `::` names behind it, and the data set that was named."""
 
     path: str

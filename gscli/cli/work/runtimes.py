@@ -5,9 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+
+from gscli.base.records import Record
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -48,7 +50,7 @@ Patience: TypeAlias = Annotated[
 PATIENCE = 20.0
 
 
-class Asked(NamedTuple):
+class Asked(Record):
     """The runtime that a command is to ask: what `--on`, `--python` and `--patience` say."""
 
     on: str = ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis
 
 
-class Form(NamedTuple):
+class Form(Record):
     """What an operation needs to know: the axis, batch axes, and where vectors lie."""
 
     axis: int = 0
@@ -15,7 +14,7 @@ class Form(NamedTuple):
     vector_dim: int = 0
 
 
-class Direct(NamedTuple):
+class Direct(Record):
     """StableHLO's dimension numbers."""
 
     offset: tuple[int, ...]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name, dtype_named
+from gscli.base.records import Record
 from gscli.files import mapped
 from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.operator import Operator
@@ -19,7 +19,7 @@ from gscli.plan.policy import legal_range
 _INT32 = 1 << 31
 
 
-class Entries(NamedTuple):
+class Entries(Record):
     """Which index numbers occur: below zero, and out of range after counting from the end."""
 
     negative: bool

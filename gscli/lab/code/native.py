@@ -6,9 +6,10 @@ writes it. How an operation is spelt stands in the templates of the target's lan
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from gscli.base import dtypes
+from gscli.base.records import Record
 
 Outside: TypeAlias = Literal["refused", "border", "dropped", "fill", "modulo", "unchecked"]
 """What becomes of an index out of range."""
@@ -16,7 +17,7 @@ Outside: TypeAlias = Literal["refused", "border", "dropped", "fill", "modulo", "
 ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 
 
-class Native(NamedTuple):
+class Native(Record):
     """An operation of a framework: its form, and what it does with an index that is not in range.
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
@@ -49,7 +50,7 @@ class Native(NamedTuple):
     """Whether it can leave out data from the reduction (include_self)."""
 
 
-class Target(NamedTuple):
+class Target(Record):
     """A framework that lines are written for."""
 
     name: str

@@ -7,8 +7,8 @@ where it does not count itself, moved to the border, or put aside where entries 
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.lab.code import forms
 from gscli.lab.code.meaning import Entries, Meaning, combined
 from gscli.lab.code.native import Native, Target
@@ -23,7 +23,7 @@ ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
 
 
-class Limits(NamedTuple):
+class Limits(Record):
     """Size and highest start on the axis of each index number."""
 
     sizes: int | PerSlot

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import prod
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.lab.code import forms
 from gscli.lab.code.place import Place
 from gscli.lab.code.places import Placing
@@ -13,7 +13,7 @@ from gscli.lab.code.steps import Value
 from gscli.lab.code.updates import identity
 
 
-class Operation(NamedTuple):
+class Operation(Record):
     """What the target is asked for: a reduction, its own mean, its own way to leave data out."""
 
     op: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isinf, isnan
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value
 
 KINDS = {
@@ -19,7 +19,7 @@ KINDS = {
 """Element types as OpenVINO's nodes name them."""
 
 
-class Language(NamedTuple):
+class Language(Record):
     """How a target writes steps: a template for each form, or for a form and its reduction.
 
     A template of one line is an expression, or a whole statement where it begins with `{r} =`.

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from gscli.base.records import Record
 from gscli.layout.axes import Number, Shape, row_major
 
 Sizes: TypeAlias = int | tuple[int, ...]
 """One number for all index numbers, or one for each number of a vector."""
 
 
-class Value(NamedTuple):
+class Value(Record):
     """The result of a step, or an input: which one, what it may be called, shape and dtype."""
 
     number: int
@@ -25,14 +26,14 @@ class Value(NamedTuple):
     dtype: str
 
 
-class Literal(NamedTuple):
+class Literal(Record):
     """A number of an element type, written as the framework writes it."""
 
     value: Number
     dtype: str
 
 
-class PerSlot(NamedTuple):
+class PerSlot(Record):
     """Numbers for index vectors of rank `rank` along `dim`, one for each slot."""
 
     numbers: tuple[int, ...]
@@ -41,7 +42,7 @@ class PerSlot(NamedTuple):
     dtype: str
 
 
-class Step(NamedTuple):
+class Step(Record):
     """One operation."""
 
     form: str

@@ -17,9 +17,10 @@ from difflib import get_close_matches
 from importlib.resources import files as package_files
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gscli.base.errors import CannotRead, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 
 PARTS = ("answerer", "onnx_models")
@@ -29,7 +30,7 @@ ASKED_WITHIN = 30.0
 """Seconds an interpreter has to say which packages it has."""
 
 
-class Adapter(NamedTuple):
+class Adapter(Record):
     """A runtime with an adapter: the package that it needs, and its variants in words."""
 
     name: str
@@ -163,7 +164,7 @@ def _joined(text: str) -> str:
     return comment + body
 
 
-class Installed(NamedTuple):
+class Installed(Record):
     """What one interpreter has for an adapter; `version` is empty where the package is missing."""
 
     adapter: Adapter

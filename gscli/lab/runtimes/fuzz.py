@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
 from gscli.lab.runtimes.process import Runtime
@@ -26,7 +26,7 @@ ENOUGH = 5
 """Calls of one costly kind after which calls that meet the same rules are left out."""
 
 
-class Wishes(NamedTuple):
+class Wishes(Record):
     """What a user asks for: calls in all, seconds (0: no limit), seed, how often each is asked."""
 
     cases: int = 500

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.frameworks import find
 from gscli.lab.cases import read_cases
@@ -20,7 +20,7 @@ from gscli.lab.runtimes.trials import Trial
 OWN_TESTS = "onnx_node_tests.json"
 
 
-class Measured(NamedTuple):
+class Measured(Record):
     """A pack of cases of one operator: how many, and how many of them meet each rule."""
 
     name: str

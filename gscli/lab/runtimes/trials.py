@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from numpy.typing import NDArray
 
 from gscli.base.errors import GscliError, IndexRefused
+from gscli.base.records import Record
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, reproduction
@@ -22,7 +23,7 @@ Array = NDArray[Any]
 RESULT_LIMIT = 1 << 26
 
 
-class Result(NamedTuple):
+class Result(Record):
     """What the rules give: the judged plan and the output."""
 
     plan: Plan

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from gscli.base.errors import CannotWrite, UsageError
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.files.extras import extra
 from gscli.files.icechunk_store import BRANCH, repository
@@ -16,7 +15,7 @@ from gscli.stream.chunked.scattering import scatter_by_chunk
 from gscli.stream.running import Report, updates_at
 
 
-class Committed(NamedTuple):
+class Committed(Record):
     """What a commit changed: how many chunks, and its snapshot; none where nothing changed."""
 
     chunks: int

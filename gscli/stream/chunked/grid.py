@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.layout.axes import Shape, row_major
 
 Coordinates = tuple[int, ...]
 
 
-class Piece(NamedTuple):
+class Piece(Record):
     """One chunk: its coordinates, the sizes of its rows' axes, its columns on each other axis."""
 
     coordinates: Coordinates
@@ -33,7 +34,7 @@ class Piece(NamedTuple):
         return math.prod(part.stop - part.start for part in self.columns)
 
 
-class Grid(NamedTuple):
+class Grid(Record):
     """Data of some `shape` in chunks; the first `lead` axes tell a row from another.
 
     >>> grid = Grid((10, 6), (4, 3), 1)

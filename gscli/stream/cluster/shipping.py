@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import pickle
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.regular import open_regular
 from gscli.plan.plan import JudgedPlan, Plan
 
 
-class InFile(NamedTuple):
+class InFile(Record):
     """An array that a worker maps from a file of the same name, length and time of change."""
 
     path: str

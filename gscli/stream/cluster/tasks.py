@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.files.zarr_store import Store
 from gscli.kernel.rows import stable_order
 from gscli.plan.findings import any_bad
@@ -25,7 +26,7 @@ from gscli.stream.writing import AHEAD, records_of
 Dealt: TypeAlias = tuple[Indices, Array]
 
 
-class Deal(NamedTuple):
+class Deal(Record):
     """How rows are dealt out: the grid of their chunks, and how many owners make a group."""
 
     grid: Grid

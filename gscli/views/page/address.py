@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from gscli.base.records import Record
 from gscli.layout.axes import Axis
 from gscli.layout.boxes import Box
 from gscli.traces.trace import Entry, Trace
@@ -15,7 +16,7 @@ Header: TypeAlias = Literal["row", "column", "plane", ""]
 _MATRIX = 2
 
 
-class Part(NamedTuple):
+class Part(Record):
     """One coordinate of every address: its name, its header, and whether an index decides it."""
 
     name: str
@@ -23,7 +24,7 @@ class Part(NamedTuple):
     indexed: bool
 
 
-class Coordinate(NamedTuple):
+class Coordinate(Record):
     """What one entry has for a part: the coordinate, and the number as written if that differs.
 
     Both are texts. An entry that is skipped has no coordinate, a slice has no coordinate on the

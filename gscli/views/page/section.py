@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
@@ -31,7 +31,7 @@ COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
 
 
-class Fact(NamedTuple):
+class Fact(Record):
     """One entry for the script: coordinates, what it moves, its sum, and wrong predictions."""
 
     at: list[list[str]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.traces.trace import How
 from gscli.views.palette import Palette
 from gscli.views.signs import Signs, cells, left, right
@@ -15,7 +15,7 @@ MOST_LETTERS = 4
 GAP = 2
 
 
-class Column(NamedTuple):
+class Column(Record):
     """A shown column: coordinate, width of letters and number, width of the sign behind.
 
     `skips`: columns before it are left out; `ends`: all those behind it are.
@@ -28,7 +28,7 @@ class Column(NamedTuple):
     ends: bool = False
 
 
-class Ruling(NamedTuple):
+class Ruling(Record):
     """Columns of one table with a pattern for the gap and cell of each."""
 
     columns: tuple[Column, ...]
@@ -37,7 +37,7 @@ class Ruling(NamedTuple):
     tail: str = ""
 
 
-class Pen(NamedTuple):
+class Pen(Record):
     """Draws rows in one palette and character set.
 
     `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from gscli.base.records import Record
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.window import Window
 
@@ -16,7 +17,7 @@ MOST_PADDING = 1.7
 """Columns are as wide as the widest while that makes a row no more than so many times wider."""
 
 
-class Measures(NamedTuple):
+class Measures(Record):
     """Per candidate column: width of letters and number, width of the sign behind."""
 
     widths: list[int]

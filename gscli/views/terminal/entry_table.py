@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 from gscli.base.arrays import Array
+from gscli.base.records import cached_property
 from gscli.layout.boxes import Box, box_size
 from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import line_width
@@ -24,13 +23,11 @@ MOST_VALUES = 8
 _PREFIXES = {"add": "+", "sub": "-", "div": "/", "pow": "^"}
 
 
-@dataclass(frozen=True)
 class Column:
     """A column of texts, one per entry. `chips`: they bear the colour of their entry."""
 
-    head: str
-    texts: tuple[str, ...]
-    chips: bool = True
+    def __init__(self, head: str, texts: tuple[str, ...], chips: bool = True) -> None:
+        self.head, self.texts, self.chips = head, texts, chips
 
     @cached_property
     def width(self) -> int:
@@ -38,13 +35,11 @@ class Column:
         return max(map(cells, (self.head, *self.texts)))
 
 
-@dataclass(frozen=True)
 class Group:
     """Neighbouring columns under one title; the widest of two groups may be left out first."""
 
-    title: str
-    facts: str
-    columns: tuple[Column, ...]
+    def __init__(self, title: str, facts: str, columns: tuple[Column, ...]) -> None:
+        self.title, self.facts, self.columns = title, facts, columns
 
     @cached_property
     def width(self) -> int:

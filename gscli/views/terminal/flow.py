@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.views.lines import line_width
 from gscli.views.style import PLAIN, Line
 
 
-class Block(NamedTuple):
+class Block(Record):
     """Lines and the width of the widest."""
 
     lines: tuple[Line, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.traces.trace import Trace
 from gscli.views.lines import line_width
@@ -35,7 +35,7 @@ ALIKE = 3
 LENS_GAP = 4
 
 
-class Group(NamedTuple):
+class Group(Record):
     """Drawn tensors, the format of their numbers, and per tensor the marks not to be seen.
 
     `columns`: how many are shown, of all tensors together. `wrong`: shown cells that differ from

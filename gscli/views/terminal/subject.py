@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.layout.boxes import Box, box_size, reshaped
 from gscli.traces.trace import Entry, How, Role, Trace, TracedTensor
 
 
-class Mark(NamedTuple):
+class Mark(Record):
     """The cells of one tensor that one entry touches. `alarm`: it was skipped, or they are."""
 
     number: int
@@ -20,14 +20,14 @@ class Mark(NamedTuple):
     alarm: bool = False
 
 
-class Patch(NamedTuple):
+class Patch(Record):
     """Values that stand in a box instead of the array's own (a step not yet reached)."""
 
     box: Box
     values: Array
 
 
-class Expected(NamedTuple):
+class Expected(Record):
     """What cells should hold: where they do not they are drawn as `is ≠ expected`.
 
     `apart` says of values and expected values of one shape which differ; `boxes` are differing
@@ -39,14 +39,14 @@ class Expected(NamedTuple):
     boxes: tuple[Box, ...] = ()
 
 
-class Before(NamedTuple):
+class Before(Record):
     """What the marked cells held before: marked cells are drawn as `was → is`."""
 
     array: Array
     patches: tuple[Patch, ...] = ()
 
 
-class Subject(NamedTuple):
+class Subject(Record):
     """One tensor with its marks.
 
     `signs`: what became of the number in a cell of indices. `last_wins`: of several writers the

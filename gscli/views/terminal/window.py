@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
 from math import prod
-from typing import NamedTuple
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
 
@@ -25,7 +25,7 @@ _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
 
 
-class Limits(NamedTuple):
+class Limits(Record):
     """How much may be shown.
 
     `lines`: tables below each other that the columns of one row may take. `full`: everything.
@@ -41,7 +41,7 @@ class Limits(NamedTuple):
     fill: bool = False
 
 
-class Window(NamedTuple):
+class Window(Record):
     """The planes, rows and candidate columns to show, the columns by falling importance too."""
 
     allowed: tuple[range, ...]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box, box_size
@@ -18,7 +18,7 @@ COUNTED_ENTRIES = 10_000
 COUNTED_CELLS = 1 << 20
 
 
-class Counts(NamedTuple):
+class Counts(Record):
     """Over the first `entries` entries; `changed` is None where too many cells were touched.
 
     `lost`: updates of windows partly outside that were dropped; `skipped` entries do not count.

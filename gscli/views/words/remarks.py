@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.layout.boxes import Box
 from gscli.plan.policy import legal_range
@@ -18,7 +18,7 @@ LISTED = 4
 _MOST_TERMS = 6
 
 
-class Remark(NamedTuple):
+class Remark(Record):
     """The entries that it is about, and what is said; no entries: it counts what is left out."""
 
     entries: tuple[Entry, ...]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.kernel.reductions import REDUCTIONS, divided
 from gscli.layout.axes import Negative, Shape
@@ -20,7 +19,7 @@ SHORT_SLICE = 8
 """Cells of a slice whose values stand behind it."""
 
 
-class Statement(NamedTuple):
+class Statement(Record):
     """`indices[0]` `(-1, 0)` `↺` `→ output[3,0]` `1.0 + 40.0 = 41.0` `(again: a)`."""
 
     number: int
