@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from inspect import getdoc
 
@@ -13,14 +13,9 @@ from gscli.cli.groups import TITLES
 from gscli.cli.operators import attribute_flags, attribute_help, attribute_metavar, input_words
 from gscli.cli.options import SHARED, Shared
 from gscli.cli.root import SUMMARY, TOOLS
-from gscli.cli.topics import COLORS, EXIT_CODES, INPUTS, JSON, environment, texts
+from gscli.cli.topics import EXIT_CODES, topic
 from gscli.frameworks import NAMES, framework
 from gscli.frameworks.operator import Operator
-
-
-def topics() -> dict[str, tuple[str, Callable[[], str]]]:
-    """Topic -> its one-line summary and its text, the manual page among them."""
-    return {**texts(), "man": ("the manual page: gscli help man | man -l -", manual_page)}
 
 
 def manual_page() -> str:
@@ -36,7 +31,7 @@ def _manual_lines() -> Iterator[str]:
                  "TOOL ARGUMENT... [OPTIONS]"):  # fmt: skip
         yield from (".B gscli", _roff(line), ".br")
     yield ".SH INPUTS"
-    yield from _verbatim(INPUTS)
+    yield from _verbatim(topic("inputs"))
     for name in NAMES:
         yield f".SH {TITLES[name].upper()} OPERATORS"
         doc = getdoc(import_module(f"gscli.frameworks.{name}"))
@@ -50,11 +45,11 @@ def _manual_lines() -> Iterator[str]:
     for shared in SHARED.values():
         yield from (".TP", _bold(_flags(shared)), _roff(f"{shared_help(shared)}."))
     yield ".SH JSON"
-    yield from _verbatim(JSON)
+    yield from _verbatim(topic("json"))
     yield ".SH COLOUR"
-    yield from _verbatim(COLORS)
+    yield from _verbatim(topic("colors"))
     yield ".SH ENVIRONMENT"
-    yield from _verbatim(environment())
+    yield from _verbatim(topic("environment"))
     yield ".SH EXIT STATUS"
     for code, text in EXIT_CODES.items():
         yield from (".TP", f".B {int(code)}", _roff(text))

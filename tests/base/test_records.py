@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from gscli.base.records import Record
+from gscli.base.records import Record, cached_property
 
 
 class Plain(NamedTuple):
@@ -78,3 +78,13 @@ def test_a_class_below_a_record_holds_more() -> None:
     below.more = 2
     assert (below, below.more, below._replace(x=3).x) == (Light(1), 2, 3)
     assert type(below._replace(x=3)) is Below
+
+
+def test_a_cached_property_of_the_class_is_itself() -> None:
+    class Box:
+        @cached_property
+        def size(self) -> int:
+            return 3
+
+    assert isinstance(Box.size, cached_property)
+    assert Box().size == 3

@@ -16,9 +16,10 @@ from shell import gscli, on_terminal, program
 
 import gscli as package
 from gscli.base.errors import ExitCode
-from gscli.cli.manual import topics
 from gscli.cli.options import SHARED
 from gscli.cli.root import TOOLS
+from gscli.cli.topics import TOPICS
+from gscli.cli.topics import topic as told
 from gscli.frameworks import NAMES, framework
 from gscli.lab.probes import example
 
@@ -79,7 +80,7 @@ def test_nothing_said_is_help_and_status_2() -> None:
 # Topics
 
 
-@pytest.mark.parametrize("topic", [topic for topic in topics() if topic != "man"])
+@pytest.mark.parametrize("topic", [name for name in TOPICS if name != "man"])
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_topics_fit_the_screen(topic: str, width: int) -> None:
     text = screen("--width", str(width), "help", topic)
@@ -87,7 +88,7 @@ def test_topics_fit_the_screen(topic: str, width: int) -> None:
     lines = [line for line in text.splitlines() if not line.startswith(("  gscli ", "'{"))]
     assert max(map(len, lines)) <= width
     assert text.endswith("\n")
-    assert text.split() == topics()[topic][1]().split()
+    assert text.split() == told(topic).split()
     assert topic in screen("help")
 
 
@@ -99,7 +100,7 @@ def test_exit_codes_are_those_of_the_errors() -> None:
 
 def test_the_keys_of_documents_are_all_described() -> None:
     document = json.loads(screen("scatter-nd", "[1,2]", "[[0],[-1]]", "[8,9]", "--json"))
-    text = topics()["json"][1]()
+    text = told("json")
     of_run, of_entry = text.split("An entry has")
     keys = re.compile(r"(?m)^  (\S+(?:, \S+)*)  ")
 

@@ -9,13 +9,12 @@ import typer
 
 from gscli.base.errors import UsageError
 from gscli.cli.building import close_names, tool
-from gscli.cli.manual import topics
+from gscli.cli.completion import one_of
+from gscli.cli.manual import manual_page
 from gscli.cli.options import Settings
 from gscli.cli.prose import refilled
 from gscli.cli.terminal import screen
-
-VERBATIM = ("man",)
-"""Topics that another program reads."""
+from gscli.cli.topics import TOPICS, topic
 
 
 def build() -> Any:
@@ -23,15 +22,11 @@ def build() -> Any:
     return tool(show_help, "help", "width")
 
 
-def _topics(incomplete: str) -> list[str]:
-    return [topic for topic in topics() if topic.startswith(incomplete)]
-
-
 def show_help(
     words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TOPIC | COMMAND...]", help="what to tell about", autocompletion=_topics
+            metavar="[TOPIC | COMMAND...]", help="what to tell about", autocompletion=one_of(TOPICS)
         ),
     ] = None,
     *,
@@ -41,13 +36,12 @@ def show_help(
 
     Without words: the list of topics. `gscli help man` prints the manual page.
     """
-    found, width = topics(), screen(sys.stdout, width=settings.width).width
+    width = screen(sys.stdout, width=settings.width).width
     if not words:
-        names = max(map(len, found)) + 2
-        sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, (text, _) in found.items())
-    elif len(words) == 1 and words[0] in found:
-        text = found[words[0]][1]()
-        sys.stdout.write(text if words[0] in VERBATIM else refilled(text, width))
+        names = max(map(len, TOPICS)) + 2
+        sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, text in TOPICS.items())
+    elif len(words) == 1 and words[0] in TOPICS:
+        sys.stdout.write(manual_page() if words == ["man"] else refilled(topic(words[0]), width))
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0
@@ -63,7 +57,7 @@ def _command_help(words: list[str]) -> str:
         names = command.list_commands(context) if hasattr(command, "list_commands") else []
         below = command.get_command(context, word) if names else None
         if below is None:
-            known = names if number else [*topics(), *names]
+            known = names if number else [*TOPICS, *names]
             near = " or ".join(close_names(word, known))
             raise UsageError(
                 f"no help on {' '.join(words)!r}"[:200],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gscli.base.arrays import Array, dtype_name, is_left
-from gscli.base.errors import GscliError, UsageError
+from gscli.base.errors import GscliError, Notice, StrictFinding, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
 from gscli.cli.options import Settings

@@ -12,7 +12,7 @@ from conftest import arguments
 from recording import ROOT
 from recording.lines import FILE, sampled
 
-from gscli.cli.code_topic import CHECKED
+from gscli.cli.topics import CHECKED
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.code.code import written

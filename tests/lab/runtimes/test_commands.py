@@ -18,8 +18,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gscli.cli.findings import FINDINGS, Finding
 from gscli.cli.guard import guarded
+from gscli.cli.topics import Finding, findings
 from gscli.frameworks import find
 from gscli.lab.cases import judge, parse_case
 from gscli.lab.runtimes.catalogue import NAMES
@@ -289,7 +289,7 @@ def test_a_runtime_without_the_operation_is_told() -> None:
     assert "no operator" in err or "no rule set" in err
 
 
-@pytest.mark.parametrize("finding", FINDINGS, ids=lambda one: one.command[:60])
+@pytest.mark.parametrize("finding", findings(), ids=lambda one: one.command[:60])
 def test_a_finding_is_a_command_whose_rules_are_as_told(
     finding: Finding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,11 +318,11 @@ def test_a_finding_is_a_command_whose_rules_are_as_told(
 def test_the_commands_of_findings_can_be_copied() -> None:
     shown = gscli("help", "findings")[1].replace("\\\n", " ")
     told = [shlex.split(line) for line in shown.splitlines() if line.startswith("  gscli ")]
-    assert told == [shlex.split(one.command) for one in FINDINGS]
+    assert told == [shlex.split(one.command) for one in findings()]
 
 
 def test_the_topics_tell_what_the_commands_are() -> None:
     code, out, _ = gscli("help", "runtimes")
     assert code == 0
     assert "gscli fuzz" in out
-    assert all(one.runtime in gscli("help", "findings")[1] for one in FINDINGS[:3])
+    assert all(one.runtime in gscli("help", "findings")[1] for one in findings()[:3])

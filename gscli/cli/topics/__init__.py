@@ -1,0 +1,152 @@
+"""The topics of `gscli help`: texts beside this module, and lists made from declarations. Light."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from gscli.base.errors import ExitCode
+from gscli.base.records import Record
+from gscli.cli.building import shared_help
+from gscli.cli.options import SHARED
+from gscli.frameworks import ALIASES, NAMES, framework
+
+TOPICS = {
+    "exit-codes": "what the exit status means",
+    "inputs": "files, pipes, inline arrays, generators",
+    "zarr": "stores of chunks, Dask, Icechunk",
+    "signs": "letters, signs and colours of the pictures",
+    "colors": "colour, palettes, width, plain text",
+    "frameworks": "whose operators there are, and under which names",
+    "json": "documents in and out, errors as data",
+    "porting": "a wrong answer: where, and whose rule would give it",
+    "code": "the same call in other frameworks, exact or not",
+    "differences": "what surprises who comes from another framework",
+    "runtimes": "asking installed runtimes, and how to write an adapter",
+    "findings": "what released runtimes answered, and how to see it",
+    "environment": "variables that set defaults",
+    "completion": "words and files completed by the shell",
+    "man": "the manual page: gscli help man | man -l -",
+}
+"""Every topic and its one-line summary, in the order of the list."""
+
+EXIT_CODES: dict[ExitCode, str] = {
+    ExitCode.DONE: "done, warnings allowed",
+    ExitCode.NO: "the answer is no: compare differs, verify or run fails, check or --strict finds",
+    ExitCode.USAGE: "the command itself is wrong",
+    ExitCode.REFUSED: "the operator refuses the inputs: index, shape, element type, content",
+    ExitCode.UNREADABLE: "an input cannot be read",
+    ExitCode.BUG: "a bug in gscli",
+    ExitCode.UNWRITABLE: "the output cannot be written; the old one is unharmed",
+    ExitCode.INTERRUPTED: "interrupted by Ctrl-C",
+    ExitCode.CLOSED: "the reader of a pipe went away",
+}
+
+CHECKED = {
+    "numpy": ("NumPy", "2.4.6"),
+    "torch": ("PyTorch", "2.13.0"),
+    "jax": ("JAX", "0.10.2"),
+    "tensorflow": ("TensorFlow", "2.21.0"),
+    "onnx": ("onnxruntime", "1.31.1"),
+    "openvino": ("OpenVINO", "2026.4.1"),
+    "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
+    "mxnet": ("MXNet", "1.9.1"),
+}
+"""The releases that recorded cases of every operator were run in: tests/vectors/code.json."""
+
+SEEN_ON = "22 November 2026"
+"""The day on which the findings were seen."""
+
+LONGEST_LINE = 70
+"""Columns of a finding's command before it is continued."""
+
+
+class Finding(Record):
+    """What a released runtime answers where the rules say something else, and how to see it."""
+
+    runtime: str
+    command: str
+    rules: str
+    seen: str
+
+
+def topic(name: str) -> str:
+    """The text of a topic; the manual page is made elsewhere, of these among others.
+
+    >>> topic("exit-codes").splitlines()[0]
+    '  0  done, warnings allowed'
+    """
+    return _MADE[name]() if name in _MADE else _written(f"{name}.txt")
+
+
+def _written(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _exit_codes() -> str:
+    return "".join(f"{code:3d}  {text}\n" for code, text in EXIT_CODES.items())
+
+
+def _environment() -> str:
+    rows = [(shared.environment, shared) for shared in SHARED.values() if shared.variable]
+    lines = [f"{name:<18}{shared.flags[-1]}: {shared_help(shared)}\n" for name, shared in rows]
+    return "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.\n"
+
+
+def _frameworks() -> str:
+    """Each framework and its commands."""
+    aliases = {name: alias for alias, name in ALIASES.items()}
+    lines = []
+    for name in NAMES:
+        commands = [operator.command for operator in framework(name).operators.values()]
+        alias = f" (or {aliases[name]})" if name in aliases else ""
+        lines.append(f"{name}{alias}: {' '.join(commands)}\n")
+    return "\n".join(lines)
+
+
+def _code() -> str:
+    """The text, with the releases that lines were run in."""
+    from textwrap import fill
+
+    told = ", ".join(f"{title} {version}" for title, version in CHECKED.values())
+    ran = fill(f"Lines for recorded cases of every operator were run in {told}.", 100)
+    return f"{_written('code.txt')}{ran}\n"
+
+
+def findings() -> list[Finding]:
+    """Facts about releases, each seen by its own command."""
+    import tomllib
+
+    return [Finding(**one) for one in tomllib.loads(_written("findings.toml"))["finding"]]
+
+
+def _findings() -> str:
+    """The findings, a block each."""
+    head = (
+        "What released runtimes answered where the rules say something else. Each was seen on "
+        f"{SEEN_ON}\nby the command below it, on a CPU; later releases may differ. Put --python "
+        "PATH behind a command\nwhen the runtime is in another environment.\n"
+    )
+    blocks = [
+        f"\n{one.runtime}\n  {_broken(one.command)}\n  rules: {one.rules}\n  seen:  {one.seen}\n"
+        for one in findings()
+    ]
+    return head + "".join(blocks)
+
+
+def _broken(command: str) -> str:
+    """A command on lines that a terminal holds, as a shell reads them."""
+    lines = [""]
+    for word in map(shlex.quote, shlex.split(command)):
+        if lines[-1] and len(lines[-1]) + len(word) > LONGEST_LINE:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return " \\\n    ".join(lines)
+
+
+_MADE: dict[str, Callable[[], str]] = {
+    "exit-codes": _exit_codes, "frameworks": _frameworks, "environment": _environment,
+    "code": _code, "findings": _findings,
+}  # fmt: skip
+"""Topics that are made from declarations or from data."""
