@@ -39,6 +39,7 @@ MODULES = {
     ".npy": "npy",
     ".npz": "npz",
     ".json": "jsonarray",
+    ".jsonl": "jsonlines",
     ".csv": "delimited",
     ".tsv": "delimited",
     ".txt": "delimited",
@@ -57,7 +58,7 @@ TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
 STORES = {".zarr", ".zip", ".icechunk"}
 """Folders and archives of many files, which the library of their format reads."""
 
-MANY_MEMBERS = {".npz", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
+MANY_MEMBERS = {".npz", ".jsonl", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
 PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
 _TORCH = {".pt", ".pth", ".ckpt"}
 

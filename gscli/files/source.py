@@ -18,7 +18,7 @@ _WORDS = {
 }  # fmt: skip
 _STORES = (".zarr", ".icechunk")
 _SUFFIXES = (
-    ".npz", ".npy", ".json", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors", ".h5",
+    ".npz", ".npy", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors", ".h5",
     ".hdf5", ".zip", *_STORES,
 )  # fmt: skip
 

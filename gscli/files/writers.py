@@ -27,8 +27,10 @@ from gscli.files.readers import (
 from gscli.files.source import Source
 from gscli.files.system import writing
 
-WRITTEN = tuple(suffix for suffix in MODULES if suffix not in {".onnx", ".zip", ".icechunk"})
-"""Suffixes of the formats with a writer; a model is more than its tensors."""
+WRITTEN = tuple(
+    suffix for suffix in MODULES if suffix not in {".jsonl", ".onnx", ".zip", ".icechunk"}
+)
+"""Suffixes of the formats with a writer; a model and a case are more than their tensors."""
 
 DEFAULT_MEMBER = "output"
 NAME_LIMIT = 1000

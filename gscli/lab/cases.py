@@ -10,20 +10,20 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
-from gscli.base.errors import ContentRefused, GscliError, UsageError
+from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.text import safe, show_shape
-from gscli.files.content import TEXT_LIMIT, check_limit, open_content
+from gscli.files.content import open_content
 from gscli.files.files import dump_json, load_json
 from gscli.files.jsonarray import DOCUMENT_VALUES
+from gscli.files.jsonlines import lines
 from gscli.files.jsontext import check_memory
-from gscli.files.system import reading
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
@@ -35,6 +35,10 @@ FILE_LIMIT = 1 << 30
 
 OUTPUT_LIMIT = 16 * DOCUMENT_VALUES
 """Bytes of an answer: as many of the widest values as a line can hold."""
+
+
+LONGEST_COMMAND = 2000
+"""Characters of a command with everything in it that a person still reads and copies."""
 
 
 @dataclass(frozen=True)
@@ -86,20 +90,10 @@ def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[
 def lines_of(path: str) -> Iterator[bytes]:
     """The lines of a text file, or of standard input for `-`; LimitRefused for an endless one."""
     if path == "-":
-        yield from _bounded(sys.stdin.buffer, "standard input")
+        yield from lines(sys.stdin.buffer, "standard input")
         return
     with open_content(path, FILE_LIMIT) as content, content.file() as file:
-        yield from _bounded(file, content.name)
-
-
-def _bounded(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    while True:
-        with reading(name):
-            line = stream.readline(TEXT_LIMIT + 1)
-        if not line:
-            return
-        check_limit(len(line), TEXT_LIMIT, name, "a line")
-        yield line
+        yield from lines(file, content.name)
 
 
 def parse_case(line: bytes, where: str) -> Case:
@@ -155,16 +149,18 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, object]:
 
 
 def judge(case: Case) -> Verdict:
-    """Run one case and compare with the record. Raises nothing."""
+    """Run one case and compare with the record. Raises nothing.
+
+    A limit of gscli's own is no refusal by the rules: a case that meets one was not tried.
+    """
     try:
-        operator = find(case.operator)
-        answer = execute(operator, case.inputs, case.attrs, max_bytes=OUTPUT_LIMIT)[1]
-    except MemoryError:
-        return Verdict(case, "not enough memory for this case")
+        answer = execute(find(case.operator), case.inputs, case.attrs, max_bytes=OUTPUT_LIMIT)[1]
+    except (LimitRefused, MemoryError) as limit:
+        told = f"not tried: {str(limit) or 'not enough memory'}"[:300]
+        return Verdict(case, "" if case.expect == "open" else told)
     except GscliError as refusal:
-        if case.expect == "output":
-            return Verdict(case, f"refused, recorded an answer: {refusal}"[:300])
-        return Verdict(case)
+        told = f"refused, recorded an answer: {refusal}"[:300]
+        return Verdict(case, told if case.expect == "output" else "")
     if case.expect == "error":
         return Verdict(case, "answered, the framework refuses")
     if case.expect == "open" or case.output is None:
@@ -191,14 +187,29 @@ def difference(answer: Array, recorded: Array) -> str:
     return f"output{show_shape(place)} is {one}, recorded {other}"
 
 
-def reproduction(case: Case) -> str:
-    """The command that runs the case in a shell, everything inline; "" for an unknown operator."""
+def reproduction(case: Case, file: str = "") -> str:
+    """The command that runs the case in a shell; "" for an unknown operator.
+
+    Everything stands in it, unless that would be longer than a person reads: then the tensors are
+    named in the `.jsonl` file that the case is from, and the answer is held against the recorded
+    one. Of another file the command tries the case alone.
+    """
     try:
         operator = find(case.operator)
     except UsageError:
         return ""
-    words = operator.command_line.split()
-    words += _shell_words(case.inputs)
+    command = _command(operator, case, _shell_words(case.inputs))
+    if len(command) <= LONGEST_COMMAND or not file or file.lstrip().startswith("{"):
+        return command
+    if not file.lower().endswith(".jsonl"):
+        return shlex.join(["gscli", "verify", file, "--only", case.id])
+    words = [f"{file}::{case.id}/{name}" for name in case.inputs]
+    expected = ["--expect", f"{file}::{case.id}/output"] if case.expect == "output" else []
+    return _command(operator, case, [*words, *expected])
+
+
+def _command(operator: Operator, case: Case, inputs: Iterable[str]) -> str:
+    words = [*operator.command_line.split(), *inputs]
     for name, value in case.attrs.items():
         if name != "indices_per_axis":
             words += _option(operator, name, value)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.files import jsonlines
 from gscli.lab import cases
 from gscli.lab.cases import difference, judge, parse_case, read_cases, reproduction
 
@@ -79,6 +80,56 @@ def test_the_reproducing_command_gives_the_same_answer() -> None:
     assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
 
 
+def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = list(range(2000))
+    long = {
+        **CASE,
+        "inputs": {
+            "data": {"dtype": "float32", "shape": [2000], "data": values},
+            "indices": {"dtype": "int64", "shape": [2000], "data": values},
+        },
+        "output": {"dtype": "float32", "shape": [2000], "data": [9, *values[1:]]},
+    }
+    Path("long.jsonl").write_text(json.dumps(CASE) + "\n" + json.dumps(long | {"id": "a b"}))
+    (failure,) = json.loads(verify("long.jsonl", "--json").stdout)["failures"]
+    assert failure["command"] == (
+        "gscli gather 'long.jsonl::a b/data' 'long.jsonl::a b/indices' --expect "
+        "'long.jsonl::a b/output' --axis 0 --opset 13"
+    )
+    words = shlex.split(failure["command"])
+    done = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "1 of 2,000 cells differ" in done.stdout
+    text = Path("long.jsonl").read_text()
+    command = json.loads(verify("-", "--json", stdin=text).stdout)["failures"][0]["command"]
+    assert command == "gscli verify - --only 'a b'"
+    assert reproduction(changed(), "long.jsonl") == reproduction(changed())
+
+
+def test_a_limit_is_no_recorded_refusal() -> None:
+    inputs = {
+        "arr": {"dtype": "float32", "shape": [0, 2**40], "data": []},
+        "indices": {"dtype": "int64", "shape": [1, 1], "data": [0]},
+        "values": {"dtype": "float32", "shape": [], "data": [1]},
+    }
+    call = {"framework": "numpy", "op": "put_along_axis", "attrs": {"axis": 0}, "inputs": inputs}
+    bare = {"id": "x", **call}
+    case = {**bare, "output": inputs["values"]}
+    answers = {"output": case, "error": bare, "open": bare}
+    problems = {
+        expect: judge(parse_case(json.dumps({**one, "expect": expect}).encode(), "here")).problem
+        for expect, one in answers.items()
+    }
+    assert problems["output"] == problems["error"]
+    assert problems["error"].startswith("not tried: there are more entries than values")
+    assert problems["open"] == ""
+
+
 def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
     path = Path(__file__).parents[1] / "vectors" / "jax.jsonl"
     case = next(case for case in read_cases(str(path)) if case.operator == "stablehlo.scatter")
@@ -107,7 +158,7 @@ def test_lines_that_are_no_cases() -> None:
 @pytest.mark.parametrize("path", ["-", "cases.jsonl"])
 def test_a_line_without_an_end(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(cases, "TEXT_LIMIT", 1000)
+    monkeypatch.setattr(jsonlines, "TEXT_LIMIT", 1000)
     Path("cases.jsonl").write_bytes(b"a\n" + bytes(2000))
     with Path("cases.jsonl").open() as stream:
         monkeypatch.setattr("sys.stdin", stream)

@@ -28,6 +28,9 @@ def batch(
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="only what was refused or differs")
     ] = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="be a runtime: answer the requests of --on")
+    ] = False,
 ) -> int:
     """Run one job per line in one process and write one result per line.
 
@@ -41,10 +44,15 @@ def batch(
     give it. A refused line does not stop the rest; exit status 1 when there was one, or when an
     output is not as expected.
 
+    --serve answers the requests that --on R puts to a runtime, by the rules: a peer to try one's
+    own program against. gscli help runtimes describes both sides.
+
     \b
     Example:
       echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
     """
+    if serve:
+        return _serve(file)
     from gscli.lab.cases import lines_of
     from gscli.lab.jobs import answer
     from gscli.views.progress_bar import Progress
@@ -63,3 +71,15 @@ def batch(
                 sys.stdout.flush()  # whoever writes the jobs may wait for each answer
             progress.advance()
     return int(failed)
+
+
+def _serve(file: str) -> int:
+    from gscli.lab.cases import lines_of
+    from gscli.lab.runtimes.serving import serve
+
+    def say(message: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+    serve(lines_of(file), say)
+    return 0

@@ -30,17 +30,13 @@ def runtimes(
     adapter: Annotated[
         str | None, typer.Option(help="print the adapter of a runtime, one file", metavar="NAME")
     ] = None,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="be a runtime: answer requests by the rules")
-    ] = False,
     *,
     settings: Settings,
 ) -> int:
     """Which runtimes can be asked, and what an interpreter has of them.
 
     --adapter prints a file that imports nothing of gscli, to be copied into a project and started
-    by --on 'python adapter.py'. --serve answers the protocol on standard input and output, as a
-    peer to try one's own program against. `gscli help runtimes` describes the protocol.
+    by --on 'python adapter.py'. `gscli help runtimes` describes the protocol.
 
     \b
     Examples:
@@ -48,10 +44,8 @@ def runtimes(
       gscli runtimes jax:jit
       gscli runtimes --adapter onnxruntime > adapter.py
     """
-    if sum((runtime is not None, adapter is not None, serve)) > 1:
-        raise UsageError("one thing at a time", valid="R, --adapter NAME or --serve")
-    if serve:
-        return _serve()
+    if runtime is not None and adapter is not None:
+        raise UsageError("one thing at a time", valid="R or --adapter NAME")
     if adapter is not None:
         from gscli.lab.runtimes.catalogue import adapter_text
 
@@ -62,18 +56,6 @@ def runtimes(
     from gscli.lab.runtimes.catalogue import installed
 
     _list(installed(python), settings)
-    return 0
-
-
-def _serve() -> int:
-    from gscli.lab.cases import lines_of
-    from gscli.lab.runtimes.serving import serve
-
-    def say(message: dict[str, Any]) -> None:
-        sys.stdout.write(json.dumps(message) + "\n")
-        sys.stdout.flush()
-
-    serve(lines_of("-"), say)
     return 0
 
 

@@ -50,11 +50,13 @@ def verify(
     names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (nothing is
     promised). More of T: gscli help runtimes.
 
-    A failure prints its id, the difference and the command that reproduces it; then `N passed,
-    M failed`. Exit status 1 when any fails; lines that are no cases are counted as refused, and the
-    first of them is told at the end. - reads cases from standard input. With --json:
-    {"passed", "failed", "failures"}, each failure with its id, problem and command. --on puts the
-    cases to a runtime in place of gscli; what it does not support is skipped and counted.
+    A failure prints its id, the difference and the command that reproduces it (of a long case the
+    tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's
+    own fails as not tried: it is no refusal by the rules. Exit status 1 when any fails; lines that
+    are no cases are counted as refused, and the first of them is told at the end. - reads cases
+    from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
+    problem and command. --on puts the cases to a runtime in place of gscli; what it does not
+    support is skipped and counted.
     """
     report = None if quiet or settings.json is not None else sys.stdout.write
     tally = _tally(files, only, (on, python, patience), report)
@@ -89,14 +91,12 @@ def _tally(
     report: Callable[[str], object] | None,
 ) -> _Tally:
     """Run the cases whose id contains `only`, and report each failure as it comes."""
-    from gscli.lab.cases import read_cases, reproduction
+    from gscli.lab.cases import reproduction
     from gscli.views.progress_bar import Progress
 
     tally = _Tally()
     with _judge(*runtime) as judge, Progress("cases", None) as progress:
-        for case in (
-            case for path in files for case in read_cases(path, tally.refusals) if only in case.id
-        ):
+        for path, case in _chosen(files, only, tally.refusals):
             verdict = judge(case)
             progress.advance()
             if verdict is None:
@@ -104,11 +104,23 @@ def _tally(
             elif verdict.passed:
                 tally.passed += 1
             else:
-                failure = {"problem": verdict.problem, "command": reproduction(case)}
+                failure = {"problem": verdict.problem, "command": reproduction(case, path)}
                 tally.failures.append({"id": case.id, **failure})
                 if report is not None:
                     report("FAILED {id}: {problem}\n  {command}\n".format(**tally.failures[-1]))
     return tally
+
+
+def _chosen(
+    files: Sequence[str], only: str, refusals: list[GscliError]
+) -> Iterator[tuple[str, Case]]:
+    """The cases whose id contains `only`, each with its file."""
+    from gscli.lab.cases import read_cases
+
+    for path in files:
+        for case in read_cases(path, refusals):
+            if only in case.id:
+                yield path, case
 
 
 @contextmanager

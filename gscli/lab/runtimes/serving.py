@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import gscli
-from gscli.base.errors import GscliError
+from gscli.base.errors import GscliError, LimitRefused
 from gscli.files.jsonarray import dump_json, load_json
 from gscli.files.jsontext import parse_json
 from gscli.frameworks import find, operators
@@ -51,6 +51,8 @@ def answered(line: bytes) -> dict[str, Any]:
         attrs |= {"device": asked["device"]} if asked.get("device", "cpu") != "cpu" else {}
         operator = find(operator_name(str(asked["framework"]), str(asked["op"])))
         return {"id": number, "output": dump_json(execute(operator, inputs, attrs)[1])}
+    except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
+        return {"id": number, "unsupported": str(limit) or "not enough memory"}
     except GscliError as error:
         return {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import dtype_name
-from gscli.base.errors import GscliError
+from gscli.base.errors import GscliError, LimitRefused
 from gscli.lab.cases import difference
 from gscli.lab.runtimes.protocol import Answer, Array
 from gscli.lab.runtimes.trials import Result, Trial
@@ -55,7 +55,8 @@ def verdict(trial: Trial, answer: Answer) -> Verdict | None:
         return Verdict(answer.how, _outline(answer.text) if answer.how == "crash" else "")
     expected = trial.expected
     if isinstance(expected, GscliError):
-        if answer.how == "error" or trial.unchecked:
+        not_asked = isinstance(expected, LimitRefused)  # a limit is gscli's own, no rule
+        if answer.how == "error" or trial.unchecked or not_asked:
             return None
         return Verdict("answers", expected.problem)
     if answer.how == "error":

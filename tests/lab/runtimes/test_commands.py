@@ -223,7 +223,7 @@ def test_an_adapter_is_printed() -> None:
 
 
 def test_gscli_agrees_with_itself_as_a_peer() -> None:
-    peer = f"{sys.executable} -m gscli runtimes --serve"
+    peer = f"{sys.executable} -m gscli batch --serve"
     code, out, err = gscli("fuzz", "openvino", "--on", peer, "--cases", "60", "--strict", "-q")
     assert (code, err) == (0, "")
     assert "60 cases" in out
@@ -242,7 +242,7 @@ def test_gscli_agrees_with_itself_as_a_peer() -> None:
         (("fuzz", "--on", "numpy", "-o", "/nowhere/found.jsonl"), 73),
         (("fuzz", "--on", "numpy", "--junit", "/nowhere/report.xml"), 73),
         (("runtimes", "--adapter", "nunpy"), 2),
-        (("runtimes", "numpy", "--serve"), 2),
+        (("runtimes", "numpy", "--adapter", "numpy"), 2),
         (("runtimes", "--python", "/nowhere/python"), 66),
         (("cases", "no-such-op"), 2),
         (("cases", "onnx.gather", "--cases", "1", "-o", "/nowhere/at/all.jsonl"), 73),
