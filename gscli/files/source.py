@@ -18,8 +18,8 @@ _WORDS = {
 }  # fmt: skip
 _STORES = (".zarr", ".icechunk")
 _SUFFIXES = (
-    ".npz", ".npy", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors", ".h5",
-    ".hdf5", ".zip", *_STORES,
+    ".npz", ".npy", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors",
+    ".h5", ".hdf5", ".zip", *_STORES,
 )  # fmt: skip
 
 

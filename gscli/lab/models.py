@@ -1,8 +1,10 @@
 """Nodes of an ONNX model: which of them gscli has, how they are addressed, where their inputs are.
 
 A node is addressed by its name, by the name of an output, or as `Gather#1`: the second Gather of
-the graph. Its inputs are initializers and constants of the model, inputs of the model (which a
-folder `test_data_set_0` beside it may hold), or results of other nodes, which must be given.
+the graph. Inside the branch of an If or the body of a Loop it stands behind the node and the
+attribute that hold it: `y/then_branch/Gather#1`. Its inputs are initializers and constants of the
+model, inputs of the model (which a folder `test_data_set_0` beside it may hold), or results of
+other nodes, which must be given.
 """
 
 from __future__ import annotations
@@ -15,54 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gscli.base.errors import ContentRefused, InputRefused, UsageError
-from gscli.base.records import Record
+from gscli.base.errors import InputRefused, UsageError
 from gscli.base.text import counted, safe
 from gscli.files.content import open_content
 from gscli.files.extras import extra
+from gscli.files.model import Graph, name_of
 from gscli.files.tensorproto import TYPES, parsed
 from gscli.frameworks import framework
-from gscli.frameworks.operator import Operator
-from gscli.lab.cases import operator_name
-
-OWN_DOMAINS = ("", "ai.onnx")
-"""Names of the domain whose operators the ONNX standard defines."""
-
-
-class NotOurs(ContentRefused):
-    """A sound model or node that gscli has no operator for."""
-
-
-class ModelNode(Record):
-    """One node: how it is addressed, and the message that holds it."""
-
-    address: str
-    message: Any
-
-    @property
-    def op_type(self) -> str:
-        """Name of the operator in the standard."""
-        return str(self.message.op_type)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of the tensors it takes; empty for one that is left out."""
-        return tuple(map(_text, self.message.input))
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        """Names of the tensors it makes."""
-        return tuple(map(_text, self.message.output))
-
-    @property
-    def operator(self) -> Operator:
-        """Its operator here; NotOurs where there is none."""
-        return operator_of(self.op_type, self.message.domain)
-
-    @property
-    def attributes(self) -> dict[str, object]:
-        """Its attributes as the operator takes them; ContentRefused for what no operator has."""
-        return attributes_of(self.message)
+from gscli.lab.model_nodes import OWN_DOMAINS, ModelNode, NotOurs, is_ours, nodes_of
 
 
 class Model:
@@ -85,60 +47,68 @@ class Model:
         return max(found, default=1)
 
     @cached_property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The model's own graph, and all inside its nodes."""
+        return tuple(Graph(self.graph).walk())
+
+    @cached_property
     def nodes(self) -> tuple[ModelNode, ...]:
-        """All nodes of the graph, each with an address of its own."""
-        names = Counter(node.name for node in self.graph.node)
-        seen = Counter[str]()
-        found = []
-        for node in self.graph.node:
-            numbered = f"{node.op_type}#{seen[node.op_type]}"
-            seen[node.op_type] += 1
-            output = _text(node.output[0]) if node.output else ""
-            own = node.name if names[node.name] == 1 else ""
-            found.append(ModelNode(own or output or numbered, node))
-        return tuple(found)
+        """All nodes of the graphs, each with an address of its own."""
+        return tuple(node for graph in self.graphs for node in nodes_of(graph))
 
     @cached_property
     def family(self) -> tuple[ModelNode, ...]:
         """The nodes that gscli has an operator for."""
-        return tuple(node for node in self.nodes if _is_ours(node.message))
+        return tuple(node for node in self.nodes if is_ours(node.message))
 
     @cached_property
-    def constants(self) -> dict[str, Any]:
-        """Tensors whose values the model holds, by name."""
-        held = {_text(one.name): one for one in self.graph.initializer}
-        for node in self.graph.node:
-            if node.op_type == "Constant" and len(node.output) == 1:
-                values = (one.t for one in node.attribute if one.name == "value")
-                held |= {_text(node.output[0]): tensor for tensor in values}
-        return held
+    def _constants(self) -> dict[Graph, dict[str, Any]]:
+        return {graph: dict(graph.tensors()) for graph in self.graphs}
+
+    @cached_property
+    def _made(self) -> dict[Graph, dict[str, ModelNode]]:
+        """By graph and tensor the node that computes it."""
+        made: dict[Graph, dict[str, ModelNode]] = {graph: {} for graph in self.graphs}
+        for node in self.nodes:
+            made[node.graph] |= dict.fromkeys(node.outputs, node)
+        return made
+
+    def find(self, graph: Graph, tensor: str) -> tuple[Graph, Any | None]:
+        """Whose tensor a node of a graph takes, that graph's or one's around it, and its values
+        where they are held there.
+        """
+        held = self._constants[graph].get(tensor)
+        known = held is not None or tensor in self._made[graph] or tensor in _fed(graph)
+        if known or graph.outer is None:
+            return graph, held
+        return self.find(graph.outer, tensor)
+
+    def holds(self, graph: Graph, tensor: str) -> bool:
+        """Whether the values of a tensor that a graph sees are in the model."""
+        return self.find(graph, tensor)[1] is not None
 
     @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs that the model is fed with, in order."""
-        return tuple(
-            name for one in self.graph.input if (name := _text(one.name)) not in self.constants
-        )
+        held = self._constants[self.graphs[0]]
+        return tuple(name for name in _fed(self.graphs[0]) if name not in held)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
         """Names of the model's outputs, in order."""
-        return tuple(_text(one.name) for one in self.graph.output)
+        return tuple(name_of(one.name) for one in self.graph.output)
 
     def node(self, address: str) -> ModelNode:
         """The node that a name, an output or `Gather#1` addresses; UsageError for none."""
-        counts = Counter[str]()
-        for node in self.nodes:
-            numbered = f"{node.op_type}#{counts[node.op_type]}"
-            counts[node.op_type] += 1
-            if address in (node.address, numbered, *node.outputs):
+        called = [node for node in self.nodes if address in node.names]
+        for node in called:
+            if len(called) == 1 or address == node.address:
                 return node
-        called = [node.address for node in self.nodes if node.message.name == address]
         if called:
             raise UsageError(
                 f"{len(called)} nodes are called {safe(address, 60)!r}",
                 where=self.where,
-                valid=_some([safe(one, 60) for one in called]),
+                valid=_some([safe(node.address, 60) for node in called]),
             )
         known = [name for node in self.nodes for name in (node.address, *node.outputs)]
         near = [safe(one, 60) for one in get_close_matches(address, known, 3)]
@@ -183,15 +153,15 @@ class Model:
             details=(_some(listed),) if listed else (),
         )
 
-    def described(self, tensor: str) -> str:
-        """Element type and shape of a tensor where the model tells them.
+    def described(self, graph: Graph, tensor: str) -> str:
+        """Element type and shape of a tensor that a graph sees, where the model tells them.
 
         Sizes that it leaves open stand as it calls them, unknown ones as `?`.
         """
-        held = self.constants.get(tensor)
+        owner, held = self.find(graph, tensor)
         if held is not None:
             return f"{_type_name(held.data_type)} [{','.join(map(str, held.dims))}]"
-        value = self._values.get(tensor)
+        value = self._values.get(owner.prefix, {}).get(tensor)
         if value is None or not value.type.HasField("tensor_type"):
             return "?"
         told = value.type.tensor_type
@@ -203,47 +173,37 @@ class Model:
         ]
         return f"{_type_name(told.elem_type)} [{','.join(sizes)}]"
 
-    def maker(self, tensor: str) -> ModelNode | None:
-        """The node that computes a tensor."""
-        return next((node for node in self.nodes if tensor in node.outputs), None)
+    def source(self, graph: Graph, tensor: str) -> str:
+        """In words, where a tensor comes from that the model does not hold."""
+        owner, _ = self.find(graph, tensor)
+        maker = self._made[owner].get(tensor)
+        if maker is not None:
+            return f"made by {safe(maker.address, 60)}"
+        return f"an input of {'the model' if owner.outer is None else safe(owner.prefix[:-1], 60)}"
 
     @cached_property
-    def _values(self) -> dict[str, Any]:
-        """What is told of tensors, by the model and by ONNX's own inference of shapes."""
-        graph = self.graph
-        told = [*graph.value_info, *graph.input, *graph.output]
+    def _values(self) -> dict[str, dict[str, Any]]:
+        """By prefix of a graph what is told of its tensors, by the model and by ONNX's own
+        inference of shapes.
+        """
+        told = [*self.graphs]
         with suppress(Exception):  # it refuses models in many ways, and is asked for help only
-            inferred = extra("onnx.shape_inference", "onnx").infer_shapes(self.message).graph
-            told = [*inferred.value_info, *inferred.output, *told]
-        shaped = [one for one in told if one.type.tensor_type.HasField("shape")]
-        return {_text(value.name): value for value in (*told, *shaped)}
+            inferred = extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
+            told = [*Graph(inferred.graph).walk(), *told]
+        values: dict[str, dict[str, Any]] = {}
+        for shaped in (False, True):  # the last one counts
+            for graph in told:
+                message = graph.message
+                values.setdefault(graph.prefix, {}).update(
+                    (name_of(value.name), value)
+                    for value in (*message.value_info, *message.input, *message.output)
+                    if value.type.tensor_type.HasField("shape") or not shaped
+                )
+        return values
 
 
-def operator_of(op_type: str, domain: str) -> Operator:
-    """The operator of a node; NotOurs where gscli has none."""
-    if domain not in OWN_DOMAINS:
-        raise NotOurs(f"{safe(op_type, 60)} is of the domain {safe(domain, 60)}")
-    found = framework("onnx").operators.get(operator_name("onnx", op_type).removeprefix("onnx."))
-    if found is None:
-        raise NotOurs(f"gscli has no operator {safe(op_type, 60)}")
-    return found
-
-
-def attributes_of(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message
-    """The attributes of a node by name; ContentRefused for one without a value, or twice there."""
-    helper = extra("onnx.helper", "onnx")
-    values: dict[str, object] = {}
-    for item in node.attribute:
-        if item.name in values:
-            raise ContentRefused(f"the attribute {safe(item.name, 60)} stands twice")
-        try:
-            values[item.name] = helper.get_attribute_value(item)
-        except ValueError:  # a reference into a function around the node, or a type yet to come
-            raise ContentRefused(f"the attribute {safe(item.name, 60)} has no value") from None
-    return {
-        name: value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        for name, value in values.items()
-    }
+def _fed(graph: Graph) -> tuple[str, ...]:
+    return tuple(name_of(one.name) for one in graph.message.input)
 
 
 def data_set_of(folder: Path) -> Path | None:
@@ -270,9 +230,8 @@ def lacking(model: Model, node: ModelNode, missing: Mapping[str, str]) -> UsageE
     """What to say where inputs of a node are not given: `missing` by the operator's own names."""
     details = []
     for name, tensor in missing.items():
-        maker = model.maker(tensor)
-        source = "an input of the model" if maker is None else f"made by {safe(maker.address, 60)}"
-        details.append(f"{name}: {safe(tensor, 60)} {model.described(tensor)}, {source}")
+        told = f"{safe(tensor, 60)} {model.described(node.graph, tensor)}"
+        details.append(f"{name}: {told}, {model.source(node.graph, tensor)}")
     words = " ".join(f"{name}=FILE" for name in missing)
     return UsageError(
         f"{safe(node.address, 60)} needs {' and '.join(missing)}",
@@ -280,19 +239,6 @@ def lacking(model: Model, node: ModelNode, missing: Mapping[str, str]) -> UsageE
         details=tuple(details),
         hint=f"save the tensors and add {words}, or a file that holds them by name",
     )
-
-
-def _is_ours(message: Any) -> bool:  # noqa: ANN401  a protobuf message
-    try:
-        operator_of(message.op_type, message.domain)
-    except NotOurs:
-        return False
-    return True
-
-
-def _text(name: str | bytes) -> str:
-    """A name; one that is not UTF-8 arrives as bytes."""
-    return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
 
 
 def _type_name(code: int) -> str:

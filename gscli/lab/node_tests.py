@@ -19,7 +19,8 @@ from gscli.files.system import reading
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference
-from gscli.lab.models import Model, NotOurs, attributes_of, data_set_of, number_of, operator_of
+from gscli.lab.model_nodes import NotOurs, attributes_of, operator_of
+from gscli.lab.models import Model, data_set_of, number_of
 
 MODEL = "model.onnx"
 MODEL_LIMIT = 64 << 20
@@ -154,7 +155,7 @@ def is_test(path: str) -> bool:
     except ContentRefused:
         return True
     tested = data_set_of(Path(path).parent) is not None
-    return len(model.nodes) == 1 and (tested or not model.family)
+    return len(model.graph.node) == 1 and (not model.family or (tested and len(model.nodes) == 1))
 
 
 def read_node(path: Path) -> Node:

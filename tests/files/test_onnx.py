@@ -140,3 +140,24 @@ def test_a_file_of_another_kind_is_not_a_model(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"\xff\xff\xff")
     with pytest.raises(ContentRefused, match="not an ONNX ModelProto"):
         load(str(tmp_path / "x.onnx"))
+
+
+def test_tensors_inside_a_branch_go_by_the_node_and_the_attribute(tmp_path: Path) -> None:
+    helper, path = onnx.helper, tmp_path / "nested.onnx"
+
+    def graph(number: int, *nodes: onnx.NodeProto) -> onnx.GraphProto:
+        held = numpy_helper.from_array(np.array([number]), "c")
+        return helper.make_graph(list(nodes), "g", [], [], [held])
+
+    branch = helper.make_node("If", ["x"], ["y"], then_branch=graph(1), else_branch=graph(2))
+    several = helper.make_node("Odd", ["x"], [], bodies=[graph(4)])
+    model = helper.make_model(graph(3, branch, several))
+    path.write_bytes(model.SerializeToString())
+    names = {"c": 3, "y/then_branch/c": 1, "y/else_branch/c": 2, "Odd#1/bodies.0/c": 4}
+    assert {one.name for one in members(str(path))} == {*names}
+    for name, number in names.items():
+        assert load(f"{path}::{name}").array.tolist() == [number]
+    model.graph.node[0].attribute[0].g.initializer.append(numpy_helper.from_array(np.ones(1), "c"))
+    path.write_bytes(model.SerializeToString())
+    with pytest.raises(ContentRefused, match="two tensors are called y/else_branch/c"):
+        members(str(path))

@@ -246,3 +246,98 @@ def test_show_lists_nodes_beside_tensors(capsys: pytest.CaptureFixture[str]) -> 
     assert guarded(["show", "bare.onnx"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("no tensors\nbare.onnx: opset 18, 1 of 2 nodes is gather or scatter\n")
+
+
+def branches() -> Any:
+    """An If whose branches use the same names, around a Loop in one of them."""
+    helper, values, kinds = onnx.helper, onnx.numpy_helper.from_array, onnx.TensorProto
+    info = helper.make_tensor_value_info
+
+    def branch(name: str, row: int, more: list[Any]) -> Any:
+        picked = helper.make_node("Gather", ["x", "row"], ["picked"], name="pick", axis=0)
+        row_of = values(np.array([row]), "row")
+        return helper.make_graph(
+            [picked, *more], name, [], [info("picked", kinds.FLOAT, [1, 3])], [row_of]
+        )
+
+    body = helper.make_graph(
+        [
+            helper.make_node("ScatterND", ["state", "at", "picked"], ["next"]),
+            helper.make_node("Identity", ["go"], ["on"]),
+        ],
+        "body",
+        [
+            info("turn", kinds.INT64, []),
+            info("go", kinds.BOOL, []),
+            info("state", kinds.FLOAT, [4, 3]),
+        ],
+        [info("on", kinds.BOOL, []), info("next", kinds.FLOAT, [4, 3])],
+        [values(np.array([[2]]), "at")],
+    )
+    loop = helper.make_node("Loop", ["", "", "x"], ["last"], name="turns", body=body)
+    both = {"then_branch": branch("t", 1, [loop]), "else_branch": branch("e", -1, [])}
+    graph = helper.make_graph(
+        [helper.make_node("If", ["flag"], ["y"], name="choice", **both)],
+        "g",
+        [info("x", kinds.FLOAT, [4, 3]), info("flag", kinds.BOOL, [])],
+        [info("y", kinds.FLOAT, [1, 3])],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+THEN = "y/then_branch/"
+
+
+@pytest.fixture
+def nested() -> None:
+    """The model of branches, beside recorded inputs of the whole."""
+    Path("nested/test_data_set_0").mkdir(parents=True)
+    Path("nested/model.onnx").write_bytes(branches().SerializeToString())
+    for number, array in enumerate((X, np.array(True))):
+        tensor = onnx.numpy_helper.from_array(array)
+        Path(f"nested/test_data_set_0/input_{number}.pb").write_bytes(tensor.SerializeToString())
+
+
+@pytest.mark.usefixtures("nested")
+def test_nodes_inside_branches_and_loops_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.checker.check_model(branches())
+    status, told, hint = ran(capsys, "nested")
+    first, *rows = told.splitlines()
+    assert status == 0
+    assert first.endswith("3 of 6 nodes are gather or scatter")
+    assert [row.split()[0] for row in rows] == [
+        "y/else_branch/pick", f"{THEN}pick", f"{THEN}last/body/next",
+    ]  # fmt: skip
+    assert "x float32 [4,3], row int64 [1] (constant) -> picked float32 [1,3]" in rows[1]
+    assert "state float32 [4,3], at int64 [1,1] (constant), picked float32 [1,3]" in rows[2]
+    assert "--node y/else_branch/pick" in hint
+    assert guarded(["show", "nested/model.onnx"]) == 0
+    assert f"{THEN}last/body/at  int64 [1,1]" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("nested")
+@pytest.mark.parametrize(
+    ("node", "row"),
+    [(f"{THEN}pick", 1), ("y/else_branch/Gather#0", 3), ("y/else_branch/picked", 3)],
+)
+def test_a_node_in_a_branch_takes_what_its_own_and_the_outer_graph_hold(
+    capsys: pytest.CaptureFixture[str], node: str, row: int
+) -> None:
+    for words in (("nested", "--node", node), (f"nested/model.onnx::{node}", "x.npy")):
+        status, told, _ = ran(capsys, *words, "--json")
+        assert (status, json.loads(told)["output"]["data"]) == (0, X[row].tolist())
+
+
+@pytest.mark.usefixtures("nested")
+def test_a_node_in_a_loop_says_whose_its_inputs_are(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("nested", "--node", "ScatterND#0")
+    status, _, refused = ran(capsys, *words)
+    assert status == 2
+    assert f"data: state float32 [4,3], an input of {THEN}last/body" in refused
+    assert f"updates: picked float32 [1,3], made by {THEN}pick" in refused
+    status, told, _ = ran(capsys, *words, "x.npy", "[[7.0,8,9]]", "--json")
+    assert (status, json.loads(told)["output"]["data"][6:9]) == (0, [7, 8, 9])
+    status, _, refused = ran(capsys, "nested", "--node", "pick")
+    assert status == 2
+    assert "2 nodes are called 'pick'" in refused
+    assert f"y/else_branch/pick, {THEN}pick" in refused

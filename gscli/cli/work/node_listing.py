@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gscli.base.text import counted, safe
-from gscli.lab.models import Model, ModelNode
+from gscli.lab.model_nodes import ModelNode
+from gscli.lab.models import Model
 
 
 def node_rows(model: Model) -> list[dict[str, Any]]:
@@ -48,10 +49,16 @@ def _row(model: Model, node: ModelNode) -> dict[str, Any]:
         "op": node.op_type,
         "attrs": {name: _plain(value) for name, value in node.attributes.items()},
         "inputs": [
-            {"name": name, "type": model.described(name), "constant": name in model.constants}
+            {
+                "name": name,
+                "type": model.described(node.graph, name),
+                "constant": model.holds(node.graph, name),
+            }
             for name in node.inputs
         ],
-        "outputs": [{"name": name, "type": model.described(name)} for name in node.outputs],
+        "outputs": [
+            {"name": name, "type": model.described(node.graph, name)} for name in node.outputs
+        ],
     }
 
 

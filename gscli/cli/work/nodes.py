@@ -18,7 +18,8 @@ from gscli.cli.terminal import tell
 from gscli.cli.work.node_listing import node_rows, node_table
 from gscli.cli.work.operators import run_operator
 from gscli.files import files
-from gscli.lab.models import Model, ModelNode, data_set_of, lacking, recorded
+from gscli.lab.model_nodes import ModelNode
+from gscli.lab.models import Model, data_set_of, lacking, recorded
 from gscli.lab.node_tests import DATA_SET, MODEL
 
 _TOGETHER = (".npz", ".safetensors", ".h5")
@@ -82,12 +83,13 @@ def run_node(place: Place, node: str | None, words: Sequence[str], settings: Set
     data_set = Path(data_sets[-1]) if data_sets else place.data_set
     data_set = data_set or data_set_of(Path(place.path).parent)
     others = [word for word in words if word not in data_sets]
-    found = _inputs(place, model, tensors, others, data_set, settings)
+    found = _inputs(place, model, chosen, tensors, others, data_set, settings)
     missing = {name: tensor for name, tensor in tensors.items() if name not in found}
     if missing:
         raise lacking(model, chosen, missing)
     if settings.expect is None and not others:
-        expected = recorded(data_set, "output", chosen.outputs[0], model.outputs)
+        known = () if chosen.graph.outer else model.outputs
+        expected = recorded(data_set, "output", chosen.outputs[0], known)
         settings = settings._replace(expect=expected)
     texts = _texts(chosen, model.opset)
     settings = settings._replace(extra=found)
@@ -116,6 +118,7 @@ def _texts(node: ModelNode, opset: int) -> dict[str, str]:
 def _inputs(
     place: Place,
     model: Model,
+    node: ModelNode,
     tensors: Mapping[str, str],
     words: Sequence[str],
     data_set: Path | None,
@@ -138,7 +141,7 @@ def _inputs(
     if len(unnamed) == 1 and _holds_many(unnamed[0]):
         found = _by_name(unnamed.pop(), tensors, settings) | found
     open_ones = [name for name in tensors if name not in found]
-    fed = [name for name in open_ones if tensors[name] not in model.constants]
+    fed = [name for name in open_ones if not model.holds(node.graph, tensors[name])]
     takers = open_ones if len(unnamed) == len(open_ones) else fed
     if len(unnamed) > len(takers):
         raise UsageError(
@@ -146,14 +149,21 @@ def _inputs(
             valid=" ".join(f"{name}=FILE" for name in tensors),
         )
     found |= dict(zip(takers, unnamed, strict=False))
-    for name, tensor in tensors.items():
-        if name in found:
-            continue
-        held = f"{place.path}::{tensor}" if tensor in model.constants else None
-        held = held or recorded(data_set, "input", tensor, model.inputs)
-        if held is not None:
-            found[name] = held
+    for name in (one for one in tensors if one not in found):
+        source = _known(place, model, node, tensors[name], data_set)
+        if source is not None:
+            found[name] = source
     return found
+
+
+def _known(
+    place: Place, model: Model, node: ModelNode, tensor: str, data_set: Path | None
+) -> str | None:
+    """The word for a tensor whose values the model's file or a data set holds."""
+    owner, held = model.find(node.graph, tensor)
+    if held is not None:
+        return f"{place.path}::{owner.prefix}{tensor}"
+    return recorded(data_set, "input", tensor, () if owner.outer else model.inputs)
 
 
 def _argument(word: str, tensors: Mapping[str, str]) -> str | None:

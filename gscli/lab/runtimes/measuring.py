@@ -12,7 +12,7 @@ from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.frameworks import find
 from gscli.lab.cases import read_cases
-from gscli.lab.models import NotOurs
+from gscli.lab.model_nodes import NotOurs
 from gscli.lab.node_tests import folders_below, inputs_of, read_node
 from gscli.lab.runtimes.packs import Pack
 from gscli.lab.runtimes.trials import Trial
