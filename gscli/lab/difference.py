@@ -6,7 +6,7 @@ Integers, bool and text must be equal. Other numbers may differ by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 from typing import TypeAlias
 
@@ -113,8 +113,13 @@ class Difference(Record):
         return found
 
 
-def difference(actual: Array, expected: Array, tolerance: Tolerance = Tolerance()) -> Difference:  # noqa: B008  immutable
-    """Hold `actual` against `expected`.
+def difference(
+    actual: Array,
+    expected: Array,
+    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+    met: Callable[[Indices], None] | None = None,
+) -> Difference:
+    """Hold `actual` against `expected`; `met` is told the numbers of differing cells in order.
 
     >>> found = difference(np.array([1, 2, 3]), np.array([1, 5, 3]))
     >>> found.different, found.cells[0].at, found.largest
@@ -123,11 +128,15 @@ def difference(actual: Array, expected: Array, tolerance: Tolerance = Tolerance(
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
     same = actual.shape == expected.shape
-    return compared(_blocks(actual, expected) if same else (), dtypes, shapes, tolerance)
+    return compared(_blocks(actual, expected) if same else (), dtypes, shapes, tolerance, met)
 
 
 def compared(
-    blocks: Blocks, dtypes: tuple[str, str], shapes: tuple[Shape, Shape], tolerance: Tolerance
+    blocks: Blocks,
+    dtypes: tuple[str, str],
+    shapes: tuple[Shape, Shape],
+    tolerance: Tolerance,
+    met: Callable[[Indices], None] | None = None,
 ) -> Difference:
     """The same for tensors that come block by block; none come where the shapes differ."""
     count, cells = 0, list[Cell]()
@@ -138,6 +147,8 @@ def compared(
         if not numbers.size:
             continue
         count += numbers.size
+        if met is not None:
+            met(first + numbers)
         kept = _thinned([*kept, first + numbers[_spread(numbers.size)]])
         for number in numbers[: LISTED - len(cells)].tolist():
             at = _place(first + number, shapes[1])

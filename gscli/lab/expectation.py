@@ -25,6 +25,7 @@ from gscli.lab.difference import (
     in_blocks,
 )
 from gscli.lab.sample import cells_of, read_by, values_at
+from gscli.lab.slices import Slices, slices_of
 from gscli.layout.boxes import Box
 from gscli.stream import result_of
 from gscli.traces.entries import resolved_entries
@@ -80,13 +81,14 @@ class Expectation:
     @cached_property
     def difference(self) -> Difference:
         """The output against the expectation; a large one is computed block by block for it."""
-        output, expected = self.trace.output, self.expected
+        output, expected, slices = self.trace.output, self.expected, self._slices
+        met = None if slices is None else slices.meet
         if output.shape != expected.shape or not self._overlaid:
-            return difference(output, expected, self.tolerance)
+            return difference(output, expected, self.tolerance, met)
         dtypes = dtype_name(output.dtype), dtype_name(expected.dtype)
         with result_of(self.trace.plan) as pieces:
             blocks = in_blocks(pieces, expected)
-            return compared(blocks, dtypes, (output.shape, expected.shape), self.tolerance)
+            return compared(blocks, dtypes, (output.shape, expected.shape), self.tolerance, met)
 
     @property
     def _overlaid(self) -> bool:
@@ -111,23 +113,18 @@ class Expectation:
         apart = np.flatnonzero(self._held[1])
         return self._reaching(apart if self.cells is None else self.cells[apart])
 
-    @cached_property
+    @property
     def slices(self) -> int:
         """How many slices, which entries move whole, hold a differing cell.
 
-        0 where entries move single cells, and of answers that are looked at on some cells alone.
+        0 where entries move single cells.
         """
-        layout = self.trace.layout
-        if layout.window_size == 1 or self.cells is not None or not self.difference.different:
-            return 0
-        depth, order = len(layout.addressing.entries), layout.addressing.order
-        if layout.kind == "gather":
-            shape, window = layout.result_shape, [axis >= depth for axis in order]
-        else:
-            shape = layout.view_shape
-            window = [one.column is None and one.entry is None for one in layout.axes]
-        whole = tuple(number for number, moves in enumerate(window) if moves)
-        return int(np.count_nonzero(self._held[1].reshape(shape).any(axis=whole)))
+        return self._slices.count if self.difference.different and self._slices else 0
+
+    @cached_property
+    def _slices(self) -> Slices | None:
+        """Counts slices while cells are compared; nothing where the shapes differ."""
+        return slices_of(self.trace.layout)
 
     def _reaching(self, cells: Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some flat cells.

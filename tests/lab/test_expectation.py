@@ -13,6 +13,8 @@ from conftest import Array
 import gscli
 from gscli.cli.guard import guarded
 from gscli.frameworks import find
+from gscli.lab import difference as lab_difference
+from gscli.lab import expectation
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import Expectation
 
@@ -255,3 +257,31 @@ def test_entries_are_named_however_many_there_are() -> None:
     )
     late = Expectation(written, np.array([0.0, 5.0, 6.0, 7.0]), "want")
     assert late.sentences()[1] == "reached by none of the first 1,000 of 3,000 entries"
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["gather", "scatter"])
+def test_slices_are_counted_on_answers_of_any_size(
+    kind: str, axis: int, monkeypatch: pytest.MonkeyPatch, *, large: bool
+) -> None:
+    if large:  # causes are tried on some cells alone, and cells are compared in many blocks
+        monkeypatch.setattr(expectation, "EXPLAINED", 1)
+        monkeypatch.setattr(lab_difference, "BLOCK", 7)
+    data, indices = np.arange(6.0 * 5 * 4).reshape(6, 5, 4), np.array([3, 0, 2])
+    inputs: dict[str, Any] = {"data": data, "indices": indices}
+    name, attrs = "openvino.scatter_update", {}
+    if kind == "scatter":
+        inputs["updates"] = np.take(data, indices, axis) + 1000
+        inputs["axis"] = np.array(axis)
+    else:
+        name, attrs = "onnx.gather", {"axis": axis}
+    trace = gscli.trace(name, inputs, attrs)
+    rng = np.random.default_rng(axis)
+    expected = trace.output + (rng.random(trace.output.shape) < 0.1)
+    others = tuple(one for one in range(3) if one != axis)
+    count = np.count_nonzero((expected != trace.output).any(axis=others))
+    found = Expectation(trace, expected, "want", Tolerance(0.0))
+    assert found.slices == count > 0
+    assert f"in {count} slices, " in " ".join(found.sentences())
+    assert Expectation(trace, trace.output, "want").slices == 0
