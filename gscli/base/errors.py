@@ -241,6 +241,15 @@ class UpdatesTypeRefused(DtypeRefused):
         self.wanted = wanted
 
 
+class LossyTypeRefused(DtypeRefused):
+    """An input whose values would change in the element type that was asked for."""
+
+    def __init__(self, problem: str, *, name: str, wanted: str, **facts: Any) -> None:  # noqa: ANN401  those of GscliError
+        super().__init__(problem, **facts)
+        self.name = name
+        self.wanted = wanted
+
+
 class ExactShapeRefused(ShapeRefused):
     """An input, updates as a rule, that does not have the one shape the others ask for."""
 

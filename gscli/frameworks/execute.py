@@ -42,9 +42,12 @@ def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, obje
     parts = group if isinstance(group, tuple) else (group,)
     present = {key: value for key, value in named.items() if value is not None}
     present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
+    refusal: GscliError | None = None
     try:
         plan, output = execute(operator, present, attrs, planner=LEAVING)
-    except (IndexTypeRefused, UpdatesTypeRefused) as refusal:
+    except (IndexTypeRefused, UpdatesTypeRefused) as error:
+        refusal = error  # left behind before another one may be raised: one refusal, one traceback
+    if refusal is not None:
         plan, output = execute(operator, _settled(operator, present, attrs, refusal), attrs)
     warn(operator, plan, stacklevel=4)
     return output

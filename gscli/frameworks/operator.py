@@ -116,7 +116,7 @@ class Operator(Signature):
         words = ["gscli", self.command] if self.bare else ["gscli", self.owner, self.command]
         return " ".join(words)
 
-    def __call__(self, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
+    def __call__(self, /, *inputs: object, **attrs: object) -> np.ndarray[Any, Any]:
         """Run on arrays (anything `numpy.asarray` takes), inputs by position or name.
 
         An operator is a function to its callers, and loads numpy only when it is called.

@@ -8,16 +8,21 @@ without loss.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.base.errors import DtypeRefused, IndexTypeRefused, Notice, UpdatesTypeRefused
+from gscli.base.errors import (
+    DtypeRefused,
+    IndexTypeRefused,
+    LossyTypeRefused,
+    Notice,
+    UpdatesTypeRefused,
+)
 from gscli.declare.signature import Signature
-from gscli.files.element_types import cast_exactly, dtype_named
+from gscli.files.element_types import cast_exactly, dtype_label, dtype_named
 from gscli.layout.axes import TypeRefused
 from gscli.plan.inputs import layout_of, refused_types
 
@@ -83,17 +88,17 @@ def _names_to_convert(
     Only a layout tells which inputs are indices, and it judges types first. So on trial everything
     is converted that can be; an operator that refuses indices of that type names them.
     """
-    trial = Inputs(dict(inputs.arrays), inputs.origins, inputs.typed, inputs.attrs)
-    tensors = {item.name for item in operator.inputs if item.kind == "tensor"}
-    for name in tensors & inputs.arrays.keys():
-        with suppress(DtypeRefused):
-            trial.arrays[name] = _without_loss(inputs, name, wanted)
+    data = operator.inputs[0].name
+    arrays, lossy = _tried(operator, inputs, wanted)
+    trial = Inputs(arrays, inputs.origins, inputs.typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
         for refusal in refused_types(operator, trial.arrays, attrs):
             name = refusal.name
             given = inputs.arrays[name]
             if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not given:
                 trial.arrays[name] = given
+            elif isinstance(refusal, UpdatesTypeRefused) and {name, data} & lossy.keys():
+                raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
                 _settle(trial, refusal, strict=strict)
     layout = layout_of(operator, trial.arrays, attrs)
@@ -103,6 +108,20 @@ def _names_to_convert(
     return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
 
 
+def _tried(
+    operator: Signature, inputs: Inputs, wanted: np.dtype[Any]
+) -> tuple[dict[str, Array], dict[str, LossyTypeRefused]]:
+    """All tensors in the wanted type, data first, and why some of them cannot have it."""
+    arrays, lossy = dict(inputs.arrays), dict[str, LossyTypeRefused]()
+    tensors = [item.name for item in operator.inputs if item.kind == "tensor"]
+    for name in (one for one in tensors if one in arrays):
+        try:
+            arrays[name] = _without_loss(inputs, name, wanted)
+        except LossyTypeRefused as refusal:
+            lossy[name] = refusal
+    return arrays, lossy
+
+
 def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
     """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
@@ -110,7 +129,13 @@ def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
         cast = untyped_as(array, wanted)
         if cast is not None:
             return cast
-    return cast_exactly(array, wanted, name if origin == "inline" else origin)
+    try:
+        return cast_exactly(array, wanted, name if origin == "inline" else origin)
+    except DtypeRefused as lossy:
+        raise LossyTypeRefused(
+            lossy.problem, name=name, wanted=dtype_label(wanted), where=lossy.where,
+            details=lossy.shown,
+        ) from None  # fmt: skip
 
 
 def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
@@ -165,6 +190,10 @@ def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:
     """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
     if array.dtype.kind == "U" or wanted.kind == "U":
         return None
+    if array.dtype.kind == "c" and wanted.kind != "c":
+        if array.imag.any():
+            return None
+        array = array.real
     with np.errstate(all="ignore"):
         cast = array.astype(wanted)
     exact = wanted.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()

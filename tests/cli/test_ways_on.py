@@ -84,6 +84,8 @@ WRITTEN = [
     "gscli gather f32.npy u64.npy",
     "gscli gather f32.npy ./-odd.npy",
     "gscli scatter-nd f32.npy idx.npy inexact.npy --dtype float32",
+    "gscli scatter-nd '[0.5]' '[[0]]' '[2]' --dtype int64",
+    "gscli gather '[\"a\"]' '[0]' --dtype int64",
     "gscli convert inexact.npy out.npy --dtype float32",
     "gscli convert half.npy o.npy --dtype int64",
     "gscli gather f32.npy idx.npy -o missing/out.npy",
@@ -151,6 +153,8 @@ def test_a_refusal_has_a_way_on_that_can_be_gone(
 CONVERSIONS = [
     ("gscli scatter-nd f32.npy idx.npy f64.npy", "f64.float32.npy"),
     ("gscli scatter-nd f32.npy idx.npy inexact.npy", "inexact.float32.npy"),
+    ("gscli scatter-nd f32.npy idx.npy inexact.npy --dtype float32", "inexact.float32.npy"),
+    ("gscli gather half.npy '[0]' --dtype int64", "half.int64.npy"),
     ("gscli gather f32.npy whole.npy", "whole.int64.npy"),
     ("gscli gather f32.npy ./-odd.npy", "-odd.int64.npy"),
 ]
@@ -163,7 +167,7 @@ def test_a_file_that_was_converted_as_told_is_taken(
     _, told = refusal(line, capsys)
     (command,) = commands(hint_of(told))
     assert refusal(command, capsys)[0] == 0
-    old = shlex.split(line)[-1]
+    old = next(word for word in shlex.split(command) if word.endswith(".npy"))
     again = line.replace(old, f"./{made}")
     assert refusal(again, capsys)[0] == 0
 

@@ -83,6 +83,24 @@ def test_masked_values_are_refused_and_bare_masks_are_not() -> None:
     np.testing.assert_array_equal(gscli.gather(np.ma.array([1, 2]), [1]), [2])
 
 
+def test_complex_values_do_not_lose_their_imaginary_part_in_silence() -> None:
+    with pytest.raises(GscliError, match="must have data's element type"):
+        gscli.scatter_nd(np.ones(2), [[0]], [1 + 2j])
+    assert gscli.scatter_nd(np.ones(2), [[0]], [5 + 0j]).tolist() == [5, 1]
+
+
+@pytest.mark.parametrize("operator", operators(), ids=str)
+def test_a_refusal_is_one_traceback(operator: Any) -> None:
+    first, *others = (one.name for one in operator.inputs if one.kind == "tensor")
+    for wrong in (["a"], [[0.5]], [1 + 2j], np.array([0.5]), object(), None):
+        given = dict.fromkeys(others, wrong) | {first: [1, 2, 3]}
+        try:
+            operator(**given)
+        except GscliError as error:
+            cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+            assert cause is None, operator.full_name
+
+
 def test_files_compare_check_and_show(tmp_path: Path) -> None:
     gscli.save(tmp_path / "a.npy", [1, 2])
     np.testing.assert_array_equal(gscli.load(tmp_path / "a.npy"), [1, 2])

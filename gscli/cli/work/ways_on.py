@@ -19,6 +19,7 @@ from gscli.base.errors import (
     GscliError,
     IndexRefused,
     IndexTypeRefused,
+    LossyTypeRefused,
     ShapeRefused,
     UpdatesTypeRefused,
 )
@@ -40,6 +41,8 @@ def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
         return "; ".join(filter(None, (error.hint, elsewhere(error, typed))))
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
         return _retyped(error, inputs) or _example(typed.operator)
+    if isinstance(error, LossyTypeRefused):
+        return _asked_type(error, inputs)
     if isinstance(error, ShapeRefused | DtypeRefused):
         return error.hint or _example(typed.operator)
     return error.hint
@@ -138,6 +141,16 @@ def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, ty
         return "write 1 and 0" if bools else "write them as whole numbers, without a point"
     text = "U" in (array.dtype.kind, dtype_named(error.wanted).kind)
     return "" if text else f"--dtype {array.dtype} converts data and {error.name}"
+
+
+def _asked_type(error: LossyTypeRefused, inputs: Inputs) -> str:
+    """How to go on where `--dtype` would change values of an input."""
+    texts = "U" in (inputs.arrays[error.name].dtype.kind, dtype_named(error.wanted).kind)
+    if texts or inputs.origins[error.name] == "inline":
+        return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
+    return (
+        f"convert it, values change: {_conversion(inputs.origins[error.name], error.wanted)} --cast"
+    )
 
 
 def _unfit_indices(name: str, wanted: np.dtype[Any], inputs: Inputs) -> str:
