@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
+from gscli.views.look import Line, Role
 from gscli.views.signs import cells
-from gscli.views.style import Line, Role
 
 _APART = 5
 """Pixels between the two elbows of an entry."""

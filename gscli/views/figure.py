@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias
 from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, Grid
 from gscli.views.lines import Drawn
+from gscli.views.look import Line, Style
 from gscli.views.signs import cells
-from gscli.views.style import Line, Style
 
 Theme: TypeAlias = Literal["light", "dark"]
 

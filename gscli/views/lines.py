@@ -1,4 +1,4 @@
-"""Finished lines: what every view yields, as text with or without colour, and for rich.
+"""Finished lines and blocks of them: what every view yields, as text, in colour, and for rich.
 
 Neighbouring runs of one style become one, which draws ten thousand cells a hundred times faster
 than a table of cells; nothing is ever wrapped or read as markup. rich is imported only by those who
@@ -11,12 +11,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from io import StringIO
+from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
+from gscli.base.records import Record
+from gscli.views.look import PLAIN, Line, Run, Style, look_of
 from gscli.views.options import NARROWEST, ViewOptions
-from gscli.views.signs import cells, signs_of
-from gscli.views.style import PLAIN, Line, Run
+from gscli.views.signs import cells
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -48,11 +50,72 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     return [part.replace("\u00a0", " ") for part in parts] or [""]
 
 
+def paragraph(
+    text: str, width: int, style: Style = PLAIN, *, head: Sequence[Run] = (), indent: str = ""
+) -> list[Line]:
+    """Text in lines of at most `width`: `head` before the first, blanks as wide before the others.
+
+    Outside text is made safe by `Signs.text` before.
+
+    >>> for line in paragraph("one and two", 8, head=[("a: ", PLAIN)]):
+    ...     print(repr("".join(text for text, _ in line)))
+    'a: one'
+    '   and'
+    '   two'
+    """
+    room = line_width(list(head))
+    first, *others = wrapped(text, width - room, indent)
+    return [[*head, (first, style)], *([(" " * room + part, style)] for part in others)]
+
+
+class Block(Record):
+    """Lines and the width of the widest."""
+
+    lines: tuple[Line, ...]
+    width: int
+
+
+def block(lines: Sequence[Line]) -> Block:
+    """A block of these lines."""
+    return Block(tuple(lines), max(map(line_width, lines), default=0))
+
+
+def flow(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) -> list[Line]:
+    """Rows of blocks, each as full as `width` allows, `between` empty lines apart."""
+    rows: list[list[Block]] = []
+    used = 0
+    for one in blocks:
+        used += gap + one.width
+        if not rows or used > width:
+            rows.append([])
+            used = one.width
+        rows[-1].append(one)
+    lines: list[Line] = []
+    for number, row in enumerate(rows):
+        lines += [*([[]] * between if number else []), *_beside(row, gap)]
+    return lines
+
+
+def _beside(blocks: Sequence[Block], gap: int) -> list[Line]:
+    """Blocks from left to right, tops aligned."""
+    if len(blocks) == 1:
+        return list(blocks[0].lines)
+    found: list[Line] = []
+    for row in zip_longest(*(one.lines for one in blocks), fillvalue=[]):
+        line: Line = []
+        for own, one in zip(row, blocks, strict=True):
+            line += [*own, (" " * (one.width - line_width(own) + gap), PLAIN)]
+        found.append(line[:-1])
+    return found
+
+
 class Drawn(ABC):
     """Something that draws itself as finished lines at any width."""
 
     def __init__(self, options: ViewOptions) -> None:
         self.options = options._replace(width=max(options.width, NARROWEST))
+        self.look = look_of(options)
+        self.signs = self.look.signs
 
     @abstractmethod
     def draw(self, width: int) -> list[Line]:
@@ -61,8 +124,7 @@ class Drawn(ABC):
     def lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
         wanted = min(width or self.options.width, self.options.width)
-        cut = signs_of(self.options).cut
-        return [_clean(line, wanted, cut) for line in self.draw(wanted)]
+        return [_clean(line, wanted, self.signs.cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         from gscli.views.segments import segments

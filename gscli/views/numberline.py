@@ -16,8 +16,8 @@ from gscli.base.arrays import Array
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.words.answers import Answers, behaviour
+from gscli.views.words.facts import Teller
 from gscli.views.words.remarks import meetings
-from gscli.views.words.statements import Teller
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
@@ -144,7 +144,7 @@ def _values(answers: Answers, comparing: Comparing, size: int) -> tuple[str, ...
     data: Array = next(iter(comparing.inputs.values()))
     if data.ndim != 1 or data.size != size:
         return ("",) * size
-    return tuple(answers.numbers.values(data, answers.signs))
+    return tuple(answers.numbers.values(data))
 
 
 def _axis_size(trace: Trace) -> int | None:
@@ -168,7 +168,7 @@ def _behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int
             moved = any(landing.fate != "used" for landing in landings)
             name = f"{name}, {said}" if moved and name else said
         fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
-        short = "dropped" if trace.kind == "scatter" else answers.numbers.short(fill, answers.signs)
+        short = "dropped" if trace.kind == "scatter" else answers.numbers.short(fill)
         return Behaviour(name, group, landings, met, short)
     if group.first.output is not None:
         return Behaviour(name, group, ())
@@ -182,7 +182,7 @@ def _meetings(answers: Answers, trace: Trace, entries: Sequence[Entry]) -> Itera
     """Cells that several entries write, in the order of their first one."""
     if trace.kind != "scatter":
         return
-    for found, told in meetings(Teller(trace, answers.numbers, answers.signs), entries):
+    for found, told in meetings(Teller(trace, answers.numbers), entries):
         landing = _landing(found[0], 0)
         if landing.to is not None:
             yield Meeting(landing.to, tuple(entry.number for entry in found), told)

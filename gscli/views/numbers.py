@@ -6,38 +6,39 @@ when four digits would lose a small value or the numbers grow too wide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.dtypes import SMALL_INTEGERS
 from gscli.base.records import Record
-from gscli.views.signs import Signs, cells
+from gscli.views.options import ViewOptions
+from gscli.views.signs import UTF8, Signs, signs_of
 
 MOST_DIGITS = 4
 _STRING_CELLS = 12
 _LARGE = 1e6
 _SMALL = 1e-4
 _WIDEST_EXACT = 12
+DEFAULTS = ViewOptions()
 
 
 class NumberFormat(Record):
-    """How floats of one group are written; other kinds need no choice."""
+    """How floats of one group are written; other kinds need no choice. `signs` cut long strings."""
 
     digits: int = 1
     scientific: bool = False
+    signs: Signs = UTF8
 
-    def texts(self, array: Array, signs: Signs) -> list[str]:
+    def texts(self, array: Array) -> list[str]:
         """Every value, row-major.
 
-        >>> from gscli.views.options import ViewOptions
-        >>> from gscli.views.signs import signs_of
-        >>> NumberFormat(2).texts(np.array([1.5, np.nan]), signs_of(ViewOptions()))
+        >>> NumberFormat(2).texts(np.array([1.5, np.nan]))
         ['1.50', 'nan']
         """
         if array.dtype.kind in "UTO":
-            return [_quoted(str(value), signs) for value in array.reshape(-1).tolist()]
+            return [self._quoted(str(value)) for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "b":
             return ["T" if value else "F" for value in array.reshape(-1).tolist()]
         if array.dtype.kind == "c":
@@ -51,29 +52,26 @@ class NumberFormat(Record):
         integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
         return list(map(str, integers.reshape(-1).tolist()))
 
-    def text(self, value: object, signs: Signs) -> str:
-        """One value of an array, a zero-dimensional array or a Python number."""
-        array = value if isinstance(value, np.ndarray) else np.asarray(value)
-        return self.texts(array, signs)[0]
-
-    def short(self, value: object, signs: Signs) -> str:
+    def short(self, value: object) -> str:
         """One value in a sentence, where nothing stands below it: no zeros at its end.
 
-        >>> from gscli.views.options import ViewOptions
-        >>> from gscli.views.signs import signs_of
-        >>> NumberFormat(4).short(99.5, signs_of(ViewOptions()))
+        >>> NumberFormat(4).short(99.5)
         '99.5'
         """
-        return shortened(self.text(value, signs))
+        return self.values(np.asarray(value))[0]
 
-    def values(self, array: Array, signs: Signs) -> list[str]:
+    def values(self, array: Array) -> list[str]:
         """Every value as in a sentence, row-major."""
-        return [shortened(text) for text in self.texts(array, signs)]
+        return [shortened(text) for text in self.texts(array)]
 
     def _reals(self, array: Array) -> list[str]:
         values = array.astype(np.float64).reshape(-1).tolist()
         pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
         return (pattern * len(values) % tuple(values)).split("\n")[:-1]
+
+    def _quoted(self, text: str) -> str:
+        shown = self.signs.text(text, 80)
+        return f'"{self.signs.fit(shown, _STRING_CELLS)}"'
 
 
 def shortened(text: str) -> str:
@@ -93,33 +91,38 @@ def is_real(array: Array) -> bool:
     )
 
 
-def number_format(samples: Iterable[Array], precision: int | None = None) -> NumberFormat:
+def number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> NumberFormat:
     """The one format for the floats among `samples`.
 
-    >>> number_format([np.array([1.0, 2.25]), np.array([3.5])])
-    NumberFormat(digits=2, scientific=False)
-    >>> number_format([np.array([1.0, 2e-7])])
-    NumberFormat(digits=0, scientific=True)
+    >>> number_format([np.array([1.0, 2.25]), np.array([3.5])])[:2]
+    (2, False)
+    >>> number_format([np.array([1.0, 2e-7])])[:2]
+    (0, True)
     """
-    reals = [part for sample in samples for part in _real_parts(sample)]
-    most = MOST_DIGITS if precision is None else precision
-    if not reals:
-        return NumberFormat(0)
-    values = np.concatenate([real.astype(np.float64) for real in reals])
+    digits, scientific = _chosen(
+        [part for sample in samples for part in _real_parts(sample)],
+        MOST_DIGITS if options.precision is None else options.precision,
+    )
+    return NumberFormat(digits, scientific, signs_of(options))
+
+
+def _chosen(reals: Sequence[Array], most: int) -> tuple[int, bool]:
+    """Digits after the point, and whether with an exponent."""
+    values = np.concatenate([np.zeros(0), *(real.astype(np.float64) for real in reals)])
     keep = np.isfinite(values)
     values = values[keep]
-    slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
     if not values.size:
-        return NumberFormat(0)
+        return 0, False
+    slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
     largest = float(np.abs(values).max())
     exact = next((d for d in range(most + 1) if _fits(values, slack, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
     if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
-        return NumberFormat(exact)
+        return exact, False
     nonzero = np.abs(values[values != 0])
     if largest < _LARGE and (exact is not None or float(nonzero.min()) >= _SMALL):
-        return NumberFormat(most if exact is None else exact)
-    return NumberFormat(_mantissa(values, slack, most), scientific=True)
+        return most if exact is None else exact, False
+    return _mantissa(values, slack, most), True
 
 
 def _real_parts(sample: Array) -> list[Array]:
@@ -148,10 +151,3 @@ def _mantissa(values: Array, slack: Array, most: int) -> int:
         scaled = np.where(values == 0, 0, values / 10.0**power)
     finite = np.isfinite(scaled)
     return next((d for d in range(most) if _fits(scaled[finite], slack[finite], d)), most)
-
-
-def _quoted(text: str, signs: Signs) -> str:
-    shown = signs.text(text, 80)
-    if cells(shown) > _STRING_CELLS:
-        shown = signs.fit(shown, _STRING_CELLS)
-    return f'"{shown}"'

@@ -8,7 +8,7 @@ from functools import cache
 import rich.style
 from rich.segment import Segment
 
-from gscli.views.style import Line, Style
+from gscli.views.look import Line, Style
 
 
 @cache

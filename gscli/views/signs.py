@@ -39,6 +39,10 @@ class Signs(Record):
             shown = shown.encode("ascii", "backslashreplace").decode("ascii")
         return shown
 
+    def line(self, text: str) -> str:
+        """The same of a line of prose."""
+        return self.text(text, LONGEST_LINE)
+
     def fit(self, text: str, width: int) -> str:
         """Cut to `width` cells, with a mark where something is missing."""
         if cells(text) <= width:
@@ -50,7 +54,7 @@ class Signs(Record):
 _PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
 """All characters below U+0300 and the signs themselves take one cell each."""
 
-_UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
+UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
 _ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
 
 
@@ -60,7 +64,7 @@ def signs_of(options: ViewOptions) -> Signs:
     >>> signs_of(ViewOptions(utf8=False)).of("wrapped")
     '~'
     """
-    return _UTF8 if options.utf8 else _ASCII
+    return UTF8 if options.utf8 else _ASCII
 
 
 def cells(text: str) -> int:

@@ -424,4 +424,4 @@ def test_a_large_input_is_not_in_the_document() -> None:
 
 def test_slices_name_planes() -> None:
     text = page([sliced()])
-    assert "output[2,:,:]: becomes updates[1,:,:], 4×4 slice" in text
+    assert "output[2,:,:] = updates[1,:,:], 4×4 slice" in text

@@ -124,10 +124,10 @@ def test_differing_cells_say_so_and_errors_stand_at_their_entry() -> None:
     ]  # fmt: skip
     assert told["NumPy take (clip)"] == [
         "10", "10 differs from ONNX Gather-13", "40 differs from ONNX Gather-13", "30",
-        "entry b -1 is clipped to 0entry c 9 is clipped to 3",
+        "entry b -1 is clipped to cell 0entry c 9 is clipped to cell 3",
     ]  # fmt: skip
     assert told["NumPy take (wrap)"][1:3] == ["40", "20 differs from ONNX Gather-13"]
-    assert told["TF gather GPU"][-1].startswith("entry b -1 is out of range: filled with 0")
+    assert told["TF gather GPU"][-1].startswith("entry b -1 is outside 0 … 3: filled with 0")
 
 
 def test_more_than_one_axis_lists_the_cells_that_differ() -> None:

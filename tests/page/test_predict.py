@@ -11,7 +11,7 @@ from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
 from gscli.views.page.predict import Predictions
 from gscli.views.page.sheets import Scene
-from gscli.views.page.words import Speaker
+from gscli.views.words.facts import Teller
 
 
 def places(found: Trace, entry: int) -> dict[str, list[list[int | None]]]:
@@ -23,7 +23,7 @@ def places(found: Trace, entry: int) -> dict[str, list[list[int | None]]]:
 
 def values(found: Trace, entry: int) -> dict[str, str]:
     scene = Scene(found, ViewOptions())
-    told = Predictions(found).values(scene.entries[entry], Speaker(scene))
+    told = Predictions(found).values(scene.entries[entry], Teller(scene.trace, scene.numbers))
     return {kind: text for text, kind in told}
 
 

@@ -13,14 +13,13 @@ from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.numbers import NumberFormat
 from gscli.views.options import ViewOptions
-from gscli.views.signs import signs_of
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.picture import picture
 from gscli.views.terminal.subject import subjects
 from gscli.views.words.counts import Counts, cell_numbers, counts
+from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
 from gscli.views.words.reasons import why
-from gscli.views.words.statements import Teller
 
 ints = np.array
 
@@ -238,7 +237,7 @@ def test_limit() -> None:
 
 def test_reasons_name_the_rule_and_its_source() -> None:
     found = duplicates()
-    teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+    teller = Teller(found, NumberFormat())
     reasons = [" ".join(why(teller, entry)) for entry in found.entries()]
     assert "already written by entry a, and reduction add combines them" in reasons[2]
     assert "11 + 30 = 41" in reasons[2]
@@ -246,7 +245,7 @@ def test_reasons_name_the_rule_and_its_source() -> None:
     assert "5 on axis 0 of size 4 is outside: such an index writes nothing" in reasons[4]
     assert all(text.endswith("Rule: JAX at.add.") for text in reasons)
     last = SCENES["last_wins"]()
-    reason = why(Teller(last, NumberFormat(), signs_of(ViewOptions())), last.entries()[2])
+    reason = why(Teller(last, NumberFormat()), last.entries()[2])
     assert "ONNX leaves the result open with reduction=none; here the last entry wins." in reason[1]
     assert reason[-1] == "Rule: ONNX scatter_nd, opset 18."
 
@@ -254,7 +253,7 @@ def test_reasons_name_the_rule_and_its_source() -> None:
 def test_clip_and_modulo_are_told_apart() -> None:
     def reason(mode: str) -> str:
         found = trace("numpy.take", {"a": [1, 2, 3], "indices": [-1, 7]}, {"mode": mode})
-        teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+        teller = Teller(found, NumberFormat())
         return " ".join(line for entry in found.entries() for line in why(teller, entry))
 
     assert "-1 on axis 0 of size 3 is clipped to 0" in reason("clip")
@@ -292,7 +291,7 @@ def test_an_index_below_zero_that_skips_is_not_called_out_of_range() -> None:
     found = trace("tensorflow.unsorted_segment_sum", inputs, {"num_segments": 2})
     assert "✗ below zero" in told(found)
     assert "-1 is below zero, which skips the entry" in str(explain(found, PLAIN, plain=True))
-    teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+    teller = Teller(found, NumberFormat())
     assert "an index below zero skips its entry" in why(teller, found.entries()[0])[1]
 
 

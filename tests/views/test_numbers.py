@@ -8,14 +8,11 @@ import pytest
 
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
-from gscli.views.signs import signs_of
-
-SIGNS = signs_of(ViewOptions())
 
 
 def texts(*values: object, dtype: object = np.float64, precision: int | None = None) -> list[str]:
     array = np.array(values, dtype)
-    return number_format([array], precision).texts(array, SIGNS)
+    return number_format([array], ViewOptions(precision=precision)).texts(array)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from html import escape
 
 from gscli.traces.trace import label_of
 from gscli.views.page.sheets import SIGNS, Cell, Sheet
-from gscli.views.page.words import spoken_sign
+from gscli.views.page.words import SPOKEN
 
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""
@@ -88,7 +88,7 @@ class Cells:
         if how is None:
             return f" is {text}"
         indices = self._sheet.subject.role == "indices"
-        return f" is {text}, {spoken_sign(how) if indices else 'dropped'}"
+        return f" is {text}, {SPOKEN[how] if indices else 'dropped'}"
 
     def _sign(self, cell: Cell) -> str:
         how = self._sheet.subject.signs.get(cell)

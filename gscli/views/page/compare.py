@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from html import escape
 from itertools import islice
 
-import numpy as np
-
 from gscli.base.text import counted, safe
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
@@ -22,10 +20,10 @@ from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
-from gscli.views.page.words import moved_words, spoken_sign
 from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
+from gscli.views.words.facts import Teller
+from gscli.views.words.meanings import meaning
 from gscli.views.words.remarks import meetings
-from gscli.views.words.statements import Teller, passed_over
 
 LISTED_CELLS = 16
 TOLD = 8
@@ -235,21 +233,14 @@ class Overview:
         """Cells that several entries write, and who wins or what adds up there."""
         if trace.kind == "gather":
             return
-        teller = Teller(trace, self._answers.numbers, self._answers.signs)
+        teller = Teller(trace, self._answers.numbers)
         for found, outcome in islice(meetings(teller, trace.entries(LISTED_ENTRIES)), TOLD):
             letters = " and ".join(entry.label for entry in found)
             yield _told(None, f"{letters} write {teller.target_cell(found[0])}: {outcome}")
 
     def _meaning(self, trace: Trace, entry: Entry) -> str:
-        vector = _vector(entry)
-        if entry.live:
-            return f"{vector}{moved_words(entry)}"
-        why = "below zero" if passed_over(trace, entry) else spoken_sign("skipped")
-        if trace.kind == "scatter":
-            return f"{vector} is {why}: dropped"
-        fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
-        value = self._answers.numbers.text(fill, self._answers.signs)
-        return f"{vector} is {why}: filled with {value}"
+        teller = Teller(trace, self._answers.numbers)
+        return "; ".join(meaning(teller, entry, one).remark for one in entry.adjustments)
 
 
 def _listed(found: Differences, base: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ column, reads -1 as 0, counts along another axis, replaces in place of adding, a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,7 +16,8 @@ from gscli.base.arrays import Array
 from gscli.layout.axes import Beyond
 from gscli.traces.trace import Entry, Trace
 from gscli.views.page.address import axis_word
-from gscli.views.page.words import Speaker
+from gscli.views.page.words import PATHS
+from gscli.views.words.facts import Teller
 
 Kind: TypeAlias = Literal[
     "swapped", "end", "axis", "one", "clipped", "wrapped", "outside", "inside",
@@ -81,7 +83,7 @@ class Predictions:
                 seen.append(place)
                 yield place, kind
 
-    def values(self, entry: Entry, speaker: Speaker) -> Iterator[tuple[str, Kind]]:
+    def values(self, entry: Entry, teller: Teller) -> Iterator[tuple[str, Kind]]:
         """Values that a reader expects in a cell, none of them right; for single cells."""
         change = entry.change
         if self._trace.kind == "gather":
@@ -91,13 +93,14 @@ class Predictions:
         if change is None or change.new.size != 1:
             return
         old, update, new = change.old, change.update, change.new
+        listed = partial(teller.listed, brackets=PATHS.brackets)
         if self._trace.reduction != "none":
-            yield speaker.listed(update), "replaced"
+            yield listed(update), "replaced"
             if change.again is not None and self._trace.reduction == "add":
-                yield speaker.listed(self._start(entry) + update), "forgotten"
+                yield listed(self._start(entry) + update), "forgotten"
         elif new.dtype.kind in "iuf":
-            yield speaker.listed(old + update), "added"
-        yield speaker.listed(old), "kept"
+            yield listed(old + update), "added"
+        yield listed(old), "kept"
 
     def _start(self, entry: Entry) -> Array:
         data = self._trace.tensor("data")

@@ -9,7 +9,7 @@ import numpy as np
 from gscli.base.text import counted
 from gscli.layout.boxes import Box
 from gscli.traces.trace import Entry, Trace
-from gscli.views.page.sheets import SIGNS, Cell, Scene, values_at
+from gscli.views.page.sheets import Cell, Scene, values_at
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ def _start(scene: Scene) -> list[str]:
         return [""] * len(cells)
     if trace.layout.data is None:
         fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)
-        return scene.numbers.texts(fill, SIGNS) * len(cells)
+        return scene.numbers.texts(fill) * len(cells)
     data = trace.inputs[trace.layout.data].reshape(trace.output.shape)
-    return scene.numbers.texts(values_at(data, cells), SIGNS)
+    return scene.numbers.texts(values_at(data, cells))
 
 
 def _opening(scene: Scene) -> str:
@@ -63,7 +63,7 @@ def _opening(scene: Scene) -> str:
     if trace.kind == "gather":
         return "Nothing is read yet: output is empty."
     if trace.layout.data is None:
-        fill = scene.numbers.text(np.asarray(trace.layout.fill), SIGNS)
+        fill = scene.numbers.texts(np.asarray(trace.layout.fill))[0]
         return f"Nothing is written yet: every cell of output is {fill}."
     return f"Nothing is written yet: output is a copy of {trace.layout.data}."
 
@@ -77,7 +77,7 @@ def _written(scene: Scene, entry: Entry, box: Box, cell: Cell) -> str | None:
     place = 0
     for at, (begin, end) in zip(cell, box, strict=True):
         place = place * (end - begin) + at - begin
-    return scene.numbers.texts(entry.change.new.reshape(-1)[place : place + 1], SIGNS)[0]
+    return scene.numbers.texts(entry.change.new.reshape(-1)[place : place + 1])[0]
 
 
 def _finish(trace: Trace, told: int) -> str:

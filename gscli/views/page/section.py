@@ -22,10 +22,12 @@ from gscli.views.page.predict import Kind, Place, Predictions
 from gscli.views.page.replay import Replayed, replayed
 from gscli.views.page.sheets import ENTRIES, Scene, Sheet
 from gscli.views.page.table import sheet_html
-from gscli.views.page.words import Speaker
+from gscli.views.page.words import MOVES, PATHS, act, counts_line
 from gscli.views.terminal.explain import explain
+from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
 from gscli.views.words.purpose import purpose
+from gscli.views.words.vocabularies import told
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
@@ -50,7 +52,7 @@ class Section:
         self._scene = scene
         self.name = f"{noun}-{number + 1}"
         self._quiz = quiz
-        self._speaker = Speaker(scene)
+        self._teller = Teller(scene.trace, scene.numbers)
         self._addresses = Addresses(scene.trace)
         self._predictions = Predictions(scene.trace)
         self._replay: Replayed = replayed(scene)
@@ -102,7 +104,7 @@ class Section:
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
             f'<ol class="entries" aria-label="entries">{items}</ol>'
-            f'<p class="counts">{escape(self._speaker.counts)}</p>'
+            f'<p class="counts">{escape(counts_line(self._scene.trace))}</p>'
             f"{self._text('As text')}"
         )
 
@@ -141,7 +143,7 @@ class Section:
     def _heads(self, sheet: Sheet) -> list[str]:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
         if sheet.subject.role == "updates" and sheet.upright:
-            return [self._speaker.act]
+            return [act(self._scene.trace)]
         if sheet.subject.role != "indices" or not sheet.shape:
             return []
         layout, rank = self._scene.trace.layout, len(sheet.shape)
@@ -155,12 +157,12 @@ class Section:
         ]
 
     def _item(self, entry: Entry) -> str:
-        told = self._speaker.sentence(entry)
-        value = f" <b>{escape(told.value)}</b>" if told.value else ""
+        (words, value), notes = told(self._teller, entry, PATHS)
+        value = f" <b>{escape(value)}</b>" if value else ""
         return (
             f'<li><button type="button"><i class="{chip_class(entry.number, live=entry.live)}">'
             f'<span class="v">entry </span>{entry.label}</i> '
-            f'<span class="s">{escape(told.words)}{value}{escape(told.after)}</span>'
+            f'<span class="s">{escape(words)}{value}{escape("".join(notes))}</span>'
             "</button></li>"
         )
 
@@ -175,32 +177,32 @@ class Section:
 
     def _facts(self) -> dict[str, object]:
         """What the script cannot read off the tables: addresses, and values in between."""
-        speaker, replay = self._speaker, self._replay
-        told = [self._told(entry) for entry in self._scene.entries]
+        replay, trace = self._replay, self._scene.trace
+        facts = [self._fact(entry) for entry in self._scene.entries]
         kinds: dict[Kind, None] = {"outside": None, "inside": None}
-        for fact in told:
+        for fact in facts:
             kinds.update(dict.fromkeys(kind for _, kind in (*fact.places, *fact.values)))
         return {
             "labels": [entry.label for entry in self._scene.entries],
             "parts": [[part.name, part.header] for part in self._addresses.parts],
-            "entries": [fact._asdict() for fact in told],
+            "entries": [fact._asdict() for fact in facts],
             "why": {kind: self._predictions.why(kind) for kind in kinds},
-            "act": speaker.act,
-            "sign": speaker.sign,
-            "fresh": not self._scene.trace.layout.include_self,
+            "act": act(trace),
+            "sign": self._teller.sign(boolean=trace.layout.dtype == "bool"),
+            "fresh": not trace.layout.include_self,
             "between": self._between,
             "opening": replay.opening,
             "finish": replay.finish,
         }
 
-    def _told(self, entry: Entry) -> Fact:
-        speaker, predictions = self._speaker, self._predictions
+    def _fact(self, entry: Entry) -> Fact:
+        (value, sum_), _ = told(self._teller, entry, MOVES)
         return Fact(
             [_short(found) for found in self._addresses.coordinates(entry)],
-            speaker.value(entry),
-            speaker.sum(entry),
-            list(predictions.places(entry)),
-            list(predictions.values(entry, speaker)),
+            value,
+            sum_,
+            list(self._predictions.places(entry)),
+            list(self._predictions.values(entry, self._teller)),
         )
 
     @property

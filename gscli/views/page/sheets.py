@@ -120,7 +120,7 @@ class Scene:
         ]
         changes = [entry.change for entry in self.entries if entry.change is not None]
         samples += [part.reshape(-1)[:_SAMPLED] for c in changes for part in (c.old, c.new)]
-        return number_format(samples, self.options.precision)
+        return number_format(samples, self.options)
 
     @cached_property
     def _seen(self) -> list[tuple[Subject, tuple[Window, ...], bool]]:
@@ -175,8 +175,8 @@ class Scene:
         cells = list(cells_of(seen, subject.array.ndim))
         values = values_at(subject.array, cells)
         own = subject.role == "indices"
-        numbers = number_format([values], self.options.precision) if own else self.numbers
-        texts = dict(zip(cells, numbers.texts(values, SIGNS), strict=True))
+        numbers = number_format([values], self.options) if own else self.numbers
+        texts = dict(zip(cells, numbers.texts(values), strict=True))
         found: dict[Cell, list[int]] = {}
         used: set[Cell] = set()
         for mark in subject.marks:

@@ -59,7 +59,7 @@ def _result(behaviour: Behaviour, answers: Answers) -> str:
         return f'<b class="refused">✗ error</b> <small>{reason}</small>'
     if output is None or not answers.columns:
         return ""
-    texts = answers.numbers.texts(output.reshape(-1), answers.signs)
+    texts = answers.numbers.texts(output.reshape(-1))
     return "".join(
         f'<b class="{chip_class(number, live=True) if answers.per_entry else ""}">'
         f"{escape(text)}</b>"

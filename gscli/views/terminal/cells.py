@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from gscli.base.records import Record
 from gscli.traces.trace import How
-from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells, left, right
-from gscli.views.style import PLAIN, Line, Role, Run, Style
+from gscli.views.look import PLAIN, Line, Look, Role, Run, Style
+from gscli.views.signs import cells, left, right
 from gscli.views.terminal.subject import Mark
 
 MOST_LETTERS = 4
@@ -38,15 +37,14 @@ class Ruling(Record):
 
 
 class Pen(Record):
-    """Draws rows in one palette and character set.
+    """Draws rows in one look.
 
     `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an
     entry of the picture has a label of two letters, so that letters of several need a comma.
     `target`: entries read or write these cells.
     """
 
-    palette: Palette
-    signs: Signs
+    look: Look
     last_wins: bool = False
     lefthand: bool = False
     dim_rest: bool = True
@@ -57,7 +55,7 @@ class Pen(Record):
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
         if column.skips:
-            return cells(self.signs.across) + GAP * (1 if first else 2)
+            return cells(self.look.signs.across) + GAP * (1 if first else 2)
         return 0 if first else GAP
 
     def tail(self, column: Column) -> int:
@@ -78,15 +76,15 @@ class Pen(Record):
             name = str(column.coordinate)
             place = left(name, column.width) if self.lefthand else right(name, column.width)
             parts.append(place + " " * column.sign)
-        return [("".join(parts) + self._tail_text(columns[-1]), self.palette.dim)]
+        return [("".join(parts) + self._tail_text(columns[-1]), self.look.dim)]
 
     def dots(self, columns: Sequence[Column]) -> Line:
         """The row that stands for rows left out."""
         parts: list[str] = []
         for number, column in enumerate(columns):
             parts.append(" " * self.gap(column, number == 0))
-            parts.append(right(self.signs.down, column.width) + " " * column.sign)
-        return [("".join(parts), self.palette.dim)]
+            parts.append(right(self.look.signs.down, column.width) + " " * column.sign)
+        return [("".join(parts), self.look.dim)]
 
     def ruling(self, columns: Sequence[Column]) -> Ruling:
         """What every row of a table of these columns has in common."""
@@ -121,7 +119,7 @@ class Pen(Record):
             marks = marked.get(place, ())
             line.append(self._stretch(texts, ruling, start, place))
             alone = marks[0] if len(marks) == 1 else None
-            joined = self.palette.bars and alone is not None and alone is before and start == place
+            joined = self.look.bars and alone is not None and alone is before and start == place
             line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
             column = ruling.columns[place]
             tail = wrong.get(place, "")
@@ -133,7 +131,7 @@ class Pen(Record):
 
     @property
     def _rest(self) -> Style:
-        return self.palette.dim if self.dim_rest else PLAIN
+        return self.look.dim if self.dim_rest else PLAIN
 
     def _stretch(self, texts: Sequence[str], ruling: Ruling, start: int, stop: int) -> Run:
         """Cells that no entry touches."""
@@ -152,9 +150,9 @@ class Pen(Record):
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
 
         >>> from gscli.views.options import ViewOptions
-        >>> from gscli.views.palette import palette_of
-        >>> from gscli.views.signs import signs_of
-        >>> pen = Pen(palette_of(ViewOptions()), signs_of(ViewOptions()))
+        >>> from gscli.views.look import look_of
+        >>> from gscli.views.look import look_of
+        >>> pen = Pen(look_of(ViewOptions()))
         >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
@@ -171,7 +169,7 @@ class Pen(Record):
     def letter_runs(self, marks: Sequence[Mark], role: Role = "row") -> Line:
         """The same, each in the colour of its entry."""
         return [
-            (text, self.palette.as_role(self._value(mark), role) if mark else self._rest)
+            (text, self.look.as_role(self._value(mark), role) if mark else self._rest)
             for text, mark in self._letters(marks)
         ]
 
@@ -211,42 +209,42 @@ class Pen(Record):
         tail: str,
     ) -> Line:
         """One marked or differing cell; `tail` stands behind its text in the colour of alarm."""
-        sign = left(self.signs.of(how) if how else "", column.sign)
+        sign = left(self.look.signs.of(how) if how else "", column.sign)
         label = "" if joined else self.label(marks)
         room = column.width - cells(label) - cells(tail)
         number = text if tail and self.lefthand else self._placed(text, room)
         behind: Line = []
         if tail:
             pad = " " * (room - cells(number)) + sign
-            behind, sign = [(tail, self.palette.alarm), (pad, self._rest)], ""
+            behind, sign = [(tail, self.look.alarm), (pad, self._rest)], ""
         if not marks:
             return [(number, self._rest), *behind]
         if len(marks) == 1:
-            before, arrow, after = number.rpartition(self.signs.arrow)
+            before, arrow, after = number.rpartition(self.look.signs.arrow)
             value = self._value(marks[0])
-            value = self.palette.as_role(value, "cell") if self.target else value
+            value = self.look.as_role(value, "cell") if self.target else value
             chip = (label + before + arrow, self._chip(marks[0]))
             return [chip, (after + sign, value), *behind]
-        value = self._value(marks[-1]) if self.last_wins else self.palette.several
+        value = self._value(marks[-1]) if self.last_wins else self.look.several
         line: Line = [
             (part, self._value(mark) if mark else value) for part, mark in self._letters(marks)
         ]
         return [*line, (":" + number + sign, value), *behind]
 
     def _chip(self, mark: Mark) -> Style:
-        style = self.palette.alarm if mark.alarm else self.palette.chip(mark.number)
-        return self.palette.as_role(style, "cell") if self.target else style
+        style = self.look.alarm if mark.alarm else self.look.chip(mark.number)
+        return self.look.as_role(style, "cell") if self.target else style
 
     def _value(self, mark: Mark) -> Style:
-        return self.palette.alarm if mark.alarm else self.palette.value(mark.number)
+        return self.look.alarm if mark.alarm else self.look.value(mark.number)
 
     def _placed(self, text: str, width: int) -> str:
         return left(text, width) if self.lefthand else right(text, width)
 
     def _tail_text(self, column: Column) -> str:
-        return " " * GAP + self.signs.across if column.ends else ""
+        return " " * GAP + self.look.signs.across if column.ends else ""
 
     def _gap_text(self, column: Column, first: bool) -> str:
         if not column.skips:
             return "" if first else " " * GAP
-        return (" " * GAP if not first else "") + self.signs.across + " " * GAP
+        return (" " * GAP if not first else "") + self.look.signs.across + " " * GAP

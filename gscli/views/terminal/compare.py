@@ -9,11 +9,10 @@ from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
 from gscli.views.lines import Drawn, line_width
+from gscli.views.look import PLAIN, Line, Style
 from gscli.views.numberline import Behaviour, number_line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import Palette, palette_of
 from gscli.views.signs import cells, left
-from gscli.views.style import PLAIN, Line, Style
 from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
 from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, behaviour, lettered
@@ -41,8 +40,6 @@ class ComparisonView(Drawn):
         super().__init__(options)
         self.comparing = comparing
         self.answers = Answers(comparing, options)
-        self.signs = self.answers.signs
-        self.palette: Palette = palette_of(options)
 
     def draw(self, width: int) -> list[Line]:
         """Heading, rows, summary."""
@@ -57,17 +54,17 @@ class ComparisonView(Drawn):
         return [
             *self._heading(width), [], *body, [],
             *(line for text in self.answers.footnotes()
-              for line in self._wrapped(text, width, self.palette.dim)),
-            *self._wrapped(summary, width, self.palette.bold),
+              for line in self._wrapped(text, width, self.look.dim)),
+            *self._wrapped(summary, width, self.look.bold),
         ]  # fmt: skip
 
     def _heading(self, width: int) -> list[Line]:
         title, told = f"compare {self.comparing.concept}", self.answers.call
-        lines: list[Line] = [[(title, self.palette.bold), ("   " + told, self.palette.dim)]]
+        lines: list[Line] = [[(title, self.look.bold), ("   " + told, self.look.dim)]]
         for name, kind, values in self.answers.inputs():
             head = f"{name}  {kind}  "
             room = width - cells(head)
-            lines.append([(head, self.palette.dim), (self.signs.fit(values, room), PLAIN)])
+            lines.append([(head, self.look.dim), (self.signs.fit(values, room), PLAIN)])
         return lines
 
     # --- one column per entry -------------------------------------------------------------
@@ -101,16 +98,16 @@ class ComparisonView(Drawn):
         room = self._label_width(width, sum(widths))
         header: Line = [(" " * room, PLAIN)]
         for number, head in enumerate(self._column_heads()):
-            style = self.palette.value(number) if self.answers.per_entry else self.palette.dim
+            style = self.look.value(number) if self.answers.per_entry else self.look.dim
             header += [(" " * (widths[number] - cells(head)), PLAIN), (head, style)]
-        header.append((" " * REASON_GAP + "what happens", self.palette.dim))
+        header.append((" " * REASON_GAP + "what happens", self.look.dim))
         lines = [header]
         for group in self.comparing.groups:
             lines += self._row(group, widths, room, width)
         return lines
 
     def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
-        style = self.palette.bold if group is self.comparing.groups[0] else PLAIN
+        style = self.look.bold if group is self.comparing.groups[0] else PLAIN
         labels = _filled(group.labels, room - 2)
         used = room + sum(widths)
         reasons = self._reasons(group, width - used - REASON_GAP)
@@ -118,20 +115,20 @@ class ComparisonView(Drawn):
         for answer, column in zip(self.answers.row(group), widths, strict=True):
             text = self._text(answer)
             line += [(" " * (column - cells(text)), PLAIN), (text, self._value_style(answer))]
-        line.append((" " * REASON_GAP + (reasons[0] if reasons else ""), self.palette.dim))
+        line.append((" " * REASON_GAP + (reasons[0] if reasons else ""), self.look.dim))
         lines = [line]
         for number in range(1, max(len(labels), len(reasons))):
             label = labels[number] if number < len(labels) else ""
             reason = reasons[number] if number < len(reasons) else ""
             lines.append([
                 (left(self.signs.fit(label, room - 1), used + REASON_GAP), style),
-                (reason, self.palette.dim),
+                (reason, self.look.dim),
             ])  # fmt: skip
         return lines
 
     def _value_style(self, answer: Answer) -> Style:
-        palette = self.palette
-        styles = {"error": palette.alarm, "none": palette.dim, "differs": palette.several}
+        look = self.look
+        styles = {"error": look.alarm, "none": look.dim, "differs": look.several}
         return styles.get(answer.kind, PLAIN)
 
     # --- a block per behaviour ------------------------------------------------------------
@@ -141,7 +138,7 @@ class ComparisonView(Drawn):
         line = number_line(self.answers) if width >= NARROWEST_LINE else None
         if line is None:
             return None
-        ruler = Ruler(line, self.palette, self.signs)
+        ruler = Ruler(line, self.look)
         tells = len(line.behaviours) > 1 or any(one.meetings for one in line.behaviours)
         return ruler if tells and ruler.width <= width else None
 
@@ -154,7 +151,7 @@ class ComparisonView(Drawn):
                 continue
             lines += [[], *self._named(group, behaviour(group), width), *self._cells(group, width)]
             reasons = self._reasons(group, width - 2)
-            lines += [[("  " + text, self.palette.dim)] for text in reasons]
+            lines += [[("  " + text, self.look.dim)] for text in reasons]
         return lines if ruler else lines[1:]
 
     def _strip(self, ruler: Ruler, number: int, width: int) -> Iterator[Line]:
@@ -173,16 +170,16 @@ class ComparisonView(Drawn):
         name = self.signs.text(told)
         labels = _filled(group.labels, width - 2)
         if not name:
-            return [[(("  " if number else "") + one, self.palette.bold)] for number, one in
+            return [[(("  " if number else "") + one, self.look.bold)] for number, one in
                     enumerate(labels)]  # fmt: skip
-        return [[(name, self.palette.bold)], *([("  " + one, self.palette.dim)] for one in labels)]
+        return [[(name, self.look.bold)], *([("  " + one, self.look.dim)] for one in labels)]
 
     def _cells(self, group: Group, width: int) -> list[Line]:
         """The answers one after the other, each behind its letter or place."""
         lines: list[Line] = [[("  ", PLAIN)]]
         heads = self._column_heads()
         for number, answer in enumerate(self.answers.row(group)):
-            style = self.palette.value(number) if self.answers.per_entry else self.palette.dim
+            style = self.look.value(number) if self.answers.per_entry else self.look.dim
             piece: Line = [(heads[number], style), (" ", PLAIN)]
             piece += [(self._text(answer), self._value_style(answer)), ("   ", PLAIN)]
             if line_width(lines[-1]) + line_width(piece) - 3 > width and len(lines[-1]) > 1:
@@ -195,7 +192,7 @@ class ComparisonView(Drawn):
         if not refusal:
             return [line for way in ruler.ways(behaviour) for line in self._fitted(way, width)]
         told = self.signs.text(refusal)
-        apart = self._wrapped("  " + told, width, self.palette.dim)
+        apart = self._wrapped("  " + told, width, self.look.dim)
         stopped = [one for one in behaviour.landings if one.fate == "refused"]
         if not stopped:
             return apart
@@ -217,7 +214,7 @@ class ComparisonView(Drawn):
         lines: list[Line] = []
         drawn = self.answers.drawn
         if drawn is not None and drawn.trace is not None:
-            lines += [[(f"{drawn.label}: what the others are compared with", self.palette.bold)]]
+            lines += [[(f"{drawn.label}: what the others are compared with", self.look.bold)]]
             if self._draws(drawn.trace):
                 own = picture(drawn.trace, self.options, title=False)
                 lines += [[], *(list(line) for line in own.lines(width))]
@@ -226,7 +223,7 @@ class ComparisonView(Drawn):
             strips = [line for number in numbers for line in self._strip(ruler, number, width)]
             return [*lines, [], *ruler.head(), *strips]
         for group in self.comparing.groups:
-            lines += [[], *self._wrapped(", ".join(group.labels), width, self.palette.bold)]
+            lines += [[], *self._wrapped(", ".join(group.labels), width, self.look.bold)]
             for text in self._listed(group):
                 lines += self._wrapped("  " + text, width, PLAIN)
         return lines

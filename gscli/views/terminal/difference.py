@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.lab.difference import Difference
-from gscli.views.lines import Drawn, wrapped
+from gscli.views.lines import Drawn, paragraph
+from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import palette_of
 from gscli.views.signs import cells, left, right, signs_of
-from gscli.views.style import PLAIN, Line
 
 SHOWN = 8
 """Differing cells in the table; `--limit` asks for others."""
@@ -58,17 +57,16 @@ class DifferenceView(Drawn):
         super().__init__(options)
         self.found, self.told, self.letters = found, told, letters
         self.listed = listed
-        self.palette, self.signs = palette_of(options), signs_of(options)
 
     def draw(self, width: int) -> list[Line]:
         """The verdict, the first differing cells, then the rest of what is told."""
         verdict, *others = self.told
-        style = self.palette.bold if self.found.equal else self.palette.alarm
-        lines: list[Line] = [[(line, style)] for line in wrapped(verdict, width)]
+        style = self.look.bold if self.found.equal else self.look.alarm
+        lines = paragraph(verdict, width, style)
         if self.found.cells and self.listed:
             lines += [[], *self._table(), []]
         for text in others:
-            lines += [[(line, PLAIN)] for line in wrapped(text, width, indent="    ")]
+            lines += paragraph(text, width, indent="    ")
         return lines
 
     def _table(self) -> list[Line]:
@@ -83,14 +81,14 @@ class DifferenceView(Drawn):
         margin = max(map(cells, letters), default=0)
         head: Line = [(" " * (margin + 2), PLAIN)]
         for name, width in zip(HEADS, widths, strict=True):
-            head += [(right(name, width) + "  ", self.palette.dim)]
+            head += [(right(name, width) + "  ", self.look.dim)]
         lines = [head]
         for letter, *texts in zip(letters, *columns, strict=True):
-            line: Line = [(f" {left(letter, margin)} ", self.palette.bold)]
+            line: Line = [(f" {left(letter, margin)} ", self.look.bold)]
             line += [(right(t, w) + "  ", PLAIN) for t, w in zip(texts, widths, strict=True)]
             lines.append(line)
         if self.found.different > len(shown):
-            lines.append([(f" {self.signs.down}", self.palette.dim)])
+            lines.append([(f" {self.signs.down}", self.look.dim)])
         return lines
 
     def _value(self, value: object) -> str:

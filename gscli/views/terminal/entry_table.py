@@ -8,12 +8,10 @@ from gscli.base.arrays import Array
 from gscli.base.records import cached_property
 from gscli.layout.boxes import Box, box_size
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import line_width
+from gscli.views.lines import Block, block, line_width
+from gscli.views.look import PLAIN, Line, Look, Role, Style
 from gscli.views.numbers import NumberFormat
-from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells, left, right
-from gscli.views.style import PLAIN, Line, Role, Style
-from gscli.views.terminal.flow import Block, block
+from gscli.views.signs import cells, left, right
 from gscli.views.words.purpose import axis_names, slice_name
 
 GAP = 2
@@ -56,12 +54,11 @@ class EntryTable:
         trace: Trace,
         entries: Sequence[Entry],
         numbers: NumberFormat,
-        palette: Palette,
-        signs: Signs,
+        look: Look,
         lit: Sequence[Entry] | None = None,
     ) -> None:
         self.trace, self.entries = trace, entries
-        self.numbers, self.palette, self.signs = numbers, palette, signs
+        self.numbers, self.look, self.signs = numbers, look, look.signs
         self.lit = {entry.number for entry in (entries if lit is None else lit)}
         self._role: Role = "" if lit is None else "entry"
 
@@ -84,8 +81,8 @@ class EntryTable:
         titles, heads = list(margin), list(margin)
         for group in groups:
             facts = left(group.facts, group.width - cells(group.title) - 1)
-            titles += [(" " * GAP, PLAIN), (group.title, self.palette.bold)]
-            titles.append((" " + facts, self.palette.dim))
+            titles += [(" " * GAP, PLAIN), (group.title, self.look.bold)]
+            titles.append((" " + facts, self.look.dim))
             texts = [column.head for column in group.columns]
             heads += [(" " * GAP, PLAIN), *self._row(group, texts, None)]
         lines = [titles, heads] if any(c.head for g in groups for c in g.columns) else [titles]
@@ -95,11 +92,11 @@ class EntryTable:
                 texts = [column.texts[number] for column in group.columns]
                 line += [(" " * GAP, PLAIN), *self._row(group, texts, entry)]
             lines.append(line)
-        dots: list[Line] = [[(f" {self.signs.down}", self.palette.dim)]]
+        dots: list[Line] = [[(f" {self.signs.down}", self.look.dim)]]
         below = self.entries and self.entries[-1].number < self.trace.entry_count - 1
         above = self.entries and self.entries[0].number > 0
         if not self.entries:
-            lines.append([(" no entries", self.palette.dim)])
+            lines.append([(" no entries", self.look.dim)])
         start = len(lines) - len(self.entries)
         lines[start:start] = dots if above else []
         return block([*lines, *(dots if below else [])])
@@ -107,7 +104,7 @@ class EntryTable:
     def _row(self, group: Group, texts: Sequence[str], entry: Entry | None) -> Line:
         line: Line = []
         for column, text in zip(group.columns, texts, strict=True):
-            style = self.palette.dim
+            style = self.look.dim
             if entry is not None and column.chips:
                 style = self._style(entry)
             line.append((f" {right(text, column.width)} ", style))
@@ -115,10 +112,10 @@ class EntryTable:
 
     def _style(self, entry: Entry) -> Style:
         if entry.number not in self.lit:
-            return self.palette.dim
+            return self.look.dim
         skipped = not entry.live and self.trace.layout.window_size > 0
-        style = self.palette.alarm if skipped else self.palette.value(entry.number)
-        return self.palette.as_role(style, self._role)
+        style = self.look.alarm if skipped else self.look.value(entry.number)
+        return self.look.as_role(style, self._role)
 
     def _indices(self, *, places: bool) -> Group:
         layout, names = self.trace.layout, axis_names(self.trace.layout)
@@ -175,7 +172,7 @@ class EntryTable:
             return [f"{slice_name(sizes)} {self.signs.times.join(map(str, sizes))}"]
         values = array[tuple(slice(start, stop) for start, stop in box)]
         prefix = {**_PREFIXES, "mul": self.signs.times}.get(self.trace.reduction, "")
-        texts = self.numbers.texts(values.reshape(-1), self.signs)
+        texts = self.numbers.texts(values.reshape(-1))
         return [_signed(prefix, text) for text in texts]
 
 

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 from gscli.base.text import counted, safe
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, line_width, wrapped
+from gscli.views.lines import Drawn, line_width, paragraph
+from gscli.views.look import PLAIN, Line
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
-from gscli.views.palette import palette_of
-from gscli.views.signs import LONGEST_LINE, Signs, signs_of
-from gscli.views.style import PLAIN, Line
+from gscli.views.signs import Signs, signs_of
 from gscli.views.terminal.group import check_size
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
 from gscli.views.words.counts import COUNTED_CELLS, counted_words, counts
+from gscli.views.words.facts import Teller, part_of, shape_text
 from gscli.views.words.formula import Formula
 from gscli.views.words.purpose import purpose
-from gscli.views.words.sentences import TOLD_CELLS, sentence, tensor_lines
-from gscli.views.words.statements import Teller, part_of, shape_text
+from gscli.views.words.vocabularies import TOLD_CELLS, sentence, tensor_lines
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
@@ -64,26 +63,24 @@ class Explanation(Drawn):
 
     def draw(self, width: int) -> list[Line]:
         """Facts, formula, entries, counts."""
-        palette, signs = palette_of(self.options), signs_of(self.options)
-        formula, *meaning = _formula(self.trace, signs)
-        lines = [*self._head(width, signs), []]
-        lines += [[(part, palette.bold)] for part in wrapped(formula, width, "  ")]
-        lines += [[(part, PLAIN)] for text in meaning for part in wrapped(text, width, "  ")]
-        teller = Teller(self.trace, _numbers(self.trace, self.shown, self.options), signs)
-        told = [teller.statement(entry, reasons=True) for entry in self.shown]
-        lines += [[], *legend(told, width, palette, signs)] if told else []
-        lines.append([])
+        formula, *meaning = _formula(self.trace, self.signs)
+        lines = [*self._head(width), [], *paragraph(formula, width, self.look.bold, indent="  ")]
+        for text in meaning:
+            lines += paragraph(text, width, indent="  ")
+        teller = Teller(self.trace, _numbers(self.trace, self.shown, self.options))
+        told = legend(teller, self.shown, width, self.look, reasons=True)
+        lines += [[], *told, []] if told else [[]]
         for text in _summary(self.trace, len(self.shown)):
-            lines += [[(part, PLAIN)] for part in wrapped(text, width, "  ")]
+            lines += paragraph(text, width, indent="  ")
         return lines
 
-    def _head(self, width: int, signs: Signs) -> list[Line]:
+    def _head(self, width: int) -> list[Line]:
         """Operator and tensors, as many on a line as fit."""
-        palette = palette_of(self.options)
+        look = self.look
         lines = title_lines(self.trace, self.options, width)
         for tensor in self.trace.tensors:
             facts = f" {tensor.dtype} {shape_text(tensor.shape)}"
-            run: Line = [(signs.text(tensor.name), palette.bold), (facts, palette.dim)]
+            run: Line = [(self.signs.text(tensor.name), look.bold), (facts, look.dim)]
             if line_width(lines[-1]) + 3 + line_width(run) > width:
                 lines.append([("  ", PLAIN), *run])
             else:
@@ -93,18 +90,19 @@ class Explanation(Drawn):
 
 def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
     """One statement a line, ASCII, no line ever broken."""
-    signs = signs_of(ViewOptions(utf8=False))
+    options = options._replace(utf8=False)
+    signs = signs_of(options)
     attributes = [f"{key} is {safe(str(value))}" for key, value in trace.shown_attributes.items()]
     lines = [f"{trace.operator.framework.title} {trace.operator.name}: {trace.operator.summary}"]
     lines += [", ".join(attributes) + "."] if attributes else []
-    teller = Teller(trace, _numbers(trace, shown, options), signs)
+    teller = Teller(trace, _numbers(trace, shown, options))
     for tensor in trace.tensors:
-        lines += tensor_lines(tensor.name, tensor.array, teller.numbers, signs)
+        lines += tensor_lines(tensor.name, tensor.array, teller.numbers)
     formula, *meaning = _formula(trace, signs)
     lines += [purpose(trace), formula + ".", *meaning]
     lines += [sentence(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
-    return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
+    return "\n".join(signs.line(line) for line in lines) + "\n"
 
 
 def _formula(trace: Trace, signs: Signs) -> list[str]:
@@ -113,7 +111,7 @@ def _formula(trace: Trace, signs: Signs) -> list[str]:
     told = [equation, *formula.meaning]
     if trace.layout.open_order:
         told.append(f"{trace.layout.open_order}; here the last entry wins.")
-    return [signs.text(text, LONGEST_LINE) for text in told]
+    return [signs.line(text) for text in told]
 
 
 def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
@@ -123,7 +121,7 @@ def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> Numb
     parts += [part_of(trace.output, one.result) for one in shown if trace.kind == "gather" and
               one.result is not None]  # fmt: skip
     parts += [one.array for one in trace.tensors if one.role != "indices"]
-    return number_format([part for part in parts if part.size <= TOLD_CELLS], options.precision)
+    return number_format([part for part in parts if part.size <= TOLD_CELLS], options)
 
 
 def _summary(trace: Trace, shown: int) -> list[str]:

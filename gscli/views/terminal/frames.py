@@ -6,20 +6,17 @@ from collections.abc import Sequence
 from typing import overload
 
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, wrapped
+from gscli.views.lines import Drawn, flow, paragraph
+from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import palette_of
-from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.style import PLAIN, Line
 from gscli.views.terminal.entry_table import EntryTable
-from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import GAP, beside_table, title_lines
 from gscli.views.terminal.progress import GRIDS, Done, grids, subjects_after
+from gscli.views.words.facts import Teller
 from gscli.views.words.purpose import purpose
 from gscli.views.words.reasons import why
-from gscli.views.words.statements import Teller
 
 TABLE_ROWS = 12
 """Entries in the table of a frame, around the one that is lit."""
@@ -52,9 +49,8 @@ class Frame(Drawn):
         return lines if over <= 0 else self._drawn(width, max(rows - over - 2, 1))
 
     def _drawn(self, width: int, rows: int) -> list[Line]:
-        frames, options = self._frames, self.options
+        frames, options, look, signs = self._frames, self.options, self.look, self.signs
         trace, entries = frames.trace, frames.entries(self._number + 1)
-        palette, signs = palette_of(options), signs_of(options)
         lit = entries[self._number : self._number + 1] if self._number >= 0 else []
         first = options.show is None
         begin = max(self._number, 0) // TOGETHER * TOGETHER
@@ -71,19 +67,17 @@ class Frame(Drawn):
         lines = [*title_lines(trace, options, width, step), []]
         near = max(min(self._number - rows // 2, len(entries) - rows), 0)
         told = entries[near : near + rows]
-        table = EntryTable(trace, told, group.numbers, palette, signs, lit)
+        table = EntryTable(trace, told, group.numbers, look, lit)
         blocks = list(group.blocks)
         if first:
             blocks, group = beside_table(table.draw(width), found, options, width, group)
         lines += [*flow(blocks, width, GAP), []]
-        teller = Teller(trace, group.numbers, signs)
-        lines += legend([teller.statement(entry) for entry in lit], width, palette, signs)
-        head = "why  "
-        told_why = [line for entry in lit for line in why(teller, entry)]
-        for number, text in enumerate(told_why or [purpose(trace)]):
-            for part in wrapped(signs.text(text, LONGEST_LINE), width - len(head)):
-                lines.append([(head, palette.bold), (part, palette.dim if number else PLAIN)])
-                head = " " * len(head)
+        teller = Teller(trace, group.numbers)
+        lines += legend(teller, lit, width, look)
+        reason, *more = [text for entry in lit for text in why(teller, entry)] or [purpose(trace)]
+        lines += paragraph(signs.line(reason), width, head=[("why  ", look.bold)])
+        for text in more:
+            lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
         return lines
 
 

@@ -1,4 +1,4 @@
-"""Tensors that are drawn together: one number format, one palette, the same limits."""
+"""Tensors that are drawn together: one number format, one look, the same limits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from gscli.base.errors import LimitRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.traces.trace import Trace
-from gscli.views.lines import line_width
+from gscli.views.lines import Block, block, flow, line_width
+from gscli.views.look import look_of
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
-from gscli.views.palette import palette_of
-from gscli.views.signs import signs_of
-from gscli.views.terminal.flow import Block, block, flow
 from gscli.views.terminal.paint import Painter
 from gscli.views.terminal.sheet import Sheet
 from gscli.views.terminal.subject import Subject
@@ -66,7 +64,7 @@ def draw_group(
         for sheet in view.sheets
         for part in sheet.samples()
     ]
-    numbers = number_format([*alike, *extras], options.precision)
+    numbers = number_format([*alike, *extras], options)
     marks = [mark for one in found for mark in (one.unlit or one).marks]
     separated = any(len(mark.label) > 1 for mark in marks)
     for view in views:
@@ -96,9 +94,9 @@ class _View:
 
     def paint(self, numbers: NumberFormat, *, separated: bool) -> None:
         """Choose columns; a whole that fits after all is not taken apart."""
-        palette, signs = palette_of(self._options), signs_of(self._options)
+        look = look_of(self._options)
         self.painters = [
-            Painter(sheet, numbers, palette, signs, separated=separated) for sheet in self.sheets
+            Painter(sheet, numbers, look, separated=separated) for sheet in self.sheets
         ]
         self.chunks = [painter.chunks(self.width) for painter in self.painters]
 
@@ -112,14 +110,14 @@ class _View:
             return drawn
         from gscli.views.terminal.outline import outline
 
-        palette, signs = palette_of(self._options), signs_of(self._options)
+        look = look_of(self._options)
         marks = (self.subject.unlit or self.subject).marks
-        seen = outline(self.subject.array.shape, marks, self.width, palette, signs)
+        seen = outline(self.subject.array.shape, marks, self.width, look)
         if not self._lenses:
             return [seen, *drawn]
         told = f"{counted(len(drawn), 'neighbourhood')}, close up"
         title = max((painter.title for painter in self.painters), key=line_width)
-        lines = [title, [(told, palette.dim)], *flow(drawn, self.width, LENS_GAP)]
+        lines = [title, [(told, look.dim)], *flow(drawn, self.width, LENS_GAP)]
         return [seen, block(lines)]
 
     def wrong(self) -> set[tuple[int, ...]]:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import IO
 
-from gscli.views.lines import Drawn, Lines, render, wrapped
-from gscli.views.palette import palette_of
-from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.style import PLAIN, Line
+from gscli.views.lines import Drawn, Lines, paragraph, render
+from gscli.views.look import PLAIN, Line, look_of
 from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.picture import picture
 from gscli.views.words.formula import Formula
@@ -68,11 +66,11 @@ def _show(frames: Frames, number: int, screen: IO[str]) -> None:
 
 
 def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
-    palette = palette_of(frames.options)
+    look = look_of(frames.options)
     line: Line = []
     for key, word in _KEYS:
-        line += [(f" {key} ", palette.several), (f" {word}  ", PLAIN)]
-    line.append((f"  {number + 1} of {len(frames)}", palette.dim))
+        line += [(f" {key} ", look.several), (f" {word}  ", PLAIN)]
+    line.append((f"  {number + 1} of {len(frames)}", look.dim))
     _print(Lines([[], line, []], frames.options), screen)
 
 
@@ -120,10 +118,9 @@ def number_of(typed: str) -> int | None:
 def _explain(frames: Frames, screen: IO[str]) -> None:
     """The rule at length: formula, legal indices, the operator's own help, the source."""
     options, formula = frames.options, Formula(frames.trace)
-    palette, signs = palette_of(options), signs_of(options)
+    look = look_of(options)
     doc = frames.trace.operator.doc.splitlines()
-    lines: list[Line] = [[], [(formula.equation, palette.bold)]]
+    lines: list[Line] = [[], [(formula.equation, look.bold)]]
     for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
-        told = wrapped(signs.text(text, LONGEST_LINE), options.width)
-        lines += [[(part, PLAIN)] for part in told]
+        lines += paragraph(look.signs.line(text), options.width)
     _print(Lines(lines, options), screen)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.views.lines import line_width, wrapped
-from gscli.views.palette import Palette
-from gscli.views.signs import LONGEST_LINE, Signs, cells, left
-from gscli.views.style import PLAIN, Line
+from gscli.traces.trace import Entry
+from gscli.views.lines import line_width, paragraph
+from gscli.views.look import PLAIN, Line, Look, Style
+from gscli.views.signs import Signs, cells, left
+from gscli.views.words.facts import Teller
 from gscli.views.words.remarks import Remark
-from gscli.views.words.statements import Statement
+from gscli.views.words.vocabularies import TERSE, told
 
 _GAP = 2
 _COLUMNS = 3
@@ -18,13 +19,13 @@ _NAMED = 6
 
 
 def legend(
-    statements: Sequence[Statement], width: int, palette: Palette, signs: Signs
+    teller: Teller, entries: Sequence[Entry], width: int, look: Look, *, reasons: bool = False
 ) -> list[Line]:
-    """The entries' lines, none wider than `width`."""
-    if not statements:
+    """The entries' lines, none wider than `width`; `reasons`: why a number means another."""
+    if not entries:
         return []
-    labels = max(cells(one.label) for one in statements)
-    rows = [_pieces(one, palette) for one in statements]
+    labels = max(cells(entry.label) for entry in entries)
+    rows = [_pieces(teller, entry, look, reasons=reasons) for entry in entries]
     # Size and note stand free behind the columns. The chip of a coloured legend is one cell wider
     # than a bare label; both break at the same places.
     widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:_COLUMNS]]
@@ -32,49 +33,53 @@ def legend(
     aligned = head + sum(widths) + _GAP * sum(1 for one in widths[1:] if one)
     fits = aligned <= width
     lines: list[Line] = []
-    for one, row in zip(statements, rows, strict=True):
+    for entry, row in zip(entries, rows, strict=True):
         columns = _padded(row[:_COLUMNS], widths) if fits else row[:_COLUMNS]
-        if one.size and fits and aligned + _GAP + cells(one.size) <= width:
-            columns.append([(one.size, PLAIN)])
-        lines += _folded(_chip(one, labels, palette), [*columns, row[-1]], head, width, signs)
+        size = teller.slice_size(entry.target) if entry.target is not None else ""
+        if size and fits and aligned + _GAP + cells(size) <= width:
+            columns.append([(size, PLAIN)])
+        live = entry.live or teller.moves_nothing
+        chip = _chip(entry, labels, look, look.value(entry.number) if live else look.alarm)
+        lines += _folded(chip, [*columns, row[-1]], head, width, look.signs)
     return lines
 
 
-def remark_lines(found: Sequence[Remark], width: int, palette: Palette, signs: Signs) -> list[Line]:
+def remark_lines(found: Sequence[Remark], width: int, look: Look) -> list[Line]:
     """Remarks, each behind the letters that it is about."""
     lines: list[Line] = []
     for one in found:
-        named = one.entries[:_NAMED]
-        head: Line = []
-        for entry in named:
-            alarm = not entry.live
-            style = palette.alarm if alarm else palette.value(entry.number)
-            head.append((f" {entry.label} ", style))
-        if len(one.entries) > len(named):
-            head.append((f" +{len(one.entries) - len(named)} ", palette.dim))
+        head: Line = [
+            (f" {entry.label} ", look.value(entry.number) if entry.live else look.alarm)
+            for entry in one.entries[:_NAMED]
+        ]
+        if len(one.entries) > _NAMED:
+            head.append((f" +{len(one.entries) - _NAMED} ", look.dim))
         head.append(("  " if head else "", PLAIN))
-        indent = line_width(head)
-        text = signs.text(one.text, LONGEST_LINE)
-        for number, part in enumerate(wrapped(text, width - indent)):
-            lines.append([*(head if not number else [(" " * indent, PLAIN)]), (part, PLAIN)])
+        lines += paragraph(look.signs.line(one.text), width, head=head)
     return lines
 
 
-def _pieces(one: Statement, palette: Palette) -> list[Line]:
-    sign = f" {one.sign}" if one.sign else ""
+def _pieces(teller: Teller, entry: Entry, look: Look, *, reasons: bool) -> list[Line]:
+    """`indices[0] = (-1, 0) ↺`, `→ output[3,0]`, `1 + 40 = 41` and `(again: a)`."""
+    (target, result, *usual), notes = told(teller, entry, TERSE)
+    notes = notes or usual
+    if reasons:
+        notes += [adjustment.words() for adjustment in entry.adjustments]
+    place, vector = teller.source(entry)
+    hows = dict.fromkeys(teller.signs.of(one.how) for one in entry.adjustments if entry.live)
+    live = entry.live or teller.moves_nothing
     return [
-        [(f"{one.place} = " if one.place else "", palette.dim), (one.vector + sign, PLAIN)],
-        [(one.target, PLAIN if one.live else palette.bold)],
-        [(one.result, palette.bold)],
-        [(one.note, palette.note)],
+        [(f"{place} = " if place else "", look.dim), (" ".join([vector, *hows]), PLAIN)],
+        [(target, PLAIN if live else look.bold)],
+        [(result, look.bold)],
+        [(f"({'; '.join(notes)})" if notes else "", look.note)],
     ]
 
 
-def _chip(one: Statement, labels: int, palette: Palette) -> Line:
-    style = palette.value(one.number) if one.live else palette.alarm
-    if not palette.bars:
-        return [(left(f"{one.label}:", labels + 1), style), (" ", PLAIN)]
-    return [(f" {left(one.label, labels)} ", style), (" ", PLAIN)]
+def _chip(entry: Entry, labels: int, look: Look, style: Style) -> Line:
+    if not look.bars:
+        return [(left(f"{entry.label}:", labels + 1), style), (" ", PLAIN)]
+    return [(f" {left(entry.label, labels)} ", style), (" ", PLAIN)]
 
 
 def _padded(row: Sequence[Line], widths: Sequence[int]) -> list[Line]:

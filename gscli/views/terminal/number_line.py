@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gscli.views.look import PLAIN, Line, Look
 from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
-from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells
-from gscli.views.style import PLAIN, Line
+from gscli.views.signs import cells
 
 _GAP = 2
 _HEAD = "index "
@@ -27,8 +26,8 @@ REASON = 22
 class Ruler:
     """Draws the landings of a number line below its coordinates."""
 
-    def __init__(self, line: NumberLine, palette: Palette, signs: Signs) -> None:
-        self.line, self.palette, self.signs = line, palette, signs
+    def __init__(self, line: NumberLine, look: Look) -> None:
+        self.line, self.look, self.signs = line, look, look.signs
         self.cell = max(map(cells, (*map(str, line.places), *line.values))) + _GAP
 
     @property
@@ -40,7 +39,7 @@ class Ruler:
         """The coordinates, and below them the values if cells have one each."""
         inside = self.line.is_inside
         below = [self.line.values[at] if inside(at) else "" for at in self.line.places]
-        lines: list[Line] = [[(_HEAD + self._row([*map(str, self.line.places)]), self.palette.dim)]]
+        lines: list[Line] = [[(_HEAD + self._row([*map(str, self.line.places)]), self.look.dim)]]
         return lines + ([[(" " * len(_HEAD) + self._row(below), PLAIN)]] if any(below) else [])
 
     def ways(self, behaviour: Behaviour) -> Iterator[Line]:
@@ -83,14 +82,14 @@ class Ruler:
         """A line with letters written over it from `at`, and words behind it."""
         size = len(letters) // len(numbers)
         chips: Line = [
-            (letters[place * size : (place + 1) * size], self.palette.value(number))
+            (letters[place * size : (place + 1) * size], self.look.value(number))
             for place, number in enumerate(numbers)
         ]
         return [
             (" " * len(_HEAD) + line[:at], PLAIN),
             *chips,
             (f"{line[at + len(letters) :]}{' ' * _GAP}", PLAIN),
-            (told, self.palette.dim),
+            (told, self.look.dim),
         ]
 
     def _end(self, place: int) -> int:

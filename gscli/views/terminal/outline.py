@@ -7,10 +7,9 @@ from typing import TypeAlias
 
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
-from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells
-from gscli.views.style import PLAIN, Line, Style
-from gscli.views.terminal.flow import Block, block, flow
+from gscli.views.lines import Block, block, flow
+from gscli.views.look import PLAIN, Line, Look, Style
+from gscli.views.signs import cells
 from gscli.views.terminal.lenses import plane_text, planes_apart
 from gscli.views.terminal.subject import Mark
 
@@ -34,23 +33,25 @@ _GAP = 3
 Canvas: TypeAlias = list[list[tuple[str, Style]]]
 
 
-def outline(
-    shape: Shape, marks: Sequence[Mark], width: int, palette: Palette, signs: Signs
-) -> Block:
+def outline(shape: Shape, marks: Sequence[Mark], width: int, look: Look) -> Block:
     """The map of a tensor of rank 2 or more; planes that are touched alike share an outline."""
     planes = planes_apart([mark.box for mark in marks])
     drawn = [
-        _Outline(shape[-_MATRIX:], lead, [marks[one] for one in own], width, palette, signs)
+        _Outline(shape[-_MATRIX:], lead, [marks[one] for one in own], width, look)
         for lead, own in list(planes.items())[:MOST_PLANES]
     ]
-    lines: list[Line] = [[("where", palette.bold), ("   rows down, columns across", palette.dim)]]
+    signs = look.signs
+    lines: list[Line] = [[("where", look.bold), ("   rows down, columns across", look.dim)]]
     lines += flow([block(list(one.lines())) for one in drawn], width, _GAP, between=0)
     for count, told in (
         (sum(one.crowded for one in drawn), "letters lie too close to be drawn"),
-        (sum(mark.number >= LETTERED for mark in marks), f"entries are drawn as {signs.point}"),
+        (
+            sum(mark.number >= LETTERED for mark in marks),
+            f"entries are drawn as {signs.point}",
+        ),
         (len(planes) - len(drawn), "more touched planes"),
     ):
-        lines += [[(f"{signs.across} {count} {told}", palette.dim)]] if count else []
+        lines += [[(f"{signs.across} {count} {told}", look.dim)]] if count else []
     return block(lines)
 
 
@@ -63,10 +64,9 @@ class _Outline:
         lead: Box,
         marks: Sequence[Mark],
         width: int,
-        palette: Palette,
-        signs: Signs,
+        look: Look,
     ) -> None:
-        self._shape, self._lead, self._signs, self._palette = shape, lead, signs, palette
+        self._shape, self._lead, self._signs, self._look = shape, lead, look.signs, look
         self._margin = len(str(shape[0] - 1)) + 2
         room = min(WIDEST, width - self._margin - 2)
         rows, columns = shape
@@ -76,15 +76,15 @@ class _Outline:
         self.crowded = sum(not self._drawn(mark) for mark in marks if mark.number < LETTERED)
         for mark in marks:
             if mark.number >= LETTERED:
-                self._reaches(mark, signs.point)
+                self._reaches(mark, look.signs.point)
 
     def lines(self) -> Iterator[Line]:
         """The plane's name, the ends of its columns, and the frame with the ends of its rows."""
-        dim, (rows, columns) = self._palette.dim, self._shape
+        dim, (rows, columns) = self._look.dim, self._shape
         across, down = ("─", "│") if self._signs.utf8 else ("-", "|")
         corners = "┌┐└┘" if self._signs.utf8 else "++++"
         if self._lead:
-            yield [(plane_text(self._lead), self._palette.bold)]
+            yield [(plane_text(self._lead), self._look.bold)]
         last = str(columns - 1)
         head = f"0{'columns':^{self._wide - 1 - len(last)}}{last}"
         yield [(" " * (self._margin + 1) + head, dim)]
@@ -115,7 +115,7 @@ class _Outline:
         return top, left
 
     def _style(self, mark: Mark) -> Style:
-        return self._palette.alarm if mark.alarm else self._palette.value(mark.number)
+        return self._look.alarm if mark.alarm else self._look.value(mark.number)
 
     def _lettered(self, label: str, line: int, wanted: int, style: Style) -> bool:
         """Write a label at its place, or beside it where another stands."""

@@ -10,13 +10,12 @@ from typing import TypeVar
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.traces.trace import How
+from gscli.views.lines import Block, block, flow
+from gscli.views.look import PLAIN, Line, Look
 from gscli.views.numbers import NumberFormat
-from gscli.views.palette import Palette
-from gscli.views.signs import Signs, cells, right
-from gscli.views.style import PLAIN, Line
+from gscli.views.signs import cells, right
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.columns import Chunk, Measures, fitting
-from gscli.views.terminal.flow import Block, block, flow
 from gscli.views.terminal.heads import Heads
 from gscli.views.terminal.sheet import Place, Sheet
 from gscli.views.terminal.subject import Mark
@@ -37,20 +36,18 @@ class Painter:
         self,
         sheet: Sheet,
         numbers: NumberFormat,
-        palette: Palette,
-        signs: Signs,
+        look: Look,
         *,
         separated: bool = False,
     ) -> None:
         self.sheet = sheet
-        self.palette, self.signs = palette, signs
+        self.look, self.signs = look, look.signs
         subject = sheet.subject
-        self.texts = Texts(sheet, numbers, signs)
+        self.texts = Texts(sheet, numbers)
         self.marked, self.wrong = self.texts.marked, self.texts.wrong
         self.heads = Heads(sheet, self.marked) if subject.letters else None
         self.pen = Pen(
-            palette,
-            signs,
+            look,
             last_wins=subject.last_wins,
             lefthand=subject.array.dtype.kind in "UTO",
             dim_rest=subject.dim_rest,
@@ -83,7 +80,7 @@ class Painter:
         """Title, planes, and how many planes are left out."""
         lines = [self.title] if titled else []
         if self.sheet.empty:
-            return block([*lines, [("(empty)", self.palette.dim)]])
+            return block([*lines, [("(empty)", self.look.dim)]])
         for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
             planes = [block(list(self._plane(number, chunks))) for number in group]
             lines += flow(planes, width, PLANE_GAP, between=0)
@@ -121,7 +118,7 @@ class Painter:
         if (changed and self.sheet.before) or self.wrong:
             facts += f"   was {self.signs.arrow} is" if changed and self.sheet.before else "   is"
             facts += f" {self.signs.differs} expected" if self.wrong else ""
-        return [(self.signs.text(name, 60), self.palette.bold), (facts, self.palette.dim)]
+        return [(self.signs.text(name, 60), self.look.bold), (facts, self.look.dim)]
 
     def _left_out(self) -> list[Line]:
         window = self.sheet.window
@@ -131,7 +128,7 @@ class Painter:
         untouched = self.sheet.subject.dim_rest and not self.sheet.hides_planes()
         fate = "untouched" if untouched else "not shown"
         words = f"{self.signs.across} {counted(rest, 'plane')} {fate}"
-        return [[(words, self.palette.dim)]]
+        return [[(words, self.look.dim)]]
 
     @cached_property
     def _heads(self) -> list[str]:
@@ -167,13 +164,13 @@ class Painter:
         marks = self.heads.rows.get((plane, row), ()) if self.heads else ()
         pad = self._letter_room - cells(self.pen.letters(marks)) - 1
         letters: Line = [(" " * pad, PLAIN), *self.pen.letter_runs(marks), (" ", PLAIN)]
-        return [*(letters if self._letter_room else []), (self._heads[row], self.palette.dim)]
+        return [*(letters if self._letter_room else []), (self._heads[row], self.look.dim)]
 
     def _plane(self, number: int, chunks: Sequence[Chunk]) -> Iterator[Line]:
         plane = self.sheet.window.planes[number]
         if plane:
             lit = any(place[0] == number for place in self.marked)
-            line = [(self._plane_name(plane), self.palette.bold if lit else self.palette.dim)]
+            line = [(self._plane_name(plane), self.look.bold if lit else self.look.dim)]
             if self.heads and (whole := self.heads.planes.get(number)):
                 line += [("  ", PLAIN), *self.pen.letter_runs(whole)]
             yield line
@@ -188,7 +185,7 @@ class Painter:
         return f"batch {batch}  {name}" if batch else name
 
     def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
-        dim, window = self.palette.dim, self.sheet.window
+        dim, window = self.look.dim, self.sheet.window
         columns = [column for _, column in chunk]
         if self.heads and (self.heads.columns or self._steps):
             letters = {
@@ -223,7 +220,7 @@ class Painter:
     def _dots(self, columns: Sequence[Column]) -> Line:
         """The row that stands for rows left out."""
         head = right(self.signs.down, self._margin - _BAR) + " " * _BAR
-        return [(head, self.palette.dim), *self.pen.dots(columns)]
+        return [(head, self.look.dim), *self.pen.dots(columns)]
 
     @cached_property
     def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:

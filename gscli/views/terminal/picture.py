@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.text import LETTERED, counted
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, line_width, wrapped
+from gscli.views.lines import Block, Drawn, flow, line_width, paragraph
+from gscli.views.look import Line, look_of
 from gscli.views.options import ViewOptions
-from gscli.views.palette import Palette, palette_of
-from gscli.views.signs import LONGEST_LINE, Signs, cells, signs_of
-from gscli.views.style import PLAIN, Line
+from gscli.views.signs import cells
 from gscli.views.terminal.entry_table import EntryTable
-from gscli.views.terminal.flow import Block, flow
 from gscli.views.terminal.group import Group, check_requests, draw_group
 from gscli.views.terminal.legend import legend, remark_lines
 from gscli.views.terminal.progress import GRIDS, grids
 from gscli.views.terminal.subject import Expected, Subject, subjects
 from gscli.views.words.counts import counted_words, counts
+from gscli.views.words.facts import Teller, part_of
 from gscli.views.words.purpose import purpose
 from gscli.views.words.remarks import remarks
-from gscli.views.words.statements import Teller, part_of
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
@@ -110,29 +108,25 @@ class Picture(Drawn):
         group = draw_group(found, options, width, self._arithmetic())
         self.wrong = group.wrong
         lines += [[], *flow(group.blocks, width, GAP)] if lines else flow(group.blocks, width, GAP)
-        palette, signs = palette_of(options), signs_of(options)
-        teller = Teller(self.trace, group.numbers, signs)
-        told = legend([teller.statement(entry) for entry in self.told], width, palette, signs)
+        teller = Teller(self.trace, group.numbers)
+        told = legend(teller, self.told, width, self.look)
         lines += [[], *told] if told else []
-        return lines + _notes(self._not_shown(group), width, palette, signs)
+        return lines + self._not_shown(group, width)
 
     def _first(self, width: int) -> list[Line]:
         """What happens in a sentence, the entries as a table, and the grid that they touch."""
         options, trace = self.options, self.trace
-        palette, signs = palette_of(options), signs_of(options)
         found = self._expected(grids(trace, subjects(trace, self.marked, GRIDS[trace.kind])))
         group = draw_group(found, options, width, self._arithmetic())
-        table = EntryTable(trace, self.told, group.numbers, palette, signs).draw(width)
+        table = EntryTable(trace, self.told, group.numbers, self.look).draw(width)
         blocks, group = beside_table(table, found, options, width, group, self._arithmetic())
         self.wrong = group.wrong
-        teller = Teller(trace, group.numbers, signs)
-        told = signs.text(purpose(trace), LONGEST_LINE)
-        lines: list[Line] = [[(part, PLAIN)] for part in wrapped(told, width)]
+        lines = paragraph(self.signs.line(purpose(trace)), width)
         lines += [[], *flow(blocks, width, GAP)]
-        told_of = remark_lines(remarks(teller, self.marked), width, palette, signs)
-        told_of += self._counted(width)
-        lines += [[], *told_of] if told_of else []
-        return lines + _notes(self._not_shown(group), width, palette, signs)
+        found_out = remarks(Teller(trace, group.numbers), self.marked)
+        told = [*remark_lines(found_out, width, self.look), *self._counted(width)]
+        lines += [[], *told] if told else []
+        return lines + self._not_shown(group, width)
 
     def _expected(self, found: list[Subject]) -> list[Subject]:
         """The subjects, the output with what it should hold."""
@@ -149,7 +143,7 @@ class Picture(Drawn):
             return []
         found = counts(self.trace, self.marked)
         told = counted_words(self.trace, found) if found else ""
-        return [[(part, palette_of(self.options).dim)] for part in wrapped(told, width)]
+        return paragraph(told, width, self.look.dim)
 
     def _arithmetic(self) -> list[Array]:
         """Values between old and new that only the legend shows, and updates of another type."""
@@ -161,7 +155,13 @@ class Picture(Drawn):
         taken = [entry.result for entry in self.told if entry.result is not None]
         return found + [part_of(updates.array, box) for box in taken]
 
-    def _not_shown(self, group: Group) -> list[str]:
+    def _not_shown(self, group: Group, width: int) -> list[Line]:
+        dim, lines = self.look.dim, list[Line]()
+        for text in self._left_out(group):
+            lines += paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
+        return [[], *lines] if lines else []
+
+    def _left_out(self, group: Group) -> list[str]:
         notes: list[str] = []
         total = self.trace.entry_count
         undrawn = total - len(self.marked)
@@ -205,28 +205,20 @@ def beside_table(
 
 def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") -> list[Line]:
     """`scatter-nd   reduction=add`, continued below where the attributes are many."""
-    palette, signs = palette_of(options), signs_of(options)
+    look = look_of(options)
+    signs = look.signs
     shown = [
         signs.text(f"{key}={_compact(value)}", width - 3)
         for key, value in trace.shown_attributes.items()
     ]
-    lines: list[Line] = [[(trace.operator.command_line.removeprefix("gscli "), palette.bold)]]
+    lines: list[Line] = [[(trace.operator.command_line.removeprefix("gscli "), look.bold)]]
     for number, text in enumerate([*shown, *([more] if more else [])]):
         gap = "  " if 0 < number < len(shown) else "   "
         if line_width(lines[-1]) + len(gap) + cells(text) > width:
             lines.append([])
-        lines[-1].append((gap + text, palette.dim))
+        lines[-1].append((gap + text, look.dim))
     return lines
 
 
 def _compact(value: object) -> str:
     return str(value).replace(" ", "") if isinstance(value, tuple) else str(value)
-
-
-def _notes(notes: Sequence[str], width: int, palette: Palette, signs: Signs) -> list[Line]:
-    lines: list[Line] = [[]] if notes else []
-    for note in notes:
-        for number, part in enumerate(wrapped(note, width - 3)):
-            mark = f"{signs.across} " if number == 0 else "  "
-            lines.append([(mark + part, palette.dim)])
-    return lines

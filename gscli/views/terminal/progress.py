@@ -10,7 +10,7 @@ from gscli.base.arrays import Array
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import Entry, Role, Trace
 from gscli.views.terminal.subject import Before, Patch, Subject, subjects
-from gscli.views.words.statements import mean_or_new
+from gscli.views.words.facts import mean_or_new
 
 
 class Done:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
-from gscli.views.lines import Drawn
+from gscli.views.lines import Drawn, paragraph
+from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
-from gscli.views.palette import palette_of
 from gscli.views.signs import cells, left
-from gscli.views.style import PLAIN, Line
 
 GAP = 2
 WIDEST_LABEL = 44
@@ -22,7 +21,6 @@ class RulesView(Drawn):
     def __init__(self, rules: Sequence[Rule], options: ViewOptions) -> None:
         super().__init__(options)
         self.rules = rules
-        self.palette = palette_of(options)
 
     def draw(self, width: int) -> list[Line]:
         """A heading and a row per rule."""
@@ -43,7 +41,7 @@ class RulesView(Drawn):
         return text if self.options.utf8 else text.replace("–", "-")
 
     def _row(self, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> list[Line]:
-        style = self.palette.bold if bold else PLAIN
+        style = self.look.bold if bold else PLAIN
         labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
         first: Line = [(left(labels[0], widths[0]), style)]
         first += [
@@ -55,13 +53,8 @@ class RulesView(Drawn):
         self, heads: Sequence[str], rows: Sequence[Sequence[str]], width: int
     ) -> list[Line]:
         lines: list[Line] = []
-        for row in rows:
-            lines += [[(part, self.palette.bold)] for part in wrap(row[0], width)]
-            told = "; ".join(
-                f"{head}: {text}" for head, text in zip(heads[1:], row[1:], strict=True)
-            )
-            lines += [
-                [(part, PLAIN)]
-                for part in wrap(told, width, initial_indent="  ", subsequent_indent="  ")
-            ]
+        for label, *texts in rows:
+            lines += paragraph(label, width, self.look.bold)
+            told = "; ".join(f"{head}: {text}" for head, text in zip(heads[1:], texts, strict=True))
+            lines += paragraph(told, width, head=[("  ", PLAIN)])
         return lines

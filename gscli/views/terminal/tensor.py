@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.views.lines import Drawn
+from gscli.views.lines import Drawn, flow
+from gscli.views.look import Line
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
-from gscli.views.signs import LONGEST_LINE, signs_of
-from gscli.views.style import Line
-from gscli.views.terminal.flow import flow
 from gscli.views.terminal.group import check_size, check_slice, draw_group
 from gscli.views.terminal.subject import Subject
 from gscli.views.terminal.window import parse_slice
-from gscli.views.words.sentences import TOLD_CELLS, tensor_lines
+from gscli.views.words.vocabularies import TOLD_CELLS, tensor_lines
 
 
 def tensor_picture(name: str, array: Array, options: ViewOptions) -> TensorPicture:
@@ -63,7 +61,7 @@ def tensor_words(name: str, array: Array, options: ViewOptions) -> str:
         part = parse_slice(options.slice, array.shape)
         array = array[np.ix_(*part)] if part else array
         name = f"{name}[{options.slice}]"
-    numbers = number_format([array] if array.size <= TOLD_CELLS else [], options.precision)
-    signs = signs_of(ViewOptions(utf8=False))
-    lines = tensor_lines(signs.text(name), array, numbers, signs)
-    return "".join(signs.text(line, LONGEST_LINE) + "\n" for line in lines)
+    plain = options._replace(utf8=False)
+    numbers = number_format([array] if array.size <= TOLD_CELLS else [], plain)
+    lines = tensor_lines(numbers.signs.text(name), array, numbers)
+    return "".join(numbers.signs.line(line) + "\n" for line in lines)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.traces.trace import How
 from gscli.views.numbers import NumberFormat, shortened
-from gscli.views.signs import Signs, cells
+from gscli.views.signs import cells
 from gscli.views.terminal.cells import Pen
 from gscli.views.terminal.columns import Measures
 from gscli.views.terminal.sheet import Place, Sheet
@@ -25,8 +25,8 @@ class Texts:
     should hold.
     """
 
-    def __init__(self, sheet: Sheet, numbers: NumberFormat, signs: Signs) -> None:
-        self.sheet, self.signs, self._numbers = sheet, signs, numbers
+    def __init__(self, sheet: Sheet, numbers: NumberFormat) -> None:
+        self.sheet, self.signs, self._numbers = sheet, numbers.signs, numbers
         subject = sheet.subject
         self.marked = sheet.marked(subject.marks)
         self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
@@ -49,7 +49,7 @@ class Texts:
         _measure_marks(pen, found, self.planes, self.marked)
         self._measure_signs(found, self.how)
         if unlit is not None:
-            texts = [self._numbers.texts(one, self.signs) for one in self.sheet.reserved]
+            texts = [self._numbers.texts(one) for one in self.sheet.reserved]
             _measure_texts(found, texts)
             for mark in unlit.marks:
                 # In a step a cell carries one letter at a time.
@@ -71,14 +71,14 @@ class Texts:
         pair = self.sheet.subject.steps.get(mark.number)
         if pair is None:
             return 0
-        olds, news = (map(shortened, self._numbers.texts(one, self.signs)) for one in pair)
+        olds, news = (map(shortened, self._numbers.texts(one)) for one in pair)
         pairs = zip(olds, news, strict=True)
         return max((cells(old + self.signs.arrow + new) for old, new in pairs), default=0)
 
     def _mark_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
         count = len(self.sheet.window.columns)
-        olds = [self._numbers.texts(one, self.signs) for one in self.sheet.before]
+        olds = [self._numbers.texts(one) for one in self.sheet.before]
         for (plane, row, column), marks in self.marked.items() if olds else ():
             number = row * count + column
             before, after = olds[plane][number], self.planes[plane][number]
@@ -92,7 +92,7 @@ class Texts:
         for plane, (wanted, apart) in enumerate(
             zip(self.sheet.expected, self.sheet.apart, strict=True)
         ):
-            texts = self._numbers.texts(wanted, self.signs)
+            texts = self._numbers.texts(wanted)
             held = self.sheet.blocks[plane].reshape(-1)
             for number in np.flatnonzero(apart).tolist():
                 text, expected = (shortened(one[number]) for one in (self.planes[plane], texts))
@@ -113,7 +113,7 @@ class Texts:
             found.signs[column] = max(found.signs[column], cells(self.signs.of(sign)))
 
     def _texts(self, number: int) -> list[str]:
-        texts = self._numbers.texts(self.sheet.blocks[number], self.signs)
+        texts = self._numbers.texts(self.sheet.blocks[number])
         if not self.sheet.subject.blank:
             return texts
         known = self.sheet.known[number].reshape(-1).tolist()

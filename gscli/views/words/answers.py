@@ -58,7 +58,7 @@ class Answers:
         self.signs = signs_of(options)
         outputs = [g.first.output for g in comparing.groups if g.first.output is not None]
         told = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
-        self.numbers = number_format([*outputs, *told], options.precision)
+        self.numbers = number_format([*outputs, *told], options)
 
     @property
     def unequal(self) -> str:
@@ -99,7 +99,7 @@ class Answers:
         for name, array in self.comparing.inputs.items():
             shape = self.signs.times.join(map(str, array.shape))
             short = array.size <= SHORT_TENSOR
-            values = "  ".join(self.numbers.texts(array, self.signs)) if short else ""
+            values = "  ".join(self.numbers.texts(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
     def row(self, group: Group) -> list[Answer]:
@@ -111,7 +111,7 @@ class Answers:
             nothing = Answer("·" if self.signs.utf8 else ".", "none")
             return [error if number == marked else nothing for number in range(self.columns)]
         flags = self.comparing.differs(group)
-        texts = self.numbers.texts(output.reshape(-1), self.signs)
+        texts = self.numbers.texts(output.reshape(-1))
         return [
             Answer(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
             for number, text in enumerate(texts)
@@ -143,7 +143,7 @@ class Answers:
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
         flat = np.asarray(values).reshape(-1)
-        texts = " ".join(self.numbers.texts(flat[:SHORT_ROW], self.signs))
+        texts = " ".join(self.numbers.texts(flat[:SHORT_ROW]))
         return texts + f" {self.signs.cut}" * (flat.size > SHORT_ROW)
 
     def footnotes(self) -> list[str]:

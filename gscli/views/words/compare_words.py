@@ -8,13 +8,13 @@ from itertools import islice
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row
-from gscli.traces.trace import Trace, label_of
+from gscli.traces.trace import label_of
 from gscli.views.options import ViewOptions
-from gscli.views.signs import LONGEST_LINE, signs_of
+from gscli.views.signs import signs_of
 from gscli.views.words.answers import LISTED_ENTRIES, SHORT_TENSOR, Answers
+from gscli.views.words.facts import Teller, shape_text
+from gscli.views.words.meanings import fate, meaning
 from gscli.views.words.remarks import meetings
-from gscli.views.words.sentences import reason
-from gscli.views.words.statements import Teller, passed_over, shape_text
 
 LISTED_CELLS = 8
 
@@ -33,7 +33,7 @@ def comparison_words(comparing: Comparing, options: ViewOptions) -> str:
     plain = options._replace(utf8=False)
     signs = signs_of(plain)
     lines = _Words(comparing, Answers(comparing, plain)).lines()
-    return "\n".join(signs.text(line, LONGEST_LINE) for line in lines) + "\n"
+    return "\n".join(signs.line(line) for line in lines) + "\n"
 
 
 class _Words:
@@ -97,7 +97,7 @@ class _Words:
         told = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
         if array.size > SHORT_TENSOR or not array.ndim or not array.size:
             return told
-        texts = self.answers.numbers.texts(array, self.answers.signs)
+        texts = self.answers.numbers.texts(array)
         are = "its value is" if array.size == 1 else "its values are"
         return f"{told}, {are} {', '.join(text.strip() for text in texts)}"
 
@@ -105,13 +105,12 @@ class _Words:
         """What became of numbers that are not their own coordinates."""
         if row.trace is None:
             return
+        teller = Teller(row.trace, self.answers.numbers)
         found = list(self.answers.unusual(row.trace))
         for entry in found[:TOLD_ENTRIES]:
-            over = passed_over(row.trace, entry)
-            reasons = [reason(one, over=over) for one in entry.adjustments]
-            yield "; ".join([f"  entry {entry.label}: {reasons[0]}", *reasons[1:]]) + (
-                "." if entry.live else f"; {_skipped(row.trace)}."
-            )
+            told = [meaning(teller, entry, one).plain for one in entry.adjustments]
+            told += [] if entry.live else [fate(teller)]
+            yield f"  entry {entry.label}: {'; '.join(told)}."
         if len(found) > TOLD_ENTRIES:
             more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."
@@ -120,7 +119,7 @@ class _Words:
         """Who wins, or what adds up, where entries write the same cells."""
         if row.trace is None or row.trace.kind == "gather":
             return
-        teller = Teller(row.trace, self.answers.numbers, self.answers.signs)
+        teller = Teller(row.trace, self.answers.numbers)
         told = row.trace.entries(LISTED_ENTRIES)
         for found, outcome in islice(meetings(teller, told), LISTED_CELLS):
             letters = _joined([entry.label for entry in found])
@@ -133,10 +132,6 @@ class _Words:
         if len(self.comparing.groups) == 1 or listed or base is None:
             return counts.rstrip(".") + "."
         return f"{counts.rstrip('.')}. To differ is to have a value other than {base.label}'s."
-
-
-def _skipped(trace: Trace) -> str:
-    return "the fill value is read" if trace.kind == "gather" else "the entry is dropped"
 
 
 def _joined(names: Sequence[str]) -> str:

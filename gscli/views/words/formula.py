@@ -18,6 +18,8 @@ from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Entry, Trace
+from gscli.views.words.facts import VERBS
+from gscli.views.words.meanings import outside
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 _FUNCTIONS = ("max", "min")
@@ -62,7 +64,7 @@ class Formula:
             return f"{target} = mean of {own}every {update}"
         if reduction == "sqrt_n":
             return f"{target} = sum of every {update} / sqrt(how many)"
-        sign = {"add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}[reduction]
+        sign = {"mul": "*", "pow": "**"}.get(reduction, VERBS[reduction].sign)
         return f"{target} {sign}= {update}"
 
     @property
@@ -202,24 +204,6 @@ _NEGATIVE = {
     Negative.OUTSIDE: "",
     Negative.SKIP: "below zero skips its entry, ",
 }
-_BEYOND = {
-    Beyond.RAISE: "is refused",
-    Beyond.WRAP: "is taken modulo the size",
-    Beyond.CLIP: "moves to the nearest end",
-}
-
-
-def outside(layout: Layout, beyond: Beyond) -> str:
-    """What an index outside its range does, as the end of a sentence.
-
-    >>> from gscli.traces.trace import trace
-    >>> outside(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, Beyond.SKIP)
-    'reads nothing and gives 0'
-    """
-    if beyond is Beyond.SKIP:
-        given = f"reads nothing and gives {safe(repr(layout.fill))}"
-        return given if layout.kind == "gather" else "writes nothing"
-    return _BEYOND[beyond]
 
 
 def _letter(number: int) -> str:

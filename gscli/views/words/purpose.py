@@ -8,17 +8,9 @@ from __future__ import annotations
 from gscli.layout.axes import Axis
 from gscli.layout.layout import Layout
 from gscli.traces.trace import Trace
+from gscli.views.words.facts import VERBS
 
 _PLANE, _GRID = 3, 2
-_VERBS = {
-    "none": "is written to",
-    "add": "is added to",
-    "sub": "is subtracted from",
-    "mul": "is multiplied into",
-    "div": "divides",
-    "pow": "is the exponent of",
-}
-_KEEPS = {"max": "larger", "min": "smaller"}
 _SLICES = ("cell", "line", "sheet")
 
 
@@ -42,15 +34,16 @@ def purpose(trace: Trace) -> str:
     updates = layout.updates
     assert updates is not None
     update = f"the update {beside}" if updates.name else f"the value {updates.value}"
-    if layout.reduction in _KEEPS:
-        of = f"the {_KEEPS[layout.reduction]} of itself and {update}"
+    moves = VERBS[layout.reduction].moves
+    if layout.reduction in ("max", "min"):
+        of = f"the {moves} of itself and {update}"
         return f"{told}; that {thing} keeps {of}."
     if layout.reduction == "sqrt_n":
         return f"{told}; that {thing} becomes the sum of its updates over the root of their number."
     if layout.reduction == "mean":
         itself = "itself and " if layout.include_self else ""
         return f"{told}; that {thing} becomes the mean of {itself}its updates."
-    return f"{told}; {update} {_VERBS[layout.reduction]} that {thing}."
+    return f"{told}; {update} {moves} that {thing}."
 
 
 def axis_names(layout: Layout) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.layout.boxes import Box
-from gscli.plan.policy import legal_range
 from gscli.traces.trace import Adjustment, Entry
-from gscli.views.words.purpose import axis_names, slice_name
-from gscli.views.words.statements import BOOLEAN, WORDS, Teller, mean_or_new, passed_over
+from gscli.views.words.facts import Teller, mean_or_new
+from gscli.views.words.meanings import meaning
+from gscli.views.words.purpose import slice_name
 
 LISTED = 4
 """Remarks of one kind before the rest is counted."""
@@ -30,11 +30,9 @@ def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
 
     >>> from gscli.traces.trace import trace
     >>> from gscli.views.numbers import NumberFormat
-    >>> from gscli.views.options import ViewOptions
-    >>> from gscli.views.signs import signs_of
     >>> inputs = {"data": [1, 2], "indices": [[-1], [1]], "updates": [9, 8]}
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
-    >>> teller = Teller(found, NumberFormat(), signs_of(ViewOptions()))
+    >>> teller = Teller(found, NumberFormat())
     >>> [one.text for one in remarks(teller, found.entries())]
     ['-1 counts from the end: cell 1', 'one cell, twice: 2 + 9 + 8 = 19']
     """
@@ -59,36 +57,7 @@ def _adjusted(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
             key = (one.axis, one.written, one.how, entry.live)
             groups.setdefault(key, []).append((entry, one))
     for found in groups.values():
-        entry, one = found[0]
-        yield Remark(tuple(entry for entry, _ in found), _meaning(teller, entry, one))
-
-
-def _meaning(teller: Teller, entry: Entry, one: Adjustment) -> str:
-    trace, written = teller.trace, one.written
-    axis = trace.layout.column_axes[one.slot]
-    place = f"{axis_names(trace.layout)[axis]} {one.coordinate}"
-    if one.how == "clipped":
-        return f"{written} is clipped to {place}"
-    if one.how == "skipped":
-        return f"{written} {_outside(teller, entry, one)}"
-    if written < 0 and one.coordinate == written + one.size:
-        return f"{written} counts from the end: {place}"
-    if isinstance(written, float) and one.coordinate == int(written):
-        return f"{written} loses its fraction: {place}"
-    return f"{written} wraps around {one.size}: {place}"
-
-
-def _outside(teller: Teller, entry: Entry, one: Adjustment) -> str:
-    trace = teller.trace
-    if entry.live:
-        lost = f": {counted(entry.lost, 'update')} dropped" if entry.lost else ""
-        return f"puts the window partly outside{lost}"
-    fate = f"filled with {teller.fill()}" if trace.kind == "gather" else "dropped"
-    if passed_over(trace, entry) and one.written < 0:
-        return f"is below zero: {fate}"
-    axis = trace.layout.axes[trace.layout.column_axes[one.slot]]
-    low, high = legal_range(axis, trace.layout.policy)
-    return f"is outside {low} … {high}: {fate}"
+        yield Remark(tuple(entry for entry, _ in found), meaning(teller, *found[0]).remark)
 
 
 def _met(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
@@ -125,12 +94,5 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
     texts = [teller.value(one.reshape(-1)[0]) for one in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
-    if teller.trace.averages:
-        mean = teller.value(mean_or_new(teller.trace, changes[-1]).reshape(-1)[0])
-        return f"({' + '.join(texts)}) / {teller.divisor(changes[-1])} = {mean}"
-    result = teller.value(changes[-1].new.reshape(-1)[0])
-    sign = WORDS | {"mul": teller.signs.times}
-    sign = BOOLEAN if changes[-1].old.dtype.kind == "b" else sign
-    if reduction in sign:
-        return f"{f' {sign[reduction]} '.join(texts)} = {result}"
-    return f"{reduction}({', '.join(texts)}) = {result}"
+    result = teller.value(mean_or_new(teller.trace, changes[-1]).reshape(-1)[0])
+    return f"{teller.joined(texts, changes[-1])} = {result}"

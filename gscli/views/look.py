@@ -1,16 +1,44 @@
-"""Styles: one chip per entry, and signs for what happened. Colour is never the only cue.
+"""How a drawing looks: styles of text, a chip per entry, signs. Colour is never the only cue.
 
 The chips are the Okabe–Ito colours, re-ordered so that the first four stay apart for colour-blind
 readers and in grey print. Ink and ground are both set, so a chip looks alike on dark and light.
+What a terminal is told for a style is rich's to say.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.options import Depth, PaletteName, ViewOptions
-from gscli.views.style import PLAIN, Role, Style
+from gscli.views.signs import Signs, signs_of
+
+Role: TypeAlias = Literal["", "entry", "row", "column", "cell"]
+"""What a run is in the step that a figure draws: its entry, the heads of its target, its cells."""
+
+
+class Style(Record):
+    """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256.
+
+    `role` says what the run is, for figures of a step; it has no looks.
+    """
+
+    ink: str = ""
+    ground: str = ""
+    bold: bool = False
+    dim: bool = False
+    italic: bool = False
+    reverse: bool = False
+    role: Role = ""
+
+
+PLAIN = Style()
+
+Run: TypeAlias = tuple[str, Style]
+"""Neighbouring characters of one style."""
+
+Line: TypeAlias = list[Run]
 
 _GROUNDS = {
     "truecolor": ("#56B4E9", "#D55E00", "#F0E442", "#0072B2", "#CC79A7", "#009E73", "#E69F00"),
@@ -29,8 +57,8 @@ _ALARM = {
 }
 
 
-class Palette(Record):
-    """The styles of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
+class Look(Record):
+    """Styles and signs of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
 
     `roles`: styles say what their runs are.
     """
@@ -42,7 +70,8 @@ class Palette(Record):
     dim: Style
     bold: Style
     note: Style
-    bars: bool
+    signs: Signs
+    bars: bool = True
     roles: bool = False
 
     def chip(self, number: int) -> Style:
@@ -58,23 +87,24 @@ class Palette(Record):
         return style._replace(role=role) if self.roles else style
 
 
-def palette_of(options: ViewOptions) -> Palette:
-    """The palette that the options ask for and the terminal can show."""
-    return _palette(options.color, options.palette)._replace(roles=options.crosshair)
+def look_of(options: ViewOptions) -> Look:
+    """The look that the options ask for and the terminal can show."""
+    found = _look(options.color, options.palette, signs_of(options))
+    return found._replace(roles=options.crosshair)
 
 
 @cache
-def _palette(color: Depth, name: PaletteName) -> Palette:
+def _look(color: Depth, name: PaletteName, signs: Signs) -> Look:
     if color == "none":
-        return Palette((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, bars=False)
+        return Look((PLAIN,), (PLAIN,), PLAIN, PLAIN, PLAIN, PLAIN, PLAIN, signs, bars=False)
     dim, bold, note = Style(dim=True), Style(bold=True), Style(dim=True, italic=True)
     several = Style(bold=True, reverse=True)
     if name == "mono":
-        return Palette((bold,), (bold,), several, several, dim, bold, note, bars=False)
+        return Look((bold,), (bold,), several, several, dim, bold, note, signs, bars=False)
     depth = "16" if name == "16" else color
     pairs = list(zip(_INKS[depth], _GROUNDS[depth], strict=True))
     ink, ground = _ALARM[depth]
-    return Palette(
+    return Look(
         tuple(Style(ink, ground) for ink, ground in pairs),
         tuple(Style(ink, ground, bold=True) for ink, ground in pairs),
         Style(ink, ground, bold=True),
@@ -82,5 +112,5 @@ def _palette(color: Depth, name: PaletteName) -> Palette:
         dim,
         bold,
         note,
-        bars=True,
+        signs,
     )
