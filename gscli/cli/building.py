@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any
@@ -61,15 +62,25 @@ def application(**settings: Any) -> typer.Typer:
     )
 
 
-def tool(function: Callable[..., int], name: str, *shared: Shared | str) -> Any:
-    """A single tool command as typer builds it; the function's docstring is its help.
+def tool(name: str, *shared: Shared | str) -> Callable[[Callable[..., int]], Any]:
+    """Makes a function the command `name`; its module's docstring is the help, but the first line.
 
     The options in `shared` come as the function's keyword `settings`.
     """
-    app = application()
-    command = _with_settings(function, shared) if shared else function
-    app.command(name, cls=Command, context_settings=HELP_NAMES)(command)
-    return typer.main.get_command(app)
+
+    def build(function: Callable[..., int]) -> Any:
+        app = application()
+        command = _with_settings(function, shared) if shared else function
+        text = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[2].rstrip()
+        app.command(name, cls=Command, context_settings=HELP_NAMES, help=text)(command)
+        return typer.main.get_command(app)
+
+    return build
+
+
+def files_argument(metavar: str, help_text: str) -> Any:
+    """A word, or words, that name files."""
+    return typer.Argument(metavar=metavar, help=help_text, autocompletion=complete_file)
 
 
 def _with_settings(
@@ -84,7 +95,6 @@ def _with_settings(
         given = {one.name: arguments.pop(one.name) for one in declared}
         return function(**arguments, settings=Settings(**given))
 
-    run.__doc__ = function.__doc__
     own = inspect.signature(function, eval_str=True).parameters.values()
     kept = [parameter for parameter in own if parameter.name != "settings"]
     return signed(run, [*kept, *map(shared_parameter, headed)])

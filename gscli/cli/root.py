@@ -37,7 +37,7 @@ TOOLS: dict[str, str] = {
     "samples": "List, write or run the lessons that come with gscli.",
     "help": "Topics: exit-codes, inputs, colors and more; man prints the manual page.",
 }
-"""Commands besides the operators; each is `build()` of gscli.cli.commands.NAME."""
+"""Commands besides the operators; each is NAME of gscli.cli.commands.NAME, made when named."""
 
 SUMMARY = "The laboratory for gather and scatter: exact rules of every framework, in a picture."
 
@@ -72,7 +72,8 @@ class RootGroup(TreeGroup):
 
     def build(self, name: str) -> Any:
         if name in TOOLS:
-            return import_module(f"gscli.cli.commands.{name}").build()
+            found = getattr(import_module(f"gscli.cli.commands.{name}"), name)
+            return found() if inspect.isfunction(found) else found
         return super().build(name)
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:

@@ -1,29 +1,40 @@
-"""`gscli batch FILE.jsonl`."""
+"""`gscli batch FILE.jsonl`.
+
+Run one job per line in one process and write one result per line.
+
+A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}. Inputs are nested lists,
+{"dtype", "shape", "data"}, or a string: a file or whatever a command takes. An operator of a
+framework is called "torch.scatter_add" or "torch scatter-add"; where it takes an index per
+axis, they are called indices_0, indices_1, … A result has the id (or the number of the line)
+and either output or error, and warnings where there are any. "output" is a file to write to, as
+-o has it; the result then names it. "expect" is what the output should
+be, given as an input is, with "rtol" and "atol"; expectation says what differs and what would
+give it. A refused line does not stop the rest; exit status 1 when there was one, or when an
+output is not as expected.
+
+--serve answers the requests that --on R puts to a runtime, by the rules: a peer to try one's
+own program against. gscli help runtimes describes both sides.
+
+\b
+Example:
+  echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import files_argument, tool
 
 
-def build() -> Any:
-    """The command."""
-    return tool(batch, "batch")
-
-
+@tool("batch")
 def batch(
     file: Annotated[
-        str,
-        typer.Argument(
-            metavar="[FILE.jsonl]",
-            help="jobs; standard input when none is named",
-            autocompletion=complete_file,
-        ),
+        str, files_argument("[FILE.jsonl]", "jobs; standard input when none is named")
     ] = "-",
     quiet: Annotated[
         bool, typer.Option("-q", "--quiet", help="only what was refused or differs")
@@ -32,25 +43,6 @@ def batch(
         bool, typer.Option("--serve", help="be a runtime: answer the requests of --on")
     ] = False,
 ) -> int:
-    """Run one job per line in one process and write one result per line.
-
-    A line is {"op": "scatter_nd", "inputs": {…}, "attrs": {…}, "id": …}. Inputs are nested lists,
-    {"dtype", "shape", "data"}, or a string: a file or whatever a command takes. An operator of a
-    framework is called "torch.scatter_add" or "torch scatter-add"; where it takes an index per
-    axis, they are called indices_0, indices_1, … A result has the id (or the number of the line)
-    and either output or error, and warnings where there are any. "output" is a file to write to, as
-    -o has it; the result then names it. "expect" is what the output should
-    be, given as an input is, with "rtol" and "atol"; expectation says what differs and what would
-    give it. A refused line does not stop the rest; exit status 1 when there was one, or when an
-    output is not as expected.
-
-    --serve answers the requests that --on R puts to a runtime, by the rules: a peer to try one's
-    own program against. gscli help runtimes describes both sides.
-
-    \b
-    Example:
-      echo '{"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}' | gscli batch -
-    """
     if serve:
         return _serve(file)
     from gscli.lab.cases import lines_of
@@ -77,7 +69,7 @@ def _serve(file: str) -> int:
     from gscli.lab.cases import lines_of
     from gscli.lab.runtimes.serving import serve
 
-    def say(message: dict[str, Any]) -> None:
+    def say(message: dict[str, object]) -> None:
         sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
 

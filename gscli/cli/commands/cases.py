@@ -1,11 +1,26 @@
-"""`gscli cases OP… -o FOLDER|FILE.jsonl`."""
+"""`gscli cases OP… -o FOLDER|FILE.jsonl`.
+
+Write cases that put every rule of an operator to the test, with the rules' answers.
+
+For a CI that cannot call gscli: ONNX node-test folders (model.onnx and test_data_set_0) or
+JSON Lines, the same for the same seed. Then a table: how many cases meet each rule (negative,
+border and bad indices, duplicates under each reduction, small indices, batches, nothing at
+all), beside how many of ONNX's own node tests do; --measure puts another pack in their place.
+Without -o only the table. `gscli verify FILE.jsonl --on R` puts cases to a runtime.
+
+\b
+Examples:
+  gscli cases onnx.scatter-nd -o cases.jsonl
+  gscli cases onnx --cases 300 -o node-tests
+  gscli cases onnx --measure my-node-tests
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -20,12 +35,23 @@ if TYPE_CHECKING:
 
 MOST_CASES = 100_000
 
+Output: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE.jsonl|FOLDER",
+        help="recorded cases, - for stdout, or a folder of ONNX node tests",
+    ),
+]  # fmt: skip
+Measure: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="how many of the rules the cases of others meet", metavar="FOLDER|FILE.jsonl",
+        autocompletion=complete_file,
+    ),
+]  # fmt: skip
 
-def build() -> Any:
-    """The command."""
-    return tool(cases, "cases", DOCUMENT)
 
-
+@tool("cases", DOCUMENT)
 def cases(
     operators: Annotated[
         list[str], typer.Argument(metavar="OP...", help="onnx.scatter-nd, or a framework")
@@ -35,40 +61,11 @@ def cases(
         typer.Option("--cases", help="cases of each operator", metavar="N", min=1, max=MOST_CASES),
     ] = 100,
     seed: Annotated[int, typer.Option(help="the same seed gives the same", metavar="N")] = 7,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE.jsonl|FOLDER",
-            help="recorded cases, - for stdout, or a folder of ONNX node tests",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            help="how many of the rules the cases of others meet",
-            metavar="FOLDER|FILE.jsonl",
-            autocompletion=complete_file,
-        ),
-    ] = None,
+    output: Output = None,
+    measure: Measure = None,
     *,
     settings: Settings,
 ) -> int:
-    """Write cases that put every rule of an operator to the test, with the rules' answers.
-
-    For a CI that cannot call gscli: ONNX node-test folders (model.onnx and test_data_set_0) or
-    JSON Lines, the same for the same seed. Then a table: how many cases meet each rule (negative,
-    border and bad indices, duplicates under each reduction, small indices, batches, nothing at
-    all), beside how many of ONNX's own node tests do; --measure puts another pack in their place.
-    Without -o only the table. `gscli verify FILE.jsonl --on R` puts cases to a runtime.
-
-    \b
-    Examples:
-      gscli cases onnx.scatter-nd -o cases.jsonl
-      gscli cases onnx --cases 300 -o node-tests
-      gscli cases onnx --measure my-node-tests
-    """
     from gscli.lab.runtimes.measuring import coverage_table, measured, onnx_node_tests
     from gscli.lab.runtimes.naming import operators_named
     from gscli.lab.runtimes.packs import Pack

@@ -9,7 +9,7 @@ from gscli.cli.options import Settings
 from gscli.frameworks.operator import Operator
 
 
-def build() -> Any:
+def check() -> Any:
     """Every operator under check."""
     return tree(
         _check,

@@ -74,7 +74,7 @@ def _refuse_operators(name: str) -> None:
                 )
 
 
-def build() -> Any:
+def compare() -> Any:
     """The group."""
     app = application(
         cls=ConceptGroup,

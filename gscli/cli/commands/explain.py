@@ -34,7 +34,7 @@ Python = Annotated[
 ]
 
 
-def build() -> Any:
+def explain() -> Any:
     """Every operator under explain."""
     return tree(
         _Explain(), "explain", "The operator's formula with real numbers, then its entries."

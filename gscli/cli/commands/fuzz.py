@@ -1,4 +1,18 @@
-"""`gscli fuzz OP… --on R`."""
+"""`gscli fuzz OP… --on R`.
+
+Put random calls to a runtime and hold its answers against the rules.
+
+A call that differs is made as small as it gets and told once per kind, with the command that
+shows the rules' answer. The runtime runs in a process of its own: a crash, a hang or garbage is
+an answer too. Exit status 1 for a failure that is not in --except. `gscli help runtimes` tells
+what R may be and how to write an adapter.
+
+\b
+Examples:
+  gscli fuzz onnx --on onnxruntime
+  gscli fuzz torch.scatter-reduce --on torch:compile --python ~/torch/bin/python
+  gscli fuzz onnx.gather-nd onnx.scatter-nd --on 'python my_backend.py' --time 60
+"""
 
 from __future__ import annotations
 
@@ -6,7 +20,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -33,10 +47,13 @@ Operators: TypeAlias = Annotated[
 Cases: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        help=f"calls in all (default {USUAL_CASES}, or as many as --time allows)", metavar="N",
-        min=1, max=MOST_CASES, show_default=False,
+        help=f"calls in all (default {USUAL_CASES}, or as many as --time allows)",
+        metavar="N",
+        min=1,
+        max=MOST_CASES,
+        show_default=False,
     ),
-]  # fmt: skip
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="the same seed asks the same", metavar="N")]
 Seconds: TypeAlias = Annotated[
     float,
@@ -48,17 +65,21 @@ Repeat: TypeAlias = Annotated[
 Known: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--except", help="known differences, a line each", metavar="FILE",
+        "--except",
+        help="known differences, a line each",
+        metavar="FILE",
         autocompletion=complete_file,
     ),
-]  # fmt: skip
+]
 Output: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "-o", "--output", metavar="FILE.jsonl|FOLDER",
+        "-o",
+        "--output",
+        metavar="FILE.jsonl|FOLDER",
         help="the smallest calls as recorded cases, or as ONNX node tests",
     ),
-]  # fmt: skip
+]
 Junit: TypeAlias = Annotated[str | None, typer.Option(help="also a JUnit report", metavar="FILE")]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="also fail where the rules refuse or leave open")
@@ -66,11 +87,7 @@ Strict: TypeAlias = Annotated[
 Quiet: TypeAlias = Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")]
 
 
-def build() -> Any:
-    """The command."""
-    return tool(fuzz, "fuzz", DOCUMENT)
-
-
+@tool("fuzz", DOCUMENT)
 def fuzz(
     operators: Operators = None,
     on: On = "",
@@ -88,19 +105,6 @@ def fuzz(
     *,
     settings: Settings,
 ) -> int:
-    """Put random calls to a runtime and hold its answers against the rules.
-
-    A call that differs is made as small as it gets and told once per kind, with the command that
-    shows the rules' answer. The runtime runs in a process of its own: a crash, a hang or garbage is
-    an answer too. Exit status 1 for a failure that is not in --except. `gscli help runtimes` tells
-    what R may be and how to write an adapter.
-
-    \b
-    Examples:
-      gscli fuzz onnx --on onnxruntime
-      gscli fuzz torch.scatter-reduce --on torch:compile --python ~/torch/bin/python
-      gscli fuzz onnx.gather-nd onnx.scatter-nd --on 'python my_backend.py' --time 60
-    """
     from gscli.cli.work.runtimes import judging
     from gscli.lab.runtimes.fuzz import Wishes
     from gscli.lab.runtimes.packs import check_node_tests

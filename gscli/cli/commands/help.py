@@ -1,9 +1,14 @@
-"""`gscli help [TOPIC | COMMAND…]`."""
+"""`gscli help [TOPIC | COMMAND…]`.
+
+Help on a topic, or on a command as its --help prints it.
+
+Without words: the list of topics. `gscli help man` prints the manual page.
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,12 +22,8 @@ from gscli.cli.terminal import screen
 from gscli.cli.topics import TOPICS, topic
 
 
-def build() -> Any:
-    """The command."""
-    return tool(show_help, "help", "width")
-
-
-def show_help(
+@tool("help", "width")
+def help(  # noqa: A001  the name of the command
     words: Annotated[
         list[str] | None,
         typer.Argument(
@@ -32,10 +33,6 @@ def show_help(
     *,
     settings: Settings,
 ) -> int:
-    """Help on a topic, or on a command as its --help prints it.
-
-    Without words: the list of topics. `gscli help man` prints the manual page.
-    """
     width = screen(sys.stdout, width=settings.width).width
     if not words:
         names = max(map(len, TOPICS)) + 2

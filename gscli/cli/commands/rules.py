@@ -1,4 +1,14 @@
-"""`gscli rules [FRAMEWORK [OP]]`."""
+"""`gscli rules [FRAMEWORK [OP]]`.
+
+What operators do with negative, bad and duplicate indices.
+
+Every answer is computed by running the operator's own example with one index changed.
+
+\b
+Examples:
+  gscli rules torch
+  gscli rules onnx scatter-nd --json
+"""
 
 from __future__ import annotations
 
@@ -17,15 +27,11 @@ from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
 
 
-def build() -> Any:
-    """The command."""
-    return tool(rules, "rules", DOCUMENT, "color", "palette", "width", "debug")
-
-
 def _complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
     return operators_for(str(ctx.params.get("name")), incomplete)
 
 
+@tool("rules", DOCUMENT, "color", "palette", "width", "debug")
 def rules(
     name: Annotated[
         str | None,
@@ -44,15 +50,6 @@ def rules(
     *,
     settings: Settings,
 ) -> int:
-    """What operators do with negative, bad and duplicate indices.
-
-    Every answer is computed by running the operator's own example with one index changed.
-
-    \b
-    Examples:
-      gscli rules torch
-      gscli rules onnx scatter-nd --json
-    """
     from gscli.lab import rules as computing
 
     if table is not None:

@@ -1,17 +1,37 @@
-"""`gscli run FOLDER…` and `gscli run MODEL.onnx …`."""
+"""`gscli run FOLDER…` and `gscli run MODEL.onnx …`.
+
+Run official ONNX node tests, or a node of a model.
+
+A folder holds model.onnx with one node and test_data_set_*/input_*.pb, output_*.pb; a folder of
+such folders stands for all of them, test_data_set_0 for itself. A line per failure, then N
+passed, M failed. A node that is no gather or scatter is skipped, with the reason. Exit status 1
+when any fails, 65 when there is nothing to run.
+
+Of a model with more nodes the gathers and scatters are listed, with shapes. --node runs one:
+its constants come from the model, other inputs from INPUT files in their order, as NAME=FILE,
+by the names of tensors from one .npz, .safetensors or folder, or from test_data_set_0 beside
+the model. The result is drawn and, with --expect or a recorded output, held against it.
+
+\b
+Examples:
+  gscli run node/test_scatternd_add
+  gscli run node --only scatter --json
+  gscli run model.onnx
+  gscli run model.onnx --node Scatter_7 data=x.npy updates=u.npy --expect answer.npy
+"""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gscli.base.errors import InputRefused, UsageError
 from gscli.base.text import counted, safe
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, Settings
 
 if TYPE_CHECKING:
@@ -32,18 +52,13 @@ OF_A_NODE = ("output", "format", "strict", "expect", "rtol", "atol", "show", "sl
 """Options that ask for one node to be run."""
 
 
-def build() -> Any:
-    """The command."""
-    return tool(run, "run", *SHARED_OPTIONS)
-
-
+@tool("run", *SHARED_OPTIONS)
 def run(
     folders: Annotated[
         list[str],
-        typer.Argument(
-            metavar="FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
-            help="node tests, folders of them, or a model and inputs of a node",
-            autocompletion=complete_file,
+        files_argument(
+            "FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
+            "node tests, folders of them, or a model and inputs of a node",
         ),
     ],
     only: Annotated[
@@ -58,25 +73,6 @@ def run(
     *,
     settings: Settings,
 ) -> int:
-    """Run official ONNX node tests, or a node of a model.
-
-    A folder holds model.onnx with one node and test_data_set_*/input_*.pb, output_*.pb; a folder of
-    such folders stands for all of them, test_data_set_0 for itself. A line per failure, then N
-    passed, M failed. A node that is no gather or scatter is skipped, with the reason. Exit status 1
-    when any fails, 65 when there is nothing to run.
-
-    Of a model with more nodes the gathers and scatters are listed, with shapes. --node runs one:
-    its constants come from the model, other inputs from INPUT files in their order, as NAME=FILE,
-    by the names of tensors from one .npz, .safetensors or folder, or from test_data_set_0 beside
-    the model. The result is drawn and, with --expect or a recorded output, held against it.
-
-    \b
-    Examples:
-      gscli run node/test_scatternd_add
-      gscli run node --only scatter --json
-      gscli run model.onnx
-      gscli run model.onnx --node Scatter_7 data=x.npy updates=u.npy --expect answer.npy
-    """
     place = _model_asked(folders, node, settings)
     if place is not None:
         from gscli.cli.work.nodes import list_nodes, run_node

@@ -1,10 +1,22 @@
-"""`gscli runtimes [R]`."""
+"""`gscli runtimes [R]`.
+
+Which runtimes can be asked, and what an interpreter has of them.
+
+--adapter prints a file that imports nothing of gscli, to be copied into a project and started
+by --on 'python adapter.py'. `gscli help runtimes` describes the protocol.
+
+\b
+Examples:
+  gscli runtimes --python ~/torch/bin/python
+  gscli runtimes jax:jit
+  gscli runtimes --adapter onnxruntime > adapter.py
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,11 +29,7 @@ if TYPE_CHECKING:
     from gscli.lab.runtimes.catalogue import Installed
 
 
-def build() -> Any:
-    """The command."""
-    return tool(runtimes, "runtimes", DOCUMENT)
-
-
+@tool("runtimes", DOCUMENT)
 def runtimes(
     runtime: Annotated[
         str | None, typer.Argument(metavar="[R]", help="start it, and say what it answers")
@@ -33,17 +41,6 @@ def runtimes(
     *,
     settings: Settings,
 ) -> int:
-    """Which runtimes can be asked, and what an interpreter has of them.
-
-    --adapter prints a file that imports nothing of gscli, to be copied into a project and started
-    by --on 'python adapter.py'. `gscli help runtimes` describes the protocol.
-
-    \b
-    Examples:
-      gscli runtimes --python ~/torch/bin/python
-      gscli runtimes jax:jit
-      gscli runtimes --adapter onnxruntime > adapter.py
-    """
     if runtime is not None and adapter is not None:
         raise UsageError("one thing at a time", valid="R or --adapter NAME")
     if adapter is not None:

@@ -1,4 +1,17 @@
-"""`gscli samples [NAME] [--run] [-o FOLDER]`."""
+"""`gscli samples [NAME] [--run] [-o FOLDER]`.
+
+List, read, write or run the lessons that come with gscli.
+
+Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
+its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
+Each ends with an exercise, which --answer solves.
+With --json: {"lessons": […]}, each with its name, title, folder, files and commands.
+
+\b
+Examples:
+  gscli samples onnx-gather-axis-0
+  gscli samples onnx-gather-axis-0 --run
+"""
 
 from __future__ import annotations
 
@@ -8,7 +21,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,11 +38,7 @@ if TYPE_CHECKING:
 NARROWEST_TITLE = 24
 
 
-def build() -> Any:
-    """The command."""
-    return tool(samples, "samples", DOCUMENT, "plain", "color", "palette", "width")
-
-
+@tool("samples", DOCUMENT, "plain", "color", "palette", "width")
 def samples(
     name: Annotated[
         str | None,
@@ -50,18 +59,6 @@ def samples(
     *,
     settings: Settings,
 ) -> int:
-    """List, read, write or run the lessons that come with gscli.
-
-    Without a name: the list, or with -o or --run every lesson. With a name: its text, or with -o
-    its files (FOLDER/NAME), or with --run its commands, in a copy that is thrown away unless -o.
-    Each ends with an exercise, which --answer solves.
-    With --json: {"lessons": […]}, each with its name, title, folder, files and commands.
-
-    \b
-    Examples:
-      gscli samples onnx-gather-axis-0
-      gscli samples onnx-gather-axis-0 --run
-    """
     from gscli.cli import lessons
 
     chosen = lessons.lessons() if name is None else [lessons.lesson(name)]

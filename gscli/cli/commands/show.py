@@ -1,12 +1,24 @@
-"""`gscli show FILE[::NAME]…`."""
+"""`gscli show FILE[::NAME]…`.
+
+List what a file holds, or print a tensor.
+
+A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
+them; so does a file that holds only one. - is standard input.
+
+\b
+Examples:
+  gscli show weights.safetensors
+  gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
+  gscli show data.npz --stat --json
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import files_argument, tool
 from gscli.cli.options import Settings
 
 DRAWING = (
@@ -16,33 +28,13 @@ DRAWING = (
 STATISTICS = "one line: min and max with their places, mean, counts of nan, inf and zero"
 
 
-def build() -> Any:
-    """The command."""
-    return tool(show, "show", *DRAWING)
-
-
+@tool("show", *DRAWING)
 def show(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE[::NAME]...", help="what to look at", autocompletion=complete_file
-        ),
-    ],
+    files: Annotated[list[str], files_argument("FILE[::NAME]...", "what to look at")],
     stat: Annotated[bool, typer.Option("--stat", help=STATISTICS)] = False,
     *,
     settings: Settings,
 ) -> int:
-    """List what a file holds, or print a tensor.
-
-    A file with several tensors is listed: name, type, shape, bytes. FILE::NAME prints one of
-    them; so does a file that holds only one. - is standard input.
-
-    \b
-    Examples:
-      gscli show weights.safetensors
-      gscli show weights.safetensors::embedding --slice 0:3,: --precision 3
-      gscli show data.npz --stat --json
-    """
     from gscli.cli.work.showing import show_files
 
     return show_files(files, settings, statistics_only=stat)

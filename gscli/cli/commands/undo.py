@@ -1,41 +1,34 @@
-"""`gscli undo FILE [UNDO-FILE]`."""
+"""`gscli undo FILE [UNDO-FILE]`.
+
+Put back the rows of a file whose patch with --in-place=direct was cut short.
+
+The old rows are in FILE.gscli-undo, which goes away when they are back. Nothing is written
+unless every byte of each row is its old or its intended one: a file that was written to since
+is refused.
+
+\b
+Examples:
+  gscli undo table.npy
+  gscli undo moved.npy table.npy.gscli-undo
+"""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import files_argument, tool
 
 
-def build() -> Any:
-    """The command."""
-    return tool(undo, "undo")
-
-
+@tool("undo")
 def undo(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="what was patched", autocompletion=complete_file),
-    ],
+    file: Annotated[str, files_argument("FILE", "what was patched")],
     undo_file: Annotated[
-        str | None,
-        typer.Argument(metavar="UNDO-FILE", help="where FILE was moved since"),
+        str | None, typer.Argument(metavar="UNDO-FILE", help="where FILE was moved since")
     ] = None,
 ) -> int:
-    """Put back the rows of a file whose patch with --in-place=direct was cut short.
-
-    The old rows are in FILE.gscli-undo, which goes away when they are back. Nothing is written
-    unless every byte of each row is its old or its intended one: a file that was written to since
-    is refused.
-
-    \b
-    Examples:
-      gscli undo table.npy
-      gscli undo moved.npy table.npy.gscli-undo
-    """
     from gscli.base.text import counted, safe
     from gscli.files.undo import undo as put_back
 

@@ -1,4 +1,19 @@
-"""`gscli verify CASES.jsonl…`."""
+"""`gscli verify CASES.jsonl…`.
+
+Run recorded cases and compare with their answers.
+
+A case is a line {"id", "framework", "op", "inputs", "attrs", "expect", "output"}: inputs map
+names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (nothing is
+promised). More of T: gscli help runtimes.
+
+A failure prints its id, the difference and the command that reproduces it (of a long case the
+tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's
+own fails as not tried: it is no refusal by the rules. Exit status 1 when any fails; lines that
+are no cases are counted as refused, and the first of them is told at the end. - reads cases
+from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
+problem and command. --on puts the cases to a runtime in place of gscli; what it does not
+support is skipped and counted.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +22,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gscli.cli.building import complete_file, tool
+from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
@@ -20,19 +35,11 @@ if TYPE_CHECKING:
     from gscli.lab.cases import Case, Verdict
 
 
-def build() -> Any:
-    """The command."""
-    return tool(verify, "verify", DOCUMENT)
-
-
+@tool("verify", DOCUMENT)
 def verify(
     files: Annotated[
         list[str],
-        typer.Argument(
-            metavar="CASES.jsonl...",
-            help="recorded cases; a single one may stand here itself",
-            autocompletion=complete_file,
-        ),
+        files_argument("CASES.jsonl...", "recorded cases; a single one may stand here itself"),
     ],
     only: Annotated[
         str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
@@ -44,20 +51,6 @@ def verify(
     *,
     settings: Settings,
 ) -> int:
-    """Run recorded cases and compare with their answers.
-
-    A case is a line {"id", "framework", "op", "inputs", "attrs", "expect", "output"}: inputs map
-    names to T = {"dtype", "shape", "data"}, expect is "output", "error" or "open" (nothing is
-    promised). More of T: gscli help runtimes.
-
-    A failure prints its id, the difference and the command that reproduces it (of a long case the
-    tensors as CASES.jsonl::ID/NAME); then `N passed, M failed`. A case beyond a limit of gscli's
-    own fails as not tried: it is no refusal by the rules. Exit status 1 when any fails; lines that
-    are no cases are counted as refused, and the first of them is told at the end. - reads cases
-    from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
-    problem and command. --on puts the cases to a runtime in place of gscli; what it does not
-    support is skipped and counted.
-    """
     report = None if quiet or settings.json is not None else sys.stdout.write
     tally = _tally(files, only, (on, python, patience), report)
     counts = {"passed": tally.passed, "failed": len(tally.failures)}
