@@ -11,7 +11,7 @@ from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.errors import CannotRead, LimitRefused
 from gscli.files.jsonarray import dump_json
 from gscli.lab.code.answers import Answer, Code
-from gscli.lab.code.languages import LANGUAGES
+from gscli.lab.code.languages import language
 from gscli.lab.difference import Tolerance, difference
 from gscli.lab.runtimes.catalogue import Adapter, adapter_command, installed
 from gscli.lab.runtimes.process import Runtime
@@ -48,13 +48,13 @@ class Lines(Runtime):
 
 def given_lines(answer: Answer, inputs: Mapping[str, Array]) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
-    language = LANGUAGES[answer.target]
+    spoken = language(answer.target)
     found = [
         line for line in answer.loading if line.startswith(("import", "from", "jax.", "mx.npx"))
     ]
     for name, array in inputs.items():
         kind = dtype_name(array.dtype)
-        loaded = language.loaded if kind != "bfloat16" else language.loaded_halves
+        loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves
         read = f"given[{name!r}]"
         found.append(f"{name} = {loaded.format(name=read)}")
     return ["import numpy as np", *found]

@@ -8,7 +8,7 @@ exact: output = np.take(data, indices, 0)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
@@ -19,13 +19,18 @@ from gscli.frameworks import named
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.code.answers import Answer, Code
-from gscli.lab.code.languages import LANGUAGES, lines_for
+from gscli.lab.code.languages import language
 from gscli.lab.code.loading import Loading
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import ALIASES, TARGETS, Target
+from gscli.lab.code.onnx_language import onnx_lines
+from gscli.lab.code.openvino_language import openvino_lines
 from gscli.lab.code.own import own_lines
 from gscli.lab.code.place import Impossible
-from gscli.lab.code.translate import judge_types, translated
+from gscli.lab.code.render import lines_of
+from gscli.lab.code.stablehlo_language import stablehlo_lines
+from gscli.lab.code.steps import Steps, Value
+from gscli.lab.code.translate import Translation, judge_types, translated
 from gscli.lab.code.verdicts import breaks, differs
 from gscli.plan.plan import JudgedPlan
 
@@ -79,7 +84,7 @@ def _answer(meaning: Meaning, target: Target, loading: Loading) -> Answer:
                 Answer(target.name, target.title, "exact", title, call=tuple(own)), loading
             )
         found = translated(meaning, target)
-        call = lines_for(found, target.name)
+        call = _lines(found, target.name)
     except Impossible as reason:
         return Answer(target.name, target.title, "none", reason=str(reason))
     broken = breaks(meaning, target, found.native)
@@ -98,8 +103,23 @@ def _answer(meaning: Meaning, target: Target, loading: Loading) -> Answer:
     return _with_loading(answer, loading)
 
 
+_TEXTS: dict[str, Callable[[Steps, Value], list[str]]] = {
+    "onnx": onnx_lines,
+    "openvino": openvino_lines,
+    "stablehlo": stablehlo_lines,
+}
+"""Targets that are not written as Python's arrays are."""
+
+
+def _lines(found: Translation, target: str) -> list[str]:
+    """The lines of a translation in its target's language."""
+    if target in _TEXTS:
+        return _TEXTS[target](found.steps, found.output)
+    return lines_of(found.steps, found.output, language(target))
+
+
 def _with_loading(answer: Answer, loading: Loading) -> Answer:
-    lines = loading.lines(LANGUAGES[answer.target], answer.call)
+    lines = loading.lines(language(answer.target), answer.call)
     return replace(answer, loading=tuple(lines))
 
 

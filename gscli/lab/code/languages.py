@@ -1,47 +1,68 @@
-"""The languages of all targets by name."""
+"""How each target writes steps: `languages.toml`, read when it is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from gscli.lab.code.arrays_languages import JAX, MXNET, NUMPY, TENSORFLOW, TORCH
-from gscli.lab.code.onnx_language import onnx_lines
-from gscli.lab.code.openvino_language import OPENVINO, openvino_lines
-from gscli.lab.code.render import Language, lines_of
-from gscli.lab.code.stablehlo_language import stablehlo_lines
-from gscli.lab.code.steps import Steps, Value
-from gscli.lab.code.translate import Translation
-
-LANGUAGES: dict[str, Language] = {
-    "numpy": NUMPY,
-    "torch": TORCH,
-    "jax": JAX,
-    "tensorflow": TENSORFLOW,
-    "onnx": NUMPY._replace(
-        imports=("import numpy as np", "import onnx.parser", "import onnxruntime")
-    ),
-    "openvino": OPENVINO,
-    "stablehlo": NUMPY._replace(
-        imports=(
-            "import numpy as np",
-            "from jax._src.interpreters import mlir",
-            "from jaxlib.mlir import ir",
-            "from jaxlib.mlir.dialects import stablehlo",
-        )
-    ),
-    "mxnet": MXNET,
-}
-"""How each target loads its inputs, and how the Python ones write steps."""
-
-_TEXTS: dict[str, Callable[[Steps, Value], list[str]]] = {
-    "onnx": onnx_lines,
-    "openvino": openvino_lines,
-    "stablehlo": stablehlo_lines,
-}
+from gscli.base.dtypes import SMALL_FLOATS, SMALL_INTEGERS
+from gscli.base.records import Record
 
 
-def lines_for(found: Translation, target: str) -> list[str]:
-    """The lines of a translation in its target's language."""
-    if target in _TEXTS:
-        return _TEXTS[target](found.steps, found.output)
-    return lines_of(found.steps, found.output, LANGUAGES[target])
+class Language(Record):
+    """How a target writes steps: a template for each form, or for a form and its reduction.
+
+    A template of one line is an expression, or a whole statement where it begins with `{r} =`.
+    `words` are the target's names of the reductions; `element` writes an element type, but those
+    in `elements`, and `numbers` a nested list as an array.
+    """
+
+    templates: Mapping[str, str]
+    words: Mapping[str, str]
+    element: str
+    elements: Mapping[str, str]
+    numbers: str = "{list}"
+    copy: str = ".copy()"
+    loaded: str = "{name}"
+    literal: str = "np.array({list}, {dtype})"
+    halves: str = ".view({dtype})"
+    loaded_halves: str = "{name}"
+    imports: tuple[str, ...] = ()
+    typed_numbers: bool = False
+
+    def dtype(self, name: str) -> str:
+        """An element type.
+
+        >>> language("jax").dtype("int8"), language("tensorflow").dtype("str")
+        ('jnp.int8', 'tf.string')
+        """
+        return self.elements.get(name) or self.element.format(name=name)
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@cache
+def language(target: str) -> Language:
+    """The language of a target; ONNX and StableHLO load their inputs as NumPy does."""
+    facts = dict(_tables()[target])
+    imports = tuple(facts.pop("imports"))
+    if "like" in facts:
+        return language(facts["like"])._replace(imports=imports)
+    above = ("shared", "arrays") if target in ("numpy", "jax") else ("shared",)
+    inherited = above if target != "openvino" else ()
+    templates = {key: text for name in inherited for key, text in _tables()[name].items()}
+    templates |= facts.pop("templates")
+    for part, text in facts.pop("parts", {}).items():
+        templates = {key: one.replace(f"{{{part}}}", text) for key, one in templates.items()}
+    small = str(facts.pop("small", facts["element"]))
+    elements = {name: small.format(name=name) for name in (*SMALL_FLOATS, *SMALL_INTEGERS)}
+    return Language(
+        templates, facts.pop("words", {}), facts.pop("element"),
+        elements | facts.pop("elements", {}), imports=imports, **facts,
+    )  # fmt: skip

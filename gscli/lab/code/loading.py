@@ -11,8 +11,9 @@ import numpy as np
 
 from gscli.base import dtypes
 from gscli.base.arrays import Array, dtype_name
+from gscli.lab.code.languages import Language
 from gscli.lab.code.meaning import Meaning
-from gscli.lab.code.render import Language, number
+from gscli.lab.code.render import number
 from gscli.lab.code.steps import Literal
 
 FEW = 64

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.base.records import Record
+from gscli.lab.code.languages import Language
 from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value
 
 KINDS = {
@@ -17,27 +17,6 @@ KINDS = {
     }.items()
 }  # fmt: skip
 """Element types as OpenVINO's nodes name them."""
-
-
-class Language(Record):
-    """How a target writes steps: a template for each form, or for a form and its reduction.
-
-    A template of one line is an expression, or a whole statement where it begins with `{r} =`.
-    `words` are the target's names of the reductions; `dtype` writes an element type and `numbers`
-    a nested list as an array of it.
-    """
-
-    templates: Mapping[str, str]
-    words: Mapping[str, str]
-    dtype: Callable[[str], str]
-    numbers: str = "{list}"
-    copy: str = ".copy()"
-    loaded: str = "{name}"
-    literal: str = "np.array({list}, {dtype})"
-    halves: str = ".view({dtype})"
-    loaded_halves: str = "{name}"
-    imports: tuple[str, ...] = ()
-    typed_numbers: bool = False
 
 
 def lines_of(program: Steps, output: Value, language: Language) -> list[str]:
