@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bench import bigfiles, calls, kernel_race, kernel_table, report, scale, startup
+from bench import bigfiles, calls, kernel_race, kernel_table, report, startup, traffic
 from bench.interleaving import raced, summary, turns, verdict
 from bench.kernel_workloads import DTYPES, UFUNCS, Workload, workloads
 from bench.machine import machine
@@ -201,27 +201,27 @@ def test_owners_of_chunks_give_the_bits_of_one_call(reduction: str) -> None:
     indices = rng.integers(-50, 50, (400, 1))
     expected = gscli.scatter_nd(data, indices, updates, reduction=reduction)
     for chunk_rows in (1, 7, 50):
-        parts = scale.by_owner(data, indices, updates, chunk_rows, reduction)
+        parts = traffic.by_owner(data, indices, updates, chunk_rows, reduction)
         assert kernel_race.same_bits(parts, expected)
 
 
 def test_traffic_counts_chunks_and_messages() -> None:
     """32 rows in 16 chunks of 2; every worker asks its neighbour twice for one row."""
     indices = (np.repeat(np.arange(16), 2) * 2 + 2) % 32
-    found = scale.traffic(indices, 32, 2 * scale.ROW_BYTES)
+    found = traffic.traffic(indices, 32, 2 * traffic.ROW_BYTES)
     assert (found.touched, found.by_block, found.by_chunk) == (1.0, 1.0, 1.0)
-    message = (scale.INDEX_BYTES + scale.ROW_BYTES) / scale.ROW_BYTES
+    message = (traffic.INDEX_BYTES + traffic.ROW_BYTES) / traffic.ROW_BYTES
     assert (found.entries, found.distinct, found.busiest) == (message, message / 2, 1.0)
-    backwards = scale.traffic(np.repeat(31 - np.arange(16), 2), 32, 2 * scale.ROW_BYTES)
+    backwards = traffic.traffic(np.repeat(31 - np.arange(16), 2), 32, 2 * traffic.ROW_BYTES)
     # The eleventh worker owns the row it asks for, twice.
     assert (backwards.entries, backwards.distinct) == (message * 30 / 32, message * 15 / 32)
-    at_home = scale.traffic(np.arange(32), 32, 2 * scale.ROW_BYTES)
+    at_home = traffic.traffic(np.arange(32), 32, 2 * traffic.ROW_BYTES)
     assert (at_home.entries, at_home.distinct) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("name", scale.DISTRIBUTIONS)
+@pytest.mark.parametrize("name", traffic.DISTRIBUTIONS)
 def test_distributions_stay_inside_and_differ_as_named(name: str) -> None:
-    rows = scale.DISTRIBUTIONS[name](np.random.default_rng(7), 5000, 4000)
+    rows = traffic.DISTRIBUTIONS[name](np.random.default_rng(7), 5000, 4000)
     assert rows.shape == (4000,)
     assert rows.min() >= 0
     assert rows.max() < 5000
@@ -231,7 +231,9 @@ def test_distributions_stay_inside_and_differ_as_named(name: str) -> None:
 
 
 def test_the_page_has_the_table_of_the_simulation() -> None:
-    small = scale.table(1000, 500)
-    page = scale.PAGE.read_text(encoding="utf-8")
-    assert scale.HEADER in page
-    assert small.count("\n") == page.partition(scale.MARKERS[0])[2].partition("<!--")[0].count("\n")
+    small = traffic.table(1000, 500)
+    page = traffic.PAGE.read_text(encoding="utf-8")
+    assert traffic.HEADER in page
+    assert small.count("\n") == page.partition(traffic.MARKERS[0])[2].partition("<!--")[0].count(
+        "\n"
+    )

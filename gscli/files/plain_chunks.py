@@ -14,21 +14,30 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused
+from gscli.files.uncached import PAGE, aligned, put, set_direct
+
+UNCACHED_FROM = 128 << 20
+"""Bytes of an array from which its chunks are written past the system's cache."""
 
 
 class PlainChunks:
     """The chunks of one array in a folder, all of the same size, C order, native bytes."""
 
-    def __init__(self, unit: tuple[int, ...], dtype: np.dtype[Any], fill: Any) -> None:
+    def __init__(
+        self, unit: tuple[int, ...], dtype: np.dtype[Any], fill: Any, *, direct: bool = False
+    ) -> None:
+        """`direct`: chunks are written past the system's cache, if they are whole pages."""
         self._unit, self._dtype, self._fill = unit, dtype, fill
         self.nbytes = math.prod(unit) * dtype.itemsize
+        self._direct = direct and not self.nbytes % PAGE
 
     @classmethod
     def of(cls, array: Any) -> PlainChunks | None:
         """For an array of the zarr package whose chunks are so, else None."""
         if array.shards is not None or array.dtype.kind not in "biufcV" or not _is_plain(array):
             return None
-        return cls(tuple(array.chunks), array.dtype, array.fill_value)
+        large = array.nbytes >= UNCACHED_FROM
+        return cls(tuple(array.chunks), array.dtype, array.fill_value, direct=large)
 
     def read(self, path: str, sizes: tuple[int, ...], name: str) -> Array:
         """The first `sizes` cells of the chunk in a file; the fill value where there is no file."""
@@ -44,14 +53,15 @@ class PlainChunks:
                     where=f"{name}: {size:,} bytes",
                     valid=f"{self.nbytes:,} bytes",
                 )
-            cells = np.empty(self._unit, self._dtype)
-            view, done = cells.reshape(-1).view(np.uint8).data, 0
+            content = aligned(self.nbytes)  # as it is, it can be written again
+            view, done = content.data, 0
             while done < size and (count := os.preadv(descriptor, [view[done:]], done)):
                 done += count
         finally:
             os.close(descriptor)
         if done < size:
             raise ContentRefused("a chunk became shorter", where=name)
+        cells = content.view(self._dtype).reshape(self._unit)
         return cells[tuple(map(slice, sizes))]
 
     def write(self, path: str, cells: Array) -> None:
@@ -60,13 +70,17 @@ class PlainChunks:
             whole = np.full(self._unit, self._fill, self._dtype)
             whole[tuple(map(slice, cells.shape))] = cells
             cells = whole
-        view = np.ascontiguousarray(cells).reshape(-1).view(np.uint8).data
+        content = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
+        if self._direct and content.ctypes.data % PAGE:
+            copied = aligned(self.nbytes)
+            copied[:] = content
+            content = copied
         partial = f"{path}.{os.urandom(4).hex()}.partial"
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(partial, "wb", buffering=0) as file:
-            done = 0
-            while done < len(view):
-                done += file.write(view[done:])
+            if self._direct:
+                set_direct(file.fileno(), on=True)
+            put(file.fileno(), content.data, 0)
         os.replace(partial, path)
 
 

@@ -1,15 +1,9 @@
-"""Large results go past the system's cache, from threads, while the next part is being made.
-
-In the cache each 4 KiB of a result would need a page of its own, which takes longer to find than
-to fill, push out what others keep there, and wait for the last sync.
-"""
+"""Large results go past the system's cache, from threads, while the next part is being made."""
 
 from __future__ import annotations
 
 import _thread
-import errno
 import mmap
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from queue import SimpleQueue
@@ -18,6 +12,7 @@ from typing import TypeAlias
 
 from gscli.files.atomic import AtomicFile
 from gscli.files.system import refused
+from gscli.files.uncached import put, set_direct
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
 Job: TypeAlias = tuple[mmap.mmap, int]
@@ -46,25 +41,10 @@ def written_through(file: AtomicFile, size: int) -> AbstractContextManager[Write
 
 def _stream(file: AtomicFile) -> _Stream | None:
     try:
-        return _Stream(file) if _set_direct(file, on=True) else None
+        return _Stream(file) if set_direct(file.fileno(), on=True) else None
     except OSError:  # no memory for its buffers
-        _set_direct(file, on=False)
+        set_direct(file.fileno(), on=False)
         return None
-
-
-def _set_direct(file: AtomicFile, *, on: bool) -> bool:
-    """Whether the system can be told to write a file past its cache, and has been."""
-    flag = getattr(os, "O_DIRECT", 0)
-    if not flag:
-        return False
-    import fcntl  # noqa: PLC0415  not on every system
-
-    flags = fcntl.fcntl(file.fileno(), fcntl.F_GETFL)
-    try:
-        fcntl.fcntl(file.fileno(), fcntl.F_SETFL, flags | flag if on else flags & ~flag)
-    except OSError:
-        return False
-    return True
 
 
 class _Stream:
@@ -140,7 +120,7 @@ class _Stream:
             with self._threads[-1]:
                 pass
             del self._threads[-1]
-        _set_direct(self._file, on=False)
+        set_direct(self._file.fileno(), on=False)
 
     def _send(self) -> None:
         self._file.poll()
@@ -170,16 +150,7 @@ class _Stream:
             self._free.put(buffer)
 
     def _put(self, view: memoryview, position: int) -> None:
-        done, direct = 0, True
-        while done < view.nbytes:
-            try:
-                done += os.pwrite(self._file.fileno(), view[done:], position + done)
-            except OSError as error:
-                # Neither blocks nor addresses that this device takes, or what a full one left.
-                if error.errno != errno.EINVAL or not direct:
-                    raise
-                direct = False
-                _set_direct(self._file, on=False)
+        put(self._file.fileno(), view, position)
 
     def _tell(self) -> None:
         if self._error is not None:

@@ -1,154 +1,316 @@
-"""What crosses the network when a table lives in chunks: a count, not a system.
+"""Zarr stores and Dask, measured: streams, workers, and what the libraries do by themselves.
 
-    python -m tests.bench.scale     write the table into SCALE.md
+python -m tests.bench.scale stores --gib 1       commands on .npy and .zarr, one and two workers
+python -m tests.bench.scale peers                Dask's and Zarr's own indexing
+python -m tests.bench.scale codecs               stores of several codecs
+python -m tests.bench.scale growth               entries and sizes of chunks
 
-The entries' rows come from gscli's own plan, block by block; chunks and owners are arithmetic on
-them. `by_owner` is the one law that the page rests on, and a test proves it.
+Every candidate is a process of its own, and all take turns. CPU seconds are of the process and its
+workers, memory is of the largest process. `--rounds`, `--entries`, `--place FOLDER`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import argparse
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
 
 import numpy as np
+import psutil
+import zarr
 
-from gscli import run
+from .interleaving import raced, summary
+from .machine import load
+from .processes import GSCLI, run
+
+WIDTH, GIB = 64, 1 << 30
+CHUNK_ROWS = 1 << 14
+"""Rows of a chunk of 4 MiB."""
+
+SAMPLING = 0.1
+
+ON_WORKERS = """
+import sys
 from gscli.frameworks import find
-from gscli.plan.inputs import layout_of
-from gscli.plan.plan import BLOCK, Plan
+from gscli.files import files
+from gscli.plan.inputs import plan_of
+from gscli.stream.cluster.connection import cluster_client
+from gscli.stream.cluster.running import run_on_cluster
 
-from .report import section_replaced
+if __name__ == "__main__":
+    workers, operator, out, *words = sys.argv[1:]
+    names = ("data", "indices", "updates")[: len(words)]
+    arrays = {
+        name: files.load(word, name=name, leave=name == "data", max_bytes=1 << 40).array
+        for name, word in zip(names, words)
+    }
+    attrs = {"reduction": "add"} if operator == "scatter_nd" else {}
+    plan = plan_of(find(operator), arrays, attrs, max_bytes=1 << 40).judged_elsewhere()
+    with cluster_client("", workers=int(workers)) as client:
+        run_on_cluster(plan, out, client=client)
+"""
+"""What `--engine dask` does, with as many workers as wanted."""
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+DASK = """
+import sys
+import dask, numpy as np
+import dask.array as da
+dask.config.set(scheduler="threads", num_workers=2)
+kind, store, indices, updates, out = sys.argv[1:]
+x = da.from_zarr(store)
+i = np.load(indices).reshape(-1)
+i = np.where(i < 0, i + x.shape[0], i)
+if kind == "getitem":
+    x = x[i]
+elif kind == "vindex":
+    x = x.vindex[i]
+else:
+    x[i] = np.load(updates)
+x = x.rechunk((16384, -1))
+x.to_zarr(out, zarr_array_kwargs={"compressors": None})
+"""
 
-PAGE = Path(__file__).with_name("SCALE.md")
-MARKERS = ("<!-- table:start -->\n", "<!-- table:end -->")
-ROW_BYTES, INDEX_BYTES = 256, 8
-WORKERS = 16
-KIB = 1 << 10
-CHUNKS = (64 * KIB, KIB**2, 16 * KIB**2)
+ZARR = """
+import shutil, sys
+import numpy as np, zarr
+kind, store, indices, updates, out = sys.argv[1:]
+i = np.load(indices).reshape(-1)
+source = zarr.open_array(store, mode="r")
+i = np.where(i < 0, i + source.shape[0], i)
+if kind == "gather":
+    found = source.oindex[i]
+    made = zarr.create_array(out, shape=found.shape, chunks=source.chunks, dtype="f4",
+                             compressors=None)
+    made[...] = found
+else:
+    shutil.copytree(store, out)
+    zarr.open_array(out, mode="r+").oindex[i] = np.load(updates)
+"""
+
+Candidates = Mapping[str, Callable[[], Mapping[str, float]]]
 
 
-@dataclass(frozen=True)
-class Traffic:
-    """Bytes as multiples of those in the rows asked for, and how even the owners' work is.
+def main() -> None:
+    """Run a part and print its table."""
+    parser = argparse.ArgumentParser("python -m tests.bench.scale")
+    parser.add_argument("part", choices=tuple(PARTS))
+    parser.add_argument("--gib", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--place", type=Path, default=Path(gettempdir()))
+    given = parser.parse_args()
+    before = load()
+    with TemporaryDirectory(dir=given.place) as folder:
+        for candidates in PARTS[given.part](given, Path(folder)):
+            print(table(raced(candidates, given.rounds)), flush=True)
+    print(f"load {before:.1f} before, {load():.1f} after; {given.gib} GiB, {given.rounds} rounds")
 
-    `by_block`, `by_chunk`: whole chunks read, by each block of the plan, and each one once.
-    `entries`, `distinct`: rows and their numbers between workers, one for each entry, and one for
-    each distinct row of a worker.
+
+def stores(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """The same table as .npy and as .zarr, by one process and by workers."""
+    words = inputs(folder, int(given.gib * GIB), given.entries)
+    copied = {"cp -r of the store": partial(copy, folder / "t.zarr", folder / "out.zarr")}
+    for kind in ("scatter", "gather"):
+        npy, store = words[kind, "npy"], words[kind, "zarr"]
+        candidates = {
+            f"{kind}, .npy": partial(command, npy, folder / "out.npy"),
+            f"{kind}, .zarr": partial(command, store, folder / "out.zarr"),
+            f"{kind}, Dask, 1 worker": partial(on_workers, 1, store, folder / "out.zarr"),
+            f"{kind}, Dask, 2 workers": partial(on_workers, 2, store, folder / "out.zarr"),
+        }
+        yield {**candidates, **copied}
+
+
+def peers(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """gscli's stream beside Dask's and Zarr's own indexing."""
+    words = inputs(folder, int(given.gib * GIB), given.entries)
+    plain = [folder / name for name in ("t.zarr", "i.npy", "u.npy")]
+
+    def peer(script: str, kind: str) -> Mapping[str, float]:
+        return measured([sys.executable, "-c", script, kind, *plain], folder / "out.zarr")
+
+    yield {
+        "gather, gscli .zarr": partial(command, words["gather", "zarr"], folder / "out.zarr"),
+        "gather, zarr oindex": partial(peer, ZARR, "gather"),
+        "gather, Dask x[idx]": partial(peer, DASK, "getitem"),
+        "gather, Dask vindex": partial(peer, DASK, "vindex"),
+    }
+    yield {
+        "set, gscli .zarr": partial(command, words["set", "zarr"], folder / "out.zarr"),
+        "set, zarr oindex": partial(peer, ZARR, "set"),
+        "set, Dask y[idx] = u": partial(peer, DASK, "set"),
+    }
+
+
+def codecs(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """One table in stores of several codecs: streams and workers."""
+    words = inputs(folder, int(given.gib * GIB), given.entries)
+    whole = zarr.open_array(f"{folder}/t.zarr", mode="r")
+    made: dict[str, Any] = {
+        "none": None,
+        "zstd": zarr.codecs.ZstdCodec(level=3),
+        "gzip": zarr.codecs.GzipCodec(level=5),
+        "blosc lz4": zarr.codecs.BloscCodec(cname="lz4"),
+    }
+    for kind in ("scatter", "gather"):
+        candidates = {}
+        for name, codec in made.items():
+            path = folder / f"{name.replace(' ', '-')}.zarr"
+            if not path.exists():
+                fill(path, whole, CHUNK_ROWS, codec)
+            own = [path if word == folder / "t.zarr" else word for word in words[kind, "zarr"]]
+            candidates[f"{kind}, {name}"] = partial(command, own, folder / "out.zarr")
+            candidates[f"{kind}, {name}, Dask, 2 workers"] = partial(
+                on_workers, 2, own, folder / "out.zarr"
+            )
+        yield candidates
+
+
+def growth(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """Time and memory of one scatter as entries grow and as chunks grow."""
+    size = int(given.gib * GIB)
+    inputs(folder, size, 1)
+    candidates = {}
+    for entries in (10_000, 100_000, 1_000_000, 4_000_000):
+        own = folder / str(entries)
+        own.mkdir()
+        entry_files(own, size // (4 * WIDTH), entries)
+        words = ["scatter-nd", folder / "t.zarr", own / "v.npy", own / "u.npy", *ADD]
+        candidates[f"{entries:,} entries"] = partial(command, words, folder / "out.zarr")
+    yield candidates
+    whole, own = zarr.open_array(f"{folder}/t.zarr", mode="r"), folder / "1000000"
+    candidates = {}
+    for rows in (1 << 10, 1 << 12, 1 << 14, 1 << 16):
+        path = folder / f"{rows}.zarr"
+        fill(path, whole, rows, None)
+        words = ["scatter-nd", path, own / "v.npy", own / "u.npy", *ADD]
+        name = f"chunks of {rows * WIDTH * 4 >> 10:,} KiB"
+        candidates[name] = partial(command, words, folder / "out.zarr")
+    yield candidates
+
+
+PARTS: Mapping[str, Callable[[argparse.Namespace, Path], Iterator[Candidates]]] = {
+    "stores": stores, "peers": peers, "codecs": codecs, "growth": growth,
+}  # fmt: skip
+ADD = ("--reduction", "add")
+
+
+def inputs(folder: Path, size: int, entries: int) -> dict[tuple[str, str], list[Any]]:
+    """A table of `size` bytes as .npy and .zarr, indices and updates; words of each command.
+
+    A tenth of the entries meet a thousand popular rows; half of all count from the end.
     """
-
-    touched: float
-    by_block: float
-    by_chunk: float
-    entries: float
-    distinct: float
-    busiest: float
-
-
-def uniform(rng: np.random.Generator, rows: int, count: int) -> Array:
-    """Every row alike."""
-    return rng.integers(0, rows, count)
-
-
-def zipf(rng: np.random.Generator, rows: int, count: int) -> Array:
-    """Word frequencies: few rows very often; popular rows lie anywhere in the table."""
-    weights = 1.0 / np.arange(1, rows + 1)
-    ranks = np.searchsorted(np.cumsum(weights), rng.random(count) * weights.sum())
-    found: Array = rng.permutation(rows)[np.minimum(ranks, rows - 1)]
+    rows = size // (4 * WIDTH)
+    table = np.lib.format.open_memmap(folder / "t.npy", "w+", np.float32, (rows, WIDTH))
+    rng = np.random.default_rng(7)
+    for first in range(0, rows, CHUNK_ROWS):
+        count = min(CHUNK_ROWS, rows - first)
+        # Eighths: a codec has something to do, and sums of them round seldom.
+        table[first : first + count] = rng.integers(0, 1000, (count, WIDTH)) / np.float32(8)
+    table.flush()
+    fill(folder / "t.zarr", table, CHUNK_ROWS, None)
+    entry_files(folder, rows, entries)
+    found: dict[tuple[str, str], list[Any]] = {}
+    for form in ("npy", "zarr"):
+        data = folder / f"t.{form}"
+        scatter = ["scatter-nd", data, folder / "v.npy", folder / "u.npy"]
+        found["scatter", form], found["set", form] = [*scatter, *ADD], scatter
+        found["gather", form] = ["gather", data, folder / "i.npy"]
     return found
 
 
-def clustered(rng: np.random.Generator, rows: int, count: int) -> Array:
-    """Runs of neighbouring rows, as of one document after the other."""
-    length = 1000
-    starts = rng.integers(0, max(rows - length, 1), -(-count // length))
-    return (starts[:, None] + np.arange(length)).reshape(-1)[:count] % rows
+def entry_files(folder: Path, rows: int, entries: int) -> None:
+    """Indices as rows (i) and as vectors (v), and updates (u)."""
+    rng = np.random.default_rng(8)
+    numbers = rng.integers(-rows, rows, entries)
+    numbers[: entries // 10] = rng.integers(0, min(rows, 1000), entries // 10)
+    np.save(folder / "i.npy", numbers)
+    np.save(folder / "v.npy", numbers[:, None])
+    np.save(folder / "u.npy", rng.random((entries, WIDTH), np.float32))
 
 
-DISTRIBUTIONS: Mapping[str, Callable[[np.random.Generator, int, int], Array]] = {
-    "uniform": uniform,
-    "Zipf": zipf,
-    "clustered": clustered,
-}
-
-
-def planned_rows(indices: Array, rows: int) -> Iterator[Array]:
-    """The rows that each block of the plan of a Gather addresses."""
-    inputs = {"data": np.broadcast_to(np.float32(0), (rows, 1)), "indices": indices}
-    layout = layout_of(find("onnx.gather"), inputs, {})
-    plan = Plan(layout, inputs).judged()
-    for first in range(0, layout.entry_count, BLOCK):
-        last = min(first + BLOCK, layout.entry_count)
-        yield plan.rows(first, last, layout.form.steps)[0]
-
-
-def traffic(indices: Array, rows: int, chunk_bytes: int) -> Traffic:
-    """Count for one table of `rows` rows in chunks, entries and chunks shared out evenly."""
-    per_chunk = chunk_bytes // ROW_BYTES
-    chunks = -(-rows // per_chunk)
-    blocks = list(planned_rows(indices, rows))
-    addressed = np.concatenate(blocks)
-    wanted = addressed.size * ROW_BYTES
-    touched = np.unique(addressed // per_chunk).size
-    fetched = sum(np.unique(block // per_chunk).size for block in blocks)
-    sender = np.arange(addressed.size) * WORKERS // addressed.size
-    owner = addressed // per_chunk % WORKERS
-    away = sender != owner
-    distinct = np.unique(sender[away] * rows + addressed[away]).size
-    message = INDEX_BYTES + ROW_BYTES
-    return Traffic(
-        touched=touched / chunks,
-        by_block=fetched * chunk_bytes / wanted,
-        by_chunk=touched * chunk_bytes / wanted,
-        entries=message * int(away.sum()) / wanted,
-        distinct=message * distinct / wanted,
-        busiest=int(np.bincount(owner, minlength=WORKERS).max()) * WORKERS / addressed.size,
+def fill(path: Path, table: Any, rows: int, codec: Any) -> None:
+    """The table as a store in chunks of some rows."""
+    array = zarr.create_array(
+        str(path), shape=table.shape, chunks=(rows, WIDTH), dtype="f4", compressors=codec
     )
+    step = max(rows, CHUNK_ROWS)
+    for first in range(0, table.shape[0], step):
+        array[first : first + step] = table[first : first + step]
 
 
-def by_owner(data: Array, indices: Array, updates: Array, chunk_rows: int, reduction: str) -> Array:
-    """ScatterND by chunks: each owner takes its entries in entry order, and nothing else.
-
-    Same bits as one call, because cells of different chunks never meet.
-    """
-    rows = np.where(indices[:, 0] < 0, indices[:, 0] + len(data), indices[:, 0])
-    parts = []
-    for first in range(0, len(data), chunk_rows):
-        own = (rows >= first) & (rows < first + chunk_rows)
-        inputs = {
-            "data": data[first : first + chunk_rows],
-            "indices": rows[own, None] - first,
-            "updates": updates[own],
-        }
-        parts.append(run("onnx.scatter_nd", inputs, {"reduction": reduction}))
-    return np.concatenate(parts)
+def command(words: Sequence[Any], output: Path) -> Mapping[str, float]:
+    """gscli's command from start to exit."""
+    return measured([*GSCLI, *words, "-q", "--max-bytes", "1T", "-o"], output)
 
 
-HEADER = (
-    "| indices | chunk KiB | chunks touched | read by each block | read once | sent per entry "
-    "| sent per distinct row | busiest owner |\n|---|--:|--:|--:|--:|--:|--:|--:|"
-)
+def on_workers(count: int, words: Sequence[Any], output: Path) -> Mapping[str, float]:
+    """The same by some workers of this machine, made and closed."""
+    operator, *rest = [word for word in words if word not in ADD]
+    name = str(operator).replace("-", "_")
+    return measured([sys.executable, "-c", ON_WORKERS, str(count), name, output, *rest], None)
 
 
-def table(rows: int, count: int) -> str:
-    """The simulation as Markdown."""
-    lines = [HEADER]
-    for name, draw in DISTRIBUTIONS.items():
-        indices = draw(np.random.default_rng(7), rows, count)
-        for chunk in CHUNKS:
-            found = traffic(indices, rows, chunk)
-            lines.append(
-                f"| {name} | {chunk // KIB} | {found.touched:.0%} | {found.by_block:.1f} "
-                f"| {found.by_chunk:.1f} | {found.entries:.2f} | {found.distinct:.2f} "
-                f"| {found.busiest:.1f} |"
-            )
-    return "\n".join(lines) + "\n"
+def copy(store: Path, output: Path) -> Mapping[str, float]:
+    """A copy of the store, synced as gscli's outputs are."""
+    script = 'cp -r "$1" "$2" && find "$2" -type f -print0 | xargs -0 -n 64 sync'
+    return measured(["sh", "-c", script, "cp", store], output)
+
+
+def measured(words: Sequence[Any], output: Path | None) -> Mapping[str, float]:
+    """Wall, CPU of all processes, peak MiB of the largest; the output is removed."""
+    target = output or Path(str(next(word for word in words if str(word).endswith("out.zarr"))))
+    try:
+        with _largest() as largest:
+            found = run([*words, *([] if output is None else [output])])
+    finally:
+        shutil.rmtree(target, ignore_errors=True)
+        target.unlink(missing_ok=True)
+    return {"wall": found["wall"], "cpu": found["cpu"], "peak": max(found["peak"], *largest, 0)}
+
+
+@contextmanager
+def _largest() -> Iterator[list[float]]:
+    """MiB of the largest process below this one, looked at again and again."""
+    found, stop = [0.0], threading.Event()
+
+    def look() -> None:
+        while not stop.wait(SAMPLING):
+            for child in psutil.Process().children(recursive=True):
+                try:
+                    found[0] = max(found[0], child.memory_info().rss / (1 << 20))
+                except psutil.NoSuchProcess:
+                    continue
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield found
+    finally:
+        stop.set()
+        thread.join()
+
+
+def table(found: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
+    """Medians (minima) of seconds, ratio of medians to the first, and the largest peak."""
+    wall, cpu = summary(found["wall"]), summary(found["cpu"])
+    first = next(iter(wall["median"].values()))
+    lines = ["| | wall s | to the first | CPU s | peak MiB |", "|---|--:|--:|--:|--:|"]
+    for name, value in wall["median"].items():
+        least = wall["min"][name]
+        lines.append(
+            f"| {name} | {value:.2f} ({least:.2f}) | {value / first:.2f} "
+            f"| {cpu['median'][name]:.2f} | {max(found['peak'][name]):.0f} |"
+        )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(section_replaced(page, table(4_000_000, 1_000_000), MARKERS), encoding="utf-8")
+    main()

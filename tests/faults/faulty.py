@@ -14,8 +14,8 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base.errors import GscliError
-from gscli.files import atomic, clone, content, exchange, mapped, regular, system, undo
-from gscli.stream import rowfile, running, writeback, writing
+from gscli.files import atomic, clone, content, exchange, mapped, regular, system, uncached, undo
+from gscli.stream import rowfile, running, writing
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
@@ -51,7 +51,7 @@ class Faults:
             rowfile,
             system,
             undo,
-            writeback,
+            uncached,
         )
         for module in modules:
             monkeypatch.setattr(module, "os", StandIn(os, self))

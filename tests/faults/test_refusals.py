@@ -14,9 +14,8 @@ from faults.faulty import Faults, refused
 from faults.large import DATA, STREAMED, cramp
 
 from gscli.base.errors import CannotWrite
-from gscli.files import system, undo
+from gscli.files import system, uncached, undo
 from gscli.files.regular import RegularFile
-from gscli.stream import writeback
 
 SUBJECT = STREAMED["scatter"]
 NEW = SUBJECT.expected()
@@ -114,7 +113,7 @@ def test_a_device_that_refuses_every_write_is_told(
 
     SUBJECT.saved(tmp_path)
     before = sorted(tmp_path.iterdir())
-    monkeypatch.setattr(writeback.os, "pwrite", refusing)
+    monkeypatch.setattr(uncached.os, "pwrite", refusing)
     with pytest.raises(CannotWrite, match="invalid argument"):
         SUBJECT.streamed(tmp_path)
     assert sorted(tmp_path.iterdir()) == before

@@ -22,7 +22,7 @@ import numpy as np
 
 from gscli.__main__ import raise_again
 from gscli.cli.guard import guarded
-from gscli.files import atomic, clone, content, exchange, npy, system, undo
+from gscli.files import atomic, clone, content, exchange, npy, system, uncached, undo
 from gscli.files.files import load, save
 from gscli.stream import patching, running, writeback, writing
 
@@ -57,7 +57,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, clone, exchange, system, undo, writeback):
+    for module in (atomic, clone, exchange, system, uncached, undo):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 

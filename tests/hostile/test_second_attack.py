@@ -128,7 +128,7 @@ def test_no_block_is_lost_in_silence(
 def test_a_device_that_refuses_to_be_written_past_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writeback, "_set_direct", lambda *_, **__: False)
+    monkeypatch.setattr(writeback, "set_direct", lambda *_, **__: False)
     monkeypatch.setattr(writeback, "UNCACHED_FROM", 0)
     plan = judged("onnx.gather", {"data": np.arange(9000.0), "indices": np.arange(9000)}, {})
     streaming.run_to_file(plan, str(tmp_path / "out.npy"))

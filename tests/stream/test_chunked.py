@@ -19,6 +19,7 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 from gscli.base.errors import CannotWrite, ContentRefused
 from gscli.cli.guard import guarded
+from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
@@ -217,6 +218,34 @@ def test_plain_chunks_are_what_the_library_reads(tmp_path: Path, dtype: str, ver
     assert guarded(["scatter-elements", path, "[[9]]", update, "-o", out]) == 0
     data[9, 0] = 0
     assert np.array_equal(zarr.open_array(out, mode="r")[...], data)
+
+
+@pytest.mark.parametrize("reduction", ["add", "none"])
+def test_chunks_of_a_large_store_pass_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reduction: str
+) -> None:
+    """Whole pages from where they lie or copied there; 300 rows leave a chunk cut at the border."""
+    monkeypatch.setattr(plain_chunks, "UNCACHED_FROM", 0)
+    switched: list[bool] = []
+
+    def set_direct(descriptor: int, *, on: bool) -> bool:
+        switched.append(on)
+        return uncached.set_direct(descriptor, on=on)
+
+    monkeypatch.setattr(plain_chunks, "set_direct", set_direct)
+    data = np.arange(300 * 64, dtype=np.float16).reshape(300, 64)
+    path = made(tmp_path / "in.zarr", data, chunks=(64, 64), compressors=None)
+    for words in (["[[0],[299],[0]]", "ones:3x64:float16"], ["[[1]]", "ones:1x64:float16"]):
+        call = ["scatter-nd", path, *words, "--reduction", reduction]
+        assert guarded([*call, "-o", f"{tmp_path}/out.zarr"]) == 0
+        assert guarded([*call, "-o", f"{tmp_path}/out.npy"]) == 0
+        assert same_bits(load(f"{tmp_path}/out.zarr").array, load(f"{tmp_path}/out.npy").array)
+    assert switched == [True] * 3
+    unaligned = np.empty(64 * 64 + 1, np.float16)[1:].reshape(64, 64)
+    unaligned[...] = 3
+    store = open_store(Place(path), LIMIT, writable=True)
+    store.write((0, 0), unaligned)
+    assert same_bits(store.read((0, 0)), unaligned)
 
 
 def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from gscli.files import mapped
 from gscli.files.chunks import Chunks
 from gscli.files.folder import open_folder
 from gscli.files.stand_ins import chunks_of, spooled, stand_in
+from gscli.files.uncached import aligned
 from gscli.files.zarr_format import check_writable, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
@@ -107,7 +108,7 @@ def in_order(parts: Iterator[Array], target: Store) -> Iterator[int]:
     counts = [-(-size // step) for size, step in zip(target.shape, target.chunk, strict=True)]
     places = np.ndindex(*counts)
     size = prod(target.chunk) * target.dtype.itemsize
-    held, filled = np.empty(size, np.uint8), 0
+    held, filled = aligned(size), 0
     at = next(places, None)
     for part in parts:
         content = part.reshape(-1).view(np.uint8)
