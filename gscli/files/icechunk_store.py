@@ -7,10 +7,12 @@ the environment of the object store's own tools says.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base.errors import CannotRead, UsageError
+from gscli.base.errors import CannotRead, GscliError, UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.extras import extra
@@ -34,11 +36,27 @@ def repository(path: str) -> Any:
     """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
     library = extra("icechunk", "icechunk")
     library.set_logs_filter("error")  # its warnings would go to stdout
-    with refusing(safe(path)):
+    with _reaching(path) if "://" in path else refusing(safe(path)):
         storage = _storage(library, path)
         if not library.Repository.exists(storage):
             raise CannotRead(f"there is no Icechunk repository at {safe(path)}", where=safe(path))
         return library.Repository.open(storage)
+
+
+@contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """What a bucket refuses, or a server that does not answer, is CannotRead."""
+    try:
+        yield
+    except GscliError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
+        raise CannotRead(
+            f"cannot read {safe(path)}",
+            where=f"{safe(path)}: {safe(why, 120) or type(error).__name__}",
+            hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
+        ) from error
 
 
 def _storage(library: Any, path: str) -> Any:

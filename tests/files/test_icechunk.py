@@ -93,3 +93,22 @@ def test_buckets_are_named_by_their_address(monkeypatch: pytest.MonkeyPatch) -> 
     assert seen[0]["prefix"] == "some/t.icechunk"
     assert seen[0]["allow_http"]
     assert seen[1] == {"bucket": "bucket", "prefix": "t.icechunk", "from_env": True}
+
+
+def test_a_bucket_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library's own words up to its context; without words, the kind of failure."""
+
+    def unreached(words: str) -> type:
+        class Repository:
+            @staticmethod
+            def exists(_: object) -> bool:
+                raise ValueError(words)
+
+        return Repository
+
+    for words, told in (("  x dispatch failure\n |\n | context: 0", "dispatch failure"),
+                        ("", "ValueError")):  # fmt: skip
+        monkeypatch.setattr(icechunk, "Repository", unreached(words))
+        with pytest.raises(CannotRead, match=r"cannot read s3://b/t\.icechunk") as caught:
+            load("s3://b/t.icechunk")
+        assert caught.value.where == f"s3://b/t.icechunk: {told}"

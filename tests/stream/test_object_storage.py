@@ -1,0 +1,105 @@
+"""Icechunk repositories in a bucket: a server of S3's protocol on this machine."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import icechunk
+import numpy as np
+import pytest
+import zarr
+
+from gscli.cli.guard import guarded
+from gscli.files import icechunk_store
+from gscli.files.files import load
+from gscli.stream.chunked import committing
+
+server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
+pytestmark = pytest.mark.slow
+
+TABLE = np.arange(24, dtype=np.float32).reshape(8, 3)
+PATCH = ["[[0],[0]]", "[[1,1,1],[1,1,1]]", "--reduction", "add"]
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a repository with TABLE in it, tagged "old"."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    serving = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    serving.start()
+    host, port = serving.get_host_and_port()
+    address = f"http://{host}:{port}"
+    for name, value in (
+        ("AWS_ENDPOINT_URL", address), ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "key"), ("AWS_SECRET_ACCESS_KEY", "secret"),
+    ):  # fmt: skip
+        monkeypatch.setenv(name, value)
+    import boto3  # comes with moto
+
+    boto3.client("s3", endpoint_url=address).create_bucket(Bucket="lab")
+    path = f"s3://lab/{tmp_path.name}/t.icechunk"  # the server forgets nothing
+    repo = icechunk.Repository.create(icechunk_store._storage(icechunk, path))
+    session = repo.writable_session("main")
+    array = zarr.create_array(session.store, name="emb", shape=(8, 3), dtype="f4", chunks=(2, 3))
+    array[...] = TABLE
+    repo.create_tag("old", snapshot_id=session.commit("table"))
+    try:
+        yield path
+    finally:
+        serving.stop()
+
+
+def test_a_scatter_is_one_commit_in_a_bucket(
+    tmp_path: Path, bucket: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["scatter-nd", bucket, *PATCH, "--in-place", "-m", "night run", "-v"]) == 0
+    assert "1 chunk changed, snapshot " in capsys.readouterr().err
+    expected = TABLE.copy()
+    expected[0] += 2
+    assert np.array_equal(load(f"{bucket}::emb").array, expected)
+    assert np.array_equal(load(f"{bucket}@old").array, TABLE)
+    assert guarded(["show", bucket, "--json"]) == 0
+    newest, before = json.loads(capsys.readouterr().out)["history"][:2]
+    assert (newest["message"], before["message"]) == ("night run", "table")
+    words = ["gather", f"{bucket}@{before['snapshot']}", "[0]", "--json=output"]
+    assert guarded(words) == 0
+    assert json.loads(capsys.readouterr().out)["data"] == [0, 1, 2]
+    assert guarded(["scatter-nd", bucket, *PATCH, "-o", f"{tmp_path}/t.zarr"]) == 0
+    expected[0] += 2
+    assert np.array_equal(load(f"{tmp_path}/t.zarr").array, expected)
+
+
+def test_a_commit_in_between_is_told_of(
+    bucket: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = committing.scatter_by_chunk
+
+    def slow(*arguments: Any) -> Any:
+        yield from real(*arguments)
+        session = icechunk_store.repository(bucket).writable_session("main")
+        zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
+        session.commit("somebody else")
+
+    monkeypatch.setattr(committing, "scatter_by_chunk", slow)
+    assert guarded(["scatter-nd", bucket, *PATCH, "--in-place"]) == 73
+    assert "committed to by somebody else" in capsys.readouterr().err
+    assert icechunk_store.history(bucket, 1)[0].message == "somebody else"
+
+
+def test_bad_indices_change_nothing(bucket: str) -> None:
+    before = icechunk_store.history(bucket, 9)
+    assert guarded(["scatter-nd", bucket, "[[9]]", "[[1,1,1]]", "--in-place"]) == 65
+    assert icechunk_store.history(bucket, 9) == before
+
+
+def test_what_is_not_there_is_told(bucket: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["show", bucket.replace("t.ice", "none.ice")]) == 66
+    assert "no Icechunk repository" in capsys.readouterr().err
+    assert guarded(["show", bucket.replace("lab", "nobody")]) == 66
+    told = capsys.readouterr().err
+    assert "service error" in told
+    assert "AWS_ENDPOINT_URL" in told
