@@ -10,6 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, IndexRefused
+from gscli.base.records import cached_property
 from gscli.declare.comparisons import ConceptCall, ConceptName
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
@@ -17,6 +18,9 @@ from gscli.traces.trace import Trace, input_document
 
 SCHEMA = "gscli-compare/1"
 """Names the JSON form of a comparison."""
+
+_LOOKED_AT = 200
+"""Entries that tell rows with equal answers apart."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,18 @@ class Row:
             return mine is None and theirs is None and self._refusal() == other._refusal()
         return mine.dtype == theirs.dtype and same(mine, theirs)
 
+    @cached_property
+    def way(self) -> object:
+        """What becomes of the numbers on the way to the answer; None where a runtime answers."""
+        if self.trace is None:
+            return None
+        told = (
+            (entry.number, one.slot, one.how, one.coordinate)
+            for entry in self.trace.entries(_LOOKED_AT)
+            for one in entry.adjustments
+        )
+        return self.trace.reduction, self.trace.averages, tuple(told)
+
     def _refusal(self) -> tuple[str, int | None]:
         problem = "" if self.error is None else self.error.problem
         return ("index", self.entry) if isinstance(self.error, IndexRefused) else (problem, None)
@@ -65,9 +81,23 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows that answer alike; the first speaks for all."""
+    """Rows that answer alike; the values of the first are those of all."""
 
     rows: tuple[Row, ...]
+
+    @cached_property
+    def ways(self) -> tuple[Group, ...]:
+        """The rows parted by how they come to the answer, so that the first explains all.
+
+        With three cells, 5 is cell 2 where numbers wrap around (5 mod 3) and where they are
+        clipped. A runtime's own answer stands with the first way.
+        """
+        found: dict[object, list[Row]] = {}
+        for row in self.rows:
+            found.setdefault(row.way, []).append(row)
+        own = found.pop(None, [])
+        first, *others = found.values() or [[]]
+        return tuple(Group(tuple(rows)) for rows in ([*first, *own], *others))
 
     @property
     def first(self) -> Row:
@@ -129,6 +159,11 @@ class Comparing:
     def base(self) -> Row:
         """The row that the others are compared with."""
         return self.groups[0].first
+
+    @cached_property
+    def ways(self) -> tuple[Group, ...]:
+        """The groups, each parted by how its rows come to their answer."""
+        return tuple(way for group in self.groups for way in group.ways)
 
     @property
     def agree(self) -> bool:

@@ -5,11 +5,12 @@ Drawings say what their runs of text are by `Style.role`; all else is read off w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.look import Line, Role
+from gscli.views.oblique import SLOPE, Leaning
 from gscli.views.signs import cells
 
 _APART = 5
@@ -22,12 +23,13 @@ Point: TypeAlias = tuple[float, float]
 
 
 class Spot(Record):
-    """A run of text: its line, its first cell and the one behind it, and its colour."""
+    """A run of text: its line, its first cell and the one behind it, its colour and its sheet."""
 
     line: int
     start: int
     stop: int
     color: str
+    sheet: str = ""
 
 
 class Grid(Record):
@@ -45,12 +47,21 @@ class Grid(Record):
         """The top of a line."""
         return self.margin + line * self.line
 
+    def transform(self, sheet: Leaning | None) -> str:
+        """The attribute that lets what stands upright lean as its sheet does."""
+        if sheet is None:
+            return ""
+        slope = SLOPE * self.cell / self.line
+        return f' transform="matrix(1 0 {-slope:.4f} 1 {slope * self.y(sheet.bottom):.2f} 0)"'
+
 
 class Crosshair:
     """What a figure draws under and over its words for the entry of a step."""
 
-    def __init__(self, lines: Sequence[Line], grid: Grid, ink: str) -> None:
-        self._grid, self._ink = grid, ink
+    def __init__(
+        self, lines: Sequence[Line], grid: Grid, ink: str, sheets: Mapping[str, Leaning]
+    ) -> None:
+        self._grid, self._ink, self._sheets = grid, ink, sheets
         self._texts = [_by_cell("".join(text for text, _ in line)) for line in lines]
         self._spots: dict[Role, list[Spot]] = {}
         for number, line in enumerate(lines):
@@ -58,24 +69,27 @@ class Crosshair:
             for text, style in line:
                 width = cells(text)
                 if style.role:
-                    spot = Spot(number, at, at + width, style.ground)
+                    spot = Spot(number, at, at + width, style.ground, style.sheet)
                     self._spots.setdefault(style.role, []).append(spot)
                 at += width
         self._targets = self._spots.get("cell", [])
+        self._results = self._spots.get("result", [])
 
     def under(self) -> Iterator[str]:
         """Bands from the heads to the cells."""
+        if "entry" not in self._spots:
+            return
         for head in self._spots.get("row", []):
             ends = [one.stop for one in self._targets if one.line == head.line]
             if ends:
-                yield self._band(head.start, head.line, max(ends), head.line + 1, head.color)
+                yield self._band(head, head.start, max(ends), head.line + 1)
         for head in self._spots.get("column", []):
             column = [one for one in self._targets if one.start < head.stop <= one.stop]
             below = [one for one in column if one.line > head.line]
             if below:
                 last = max(one.line for one in below)
                 start = min(one.start for one in below)
-                yield self._band(start, head.line, below[0].stop, last + 1, head.color)
+                yield self._band(head, start, below[0].stop, last + 1)
 
     def over(self) -> Iterator[str]:
         """Elbows from the entry to the first head of its row and of its column."""
@@ -91,20 +105,65 @@ class Crosshair:
             yield from self._elbow(entry, self._to_row(entry, head, above), 0)
         for head in columns:
             yield from self._elbow(entry, self._to_column(entry, head), len(rows))
+        if self._results:
+            yield from self._arrow(self._copy(), entry[0].color)
+
+    def _copy(self) -> list[Point]:
+        """From the cells that are read to the head of the row or column that they become.
+
+        Between two lines no letter stands, and before a block no text: there the arrow runs.
+        """
+        grid, (last, result) = self._grid, (self._targets[-1], self._results[0])
+        alone = last.line == self._targets[0].line
+        start = self._x(last, last.stop, last.line + 0.5), grid.y(last.line + 0.5)
+        between = grid.y(last.line + 1)
+        points = [start, (start[0] + grid.cell / 2, start[1]), (start[0] + grid.cell / 2, between)]
+        if not alone:
+            middle = self._x(last, last.stop - 0.5, last.line + 1)
+            points = [(middle, between - 3), (middle, between)]
+        head = self._begin(result)
+        lane = self._before(head, last.line, result.line) if head > last.stop else None
+        x = grid.x(0) - 2 * _APART if lane is None else grid.x(lane + 0.5)
+        y, end = grid.y(result.line + 0.5), self._x(result, head, result.line + 0.5)
+        level = lane is not None and last.line == result.line and alone
+        if level and self._is_open(last.line, last.stop, head):
+            return [start, (end, y)]
+        points.append((x, between))
+        before = self._texts[result.line][head : result.start].rpartition("│")[2]
+        if before.strip():  # other cells: the column's head is what can be reached
+            over = grid.y(result.line - 1) - 1
+            middle = self._x(result, result.stop - 0.5, result.line - 0.5)
+            return [*points, (x, over), (middle, over), (middle, over + 6)]
+        return [*points, (x, y), (end, y)]
+
+    def _begin(self, spot: Spot) -> int:
+        """Where the text that a run belongs to begins in its line."""
+        own, start = self._texts[spot.line], spot.start
+        while start and own[max(start - _GAP, 0) : start].strip():
+            start -= 1
+        return start + len(own[start:]) - len(own[start:].lstrip())
+
+    def _before(self, start: int, *lines: int) -> int | None:
+        """A lane before a block without text between two lines."""
+        for lane in range(start - 2, start - _GAP - 1, -1):
+            if all(self._is_open(one, lane, lane + 1) for one in range(min(lines), max(lines) + 1)):
+                return lane
+        return None
 
     def _to_row(self, entry: Sequence[Spot], head: Spot, above: int) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
         lane, y = self._lane(entry, head.line), grid.y(head.line + 0.5)
-        points = [(grid.x(head.start) - 4, y), (grid.x(head.start), y)]
+        x = self._x(head, head.start, head.line + 0.5)
+        points = [(x - 4, y), (x, y)]
         if lane is not None and lane < head.start and self._is_open(head.line, lane, head.start):
             return [(grid.x(lane + 0.5), y), *points]
-        beside, over = grid.x(head.start - 0.7), grid.y(above) - 1
+        beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
         return [(self._outside(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
 
     def _to_column(self, entry: Sequence[Spot], head: Spot) -> list[Point]:
         grid = self._grid
-        x, over = grid.x(head.stop - 0.5), grid.y(head.line) - 1
+        x, over = self._x(head, head.stop - 0.5, head.line + 0.5), grid.y(head.line) - 1
         return [(self._outside(entry, head.line, _APART), over), (x, over), (x, over + 6)]
 
     def _outside(self, entry: Sequence[Spot], line: int, apart: int) -> float:
@@ -138,9 +197,12 @@ class Crosshair:
         y = grid.y(entry[0].line + 0.5) + 4 * order - 2
         behind = lane > grid.x(0)
         start = self._end(entry) if behind else min(one.start for one in entry)
-        points = [(grid.x(start), y), (lane, y), *rest]
+        yield from self._arrow([(grid.x(start), y), (lane, y), *rest], entry[0].color)
+
+    def _arrow(self, points: Sequence[Point], entry: str) -> Iterator[str]:
+        """A line in the colour of its entry with a dark casing, and its tip."""
         shape = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-        for color, width in ((self._ink, 3.2), (entry[0].color, 1.6)):
+        for color, width in ((self._ink, 3.2), (entry, 1.6)):
             yield (
                 f'<path d="{shape}" fill="none" stroke="{color}" stroke-width="{width}"'
                 ' stroke-linejoin="round" shape-rendering="auto"/>'
@@ -149,13 +211,20 @@ class Crosshair:
         tip = f"M{x:.1f} {y:.1f}" + ("l-6 -4v8z" if flat else "l-4 -6h8z")
         yield f'<path d="{tip}" fill="{self._ink}" shape-rendering="auto"/>'
 
-    def _band(self, left: int, top: int, right: int, bottom: int, color: str) -> str:
+    def _band(self, head: Spot, left: int, right: int, bottom: int) -> str:
+        """From the line of a head to another, some cells wide."""
         grid = self._grid
         return (
-            f'<rect x="{grid.x(left):.2f}" y="{grid.y(top)}"'
-            f' width="{(right - left) * grid.cell:.2f}" height="{(bottom - top) * grid.line}"'
-            f' fill="{color}" fill-opacity=".28"/>'
+            f'<rect x="{grid.x(left):.2f}" y="{grid.y(head.line)}"'
+            f' width="{(right - left) * grid.cell:.2f}" height="{(bottom - head.line) * grid.line}"'
+            f' fill="{head.color}" fill-opacity=".28"'
+            f"{grid.transform(self._sheets.get(head.sheet))}/>"
         )
+
+    def _x(self, spot: Spot, cell: float, line: float) -> float:
+        """Where a cell beside a run stands, which leans if that does."""
+        sheet = self._sheets.get(spot.sheet)
+        return self._grid.x(cell + (0 if sheet is None else sheet.shift(line)))
 
 
 def _by_cell(text: str) -> str:

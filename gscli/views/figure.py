@@ -7,14 +7,15 @@ spaces and some know no `textLength` (librsvg, and with it many ways to PDF).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, Grid
-from gscli.views.lines import Drawn
+from gscli.views.lines import Drawn, line_width
 from gscli.views.look import Line, Style
+from gscli.views.oblique import Leaning, sheets
 from gscli.views.signs import cells
 
 Theme: TypeAlias = Literal["light", "dark"]
@@ -48,10 +49,13 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
     `title` and `description` are what a screen reader says. The ground is left transparent.
     """
     lines = drawn.lines()
-    width = max((sum(cells(text) for text, _ in line) for line in lines), default=0)
-    margin = LANES if drawn.options.crosshair else MARGIN
+    leaning = sheets(lines)
+    ends = [one.right + one.shift(one.top) for one in leaning.values()]
+    width = max([*map(line_width, lines), *ends], default=0)
+    stepped = any(style.role == "entry" for line in lines for _, style in line)
+    margin = LANES if stepped else MARGIN
     grid = Grid(margin, CELL, LINE)
-    crosshair = Crosshair(lines, grid, INKS[theme].ink)
+    crosshair = Crosshair(lines, grid, INKS[theme].ink, leaning)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
     root = (
@@ -65,17 +69,41 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
         f'<title id="title">{escape(title)}</title>',
         f'<desc id="description">{escape(description)}</desc>',
     ]
-    body = [
-        text for number, line in enumerate(lines) for text in _line(line, number, grid, INKS[theme])
-    ]
+    body = _body(lines, "", grid, INKS[theme])
+    for name, sheet in leaning.items():
+        inside = _body(lines, name, grid, INKS[theme])
+        body += [_sheet(sheet, grid, INKS[theme]), *inside, "</g>"]
     return "\n".join([*head, *crosshair.under(), *body, *crosshair.over(), "</svg>"]) + "\n"
 
 
-def _line(line: Line, number: int, grid: Grid, inks: Inks) -> Iterator[str]:
-    """The grounds of a line, then its words."""
+def _sheet(sheet: Leaning, grid: Grid, inks: Inks) -> str:
+    """The beginning of a group that leans, and the edge of its sheet."""
+    left, top = grid.x(sheet.left - 0.5), grid.y(sheet.top)
+    width, height = (sheet.right - sheet.left + 1) * CELL, (sheet.bottom - sheet.top) * LINE
+    return (
+        f'<g{grid.transform(sheet)} shape-rendering="auto">\n'
+        f'<rect x="{left:.2f}" y="{top}" width="{width:.2f}" height="{height}"'
+        f' fill="{inks.dim}" fill-opacity=".07" stroke="{inks.dim}"/>'
+    )
+
+
+def _body(lines: Sequence[Line], sheet: str, grid: Grid, inks: Inks) -> list[str]:
+    """What stands in one sheet, or in none."""
+    return [
+        element
+        for number, line in enumerate(lines)
+        for element in _line(line, number, sheet, grid, inks)
+    ]
+
+
+def _line(line: Line, number: int, sheet: str, grid: Grid, inks: Inks) -> Iterator[str]:
+    """The grounds of the part of a line that stands in a sheet, then its words."""
     words: list[str] = []
     top, at = grid.margin + number * LINE, 0
     for text, style in line:
+        if style.sheet != sheet:
+            at += cells(text)
+            continue
         ink, ground = _colors(style, inks)
         if ground:
             yield (

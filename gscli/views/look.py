@@ -11,17 +11,19 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.options import Depth, PaletteName, ViewOptions
+from gscli.views.options import OBLIQUE, Depth, PaletteName, ViewOptions
 from gscli.views.signs import Signs, signs_of
 
-Role: TypeAlias = Literal["", "entry", "row", "column", "cell"]
-"""What a run is in the step that a figure draws: its entry, the heads of its target, its cells."""
+Role: TypeAlias = Literal["", "entry", "row", "column", "cell", "result"]
+"""What a run is in the step that a figure draws: its entry, the heads of its target, its cells, and
+of a gather the cells that they are copied to.
+"""
 
 
 class Style(Record):
     """Colours are `#rrggbb`, or `color(N)` for number N of the terminal's table of 256.
 
-    `role` says what the run is, for figures of a step; it has no looks.
+    For figures `role` says what the run is, `sheet` in which plane it stands. Neither has looks.
     """
 
     ink: str = ""
@@ -31,6 +33,7 @@ class Style(Record):
     italic: bool = False
     reverse: bool = False
     role: Role = ""
+    sheet: str = ""
 
 
 PLAIN = Style()
@@ -60,7 +63,7 @@ _ALARM = {
 class Look(Record):
     """Styles and signs of one drawing. `bars`: a slice is one unbroken bar, labelled once a row.
 
-    `roles`: styles say what their runs are.
+    `roles`: styles say what their runs are. `oblique`: planes are drawn as oblique sheets.
     """
 
     chips: tuple[Style, ...]
@@ -73,6 +76,7 @@ class Look(Record):
     signs: Signs
     bars: bool = True
     roles: bool = False
+    oblique: bool = False
 
     def chip(self, number: int) -> Style:
         """Ground and ink of an entry; colours repeat, letters do not."""
@@ -90,7 +94,8 @@ class Look(Record):
 def look_of(options: ViewOptions) -> Look:
     """The look that the options ask for and the terminal can show."""
     found = _look(options.color, options.palette, signs_of(options))
-    return found._replace(roles=options.crosshair)
+    oblique = options.figure and options.width >= OBLIQUE
+    return found._replace(roles=options.figure, oblique=oblique)
 
 
 @cache

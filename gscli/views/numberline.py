@@ -136,7 +136,7 @@ def number_line(answers: Answers) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if len(places) > MOST_PLACES:
         return None
-    behaviours = tuple(_behaviour(answers, group, numbers, size) for group in comparing.groups)
+    behaviours = tuple(_behaviour(answers, group, numbers, size) for group in comparing.ways)
     return NumberLine(size, places, _values(answers, comparing, size), behaviours)
 
 

@@ -9,6 +9,9 @@ from gscli.base.records import Record
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
 
+OBLIQUE = 72
+"""The width from which planes are oblique sheets in a figure: 600 pixels."""
+
 NARROWEST = 40
 """The smallest width that is honoured."""
 
@@ -20,8 +23,8 @@ class ViewOptions(Record):
     keeps bold, dim and reverse. `rows`: rows of one plane. `edge`: border rows and columns kept
     when a tensor is elided. `height`: lines of the screen. `show`: roles or names of tensors.
     `slice`: the part of data and output to look at. `precision`: digits after the point at most.
-    `limit`: entries told one by one. `crosshair`: runs of text bear their role, for a figure that
-    draws one.
+    `limit`: entries told one by one. `figure`: runs of text bear their role, for the crosshair and
+    the oblique sheets of a figure.
     """
 
     width: int = 80
@@ -36,4 +39,4 @@ class ViewOptions(Record):
     slice: str | None = None
     precision: int | None = None
     limit: int | None = None
-    crosshair: bool = False
+    figure: bool = False

@@ -17,6 +17,7 @@ from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 from gscli import trace
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
+from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
 from gscli.views.page.compare import compare_page
@@ -71,13 +72,16 @@ def show(window: Browser, tmp_path: Path) -> Iterator[Any]:
     file = tmp_path / "page.html"
 
     def opened(
-        *shown: Trace | Comparing, quiz: bool = False, options: ViewOptions | None = None
+        *shown: Trace | Comparing,
+        quiz: bool = False,
+        options: ViewOptions | None = None,
+        expectation: Expectation | None = None,
     ) -> Browser:
         alone = shown[0]
         if len(shown) == 1 and isinstance(alone, Comparing):
             text = compare_page(alone)
         else:
-            text = page(shown, quiz=quiz, options=options)
+            text = page(shown, quiz=quiz, options=options, expectation=expectation)
         file.write_text(text, encoding="utf-8")
         window.resize(1120)
         window.open(file)
@@ -218,6 +222,27 @@ def test_the_target_reads_as_a_sum_and_a_bar_says_how_it_filled_up(show: Any) ->
     assert words(window.run(bar)) == "how this cell filled up 1+20b = 21"
     go(window, 0)
     assert window.run(sums) == []
+
+
+def test_a_cell_is_called_wrong_once_it_is_final(show: Any) -> None:
+    """Cell (1,1) is never touched, (0,1) is written by a and c."""
+    wanted = added().output.copy()
+    wanted[0, 1], wanted[1, 1] = 40, 7
+    window = show(added(), expectation=Expectation(added(), wanted, "the expected answer"))
+    wrong = (
+        "return [...document.querySelectorAll('.output .off')].map(c => "
+        "getComputedStyle(c.querySelector('em'), '::before').content)"
+    )
+    marked = []
+    for step in range(4):
+        go(window, step)
+        marked.append(window.run(wrong))
+    last = ['"≠ " attr(data-t)', '"≠ 40"', '"≠ 7"']
+    assert [len(one) for one in marked] == [1, 1, 1, 2]
+    assert set(marked[3]) <= set(last)
+    assert "output 0,1 is 41, expected 40, entry a and c" in window.labels()
+    go(window, 1)
+    assert "output 0,1 is 11, entry a" in window.labels()
 
 
 def test_buttons_slider_and_arrows_replay_the_entries(show: Any) -> None:

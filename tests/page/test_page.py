@@ -18,6 +18,7 @@ from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered,
 
 from gscli import trace
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.lab.expectation import Expectation
 from gscli.traces.documents import trace_of
 from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
@@ -425,3 +426,31 @@ def test_a_large_input_is_not_in_the_document() -> None:
 def test_slices_name_planes() -> None:
     text = page([sliced()])
     assert "output[2,:,:] = updates[1,:,:], 4×4 slice" in text
+
+
+def test_cells_that_are_not_as_expected_show_both_values() -> None:
+    found = added()
+    expected = found.output.copy()
+    expected[0, 1], expected[1, 1] = 40, 7  # one that a and c write, one that nobody touches
+    text = page([found], expectation=Expectation(found, expected, "the expected answer"))
+    labels = re.findall('aria-label="(output [^"]*expected[^"]*)"', text)
+    assert labels == ["output 0,1 is 41, expected 40, entry a and c", "output 1,1 is 1, expected 7"]
+    assert re.findall('<em data-t="(40|7)">', text) == ["40", "7"]
+    verdict = re.findall('<ul class="verdict">(.*?)</ul>', text)
+    assert "2 of 12 cells differ from the expected answer" in verdict[0]
+    assert "reached by 2 of 4 entries: a, c" in verdict[0]
+
+
+def test_an_answer_as_expected_is_called_so() -> None:
+    found = added()
+    text = page([found], expectation=Expectation(found, found.output, "right.npy"))
+    assert '<ul class="verdict"><li>as expected: all 12 cells of right.npy</li></ul>' in text
+    assert "expected" not in "".join(re.findall('aria-label="([^"]*)"', text))
+
+
+def test_the_key_tells_the_signs_that_occur() -> None:
+    keys = [re.findall('<p class="key">(.*?)</p>', page([one])) for one in (added(), gathered())]
+    assert keys == [["↺ counts from the end"]] * 2
+    assert '<p class="key">' not in page([sliced()])
+    long = trace("onnx.gather", {"data": np.arange(40), "indices": [39]})
+    assert "⋯ columns left out" in page([long])

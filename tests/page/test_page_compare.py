@@ -78,16 +78,16 @@ def test_a_table_with_caption_and_headers_and_a_link_per_answer(name: str) -> No
     reader = Reader(text)
     (table,) = re.findall(r'<table class="answers.*?</table>', text, re.DOTALL)
     assert table.count("<caption>") == 1
-    assert table.count('<th scope="row">') == len(comparing.groups)
+    assert table.count('<th scope="row">') == len(comparing.ways)
     assert not re.search(r"<th\b(?! scope=)", table)
-    answered = [group for group in comparing.groups if group.first.trace is not None]
+    answered = [group for group in comparing.ways if group.first.trace is not None]
     ids = [attrs["id"] for attrs in reader.all("section")]
     assert ids == [f"answer-{number + 1}" for number in range(len(answered))]
     links = re.findall('<a href="#(.*?)">steps<span class="v"> of (.*?)</span>', table)
     assert links == [
         (name, html.escape(group.first.label)) for name, group in zip(ids, answered, strict=True)
     ]
-    for group, told in zip(comparing.groups, rows(text), strict=True):
+    for group, told in zip(comparing.ways, rows(text), strict=True):
         assert told[0].removesuffix(f" steps of {group.first.label}") == ", ".join(group.labels)
     columns = table.count('scope="col"')
     assert all(len(told) == columns or "colspan" in table for told in rows(text))
@@ -99,7 +99,7 @@ def test_it_says_what_the_screen_says(name: str) -> None:
     text = html.unescape(compare_page(comparing))
     answers = Answers(comparing, ViewOptions())
     assert f'<p class="summary">{answers.summary(listed=not answers.columns)}</p>' in text
-    for group, told in zip(comparing.groups, rows(compare_page(comparing)), strict=True):
+    for group, told in zip(comparing.ways, rows(compare_page(comparing)), strict=True):
         if group.first.trace is None:
             letter = told[-1].startswith("entry ")
             heard = told[-1].removeprefix("entry ").replace(" ", ": ", int(letter))

@@ -12,9 +12,10 @@ import pytest
 from gscli.traces.trace import Trace, trace
 from gscli.views.figure import CELL, LANES, LINE, to_svg
 from gscli.views.options import ViewOptions
+from gscli.views.terminal.picture import picture
 from gscli.views.terminal.step import frames
 
-OPTIONS = ViewOptions(width=100, crosshair=True)
+OPTIONS = ViewOptions(width=100, figure=True)
 
 
 def scatter(**more: object) -> Trace:
@@ -39,6 +40,7 @@ RUNS = {
         },
     ),
     "vector": trace("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[2]], "updates": [9]}),
+    "stacked": trace("onnx.gather", {"data": np.eye(3, 9), "indices": [[2, 0], [1, 1]]}),
     "large": trace("onnx.gather_nd", {"data": np.zeros((500, 500)), "indices": [[3, 4], [99, -1]]}),
 }
 
@@ -51,28 +53,40 @@ def segments(svg: str) -> list[list[tuple[float, float]]]:
             for d in drawn]  # fmt: skip
 
 
+def words(svg: str) -> list[tuple[str, float, float, float]]:
+    """Each word of a figure: its text, both ends, and its base; those of sheets where they lean."""
+    found: list[tuple[str, float, float, float]] = []
+    root = ET.fromstring(svg)
+    parts = [(root, 0.0, 0.0)]
+    for group in root.iter("{http://www.w3.org/2000/svg}g"):
+        one, zero, slope, unit, move, still = re.findall(r"-?[\d.]+", group.attrib["transform"])
+        assert (one, zero, unit, still) == ("1", "0", "1", "0")
+        parts.append((group, float(slope), float(move)))
+    for part, slope, move in parts:
+        for word in part.iterfind("{http://www.w3.org/2000/svg}text"):
+            x, y, length = (float(word.attrib[name]) for name in ("x", "y", "textLength"))
+            x += slope * (y - 5) + move
+            found.append((word.text or "", x, x + length, y))
+    return found
+
+
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
 @pytest.mark.parametrize("name", RUNS)
 def test_elbows_strike_no_text(name: str, width: int) -> None:
-    found = RUNS[name]
-    steps = frames(found, OPTIONS._replace(width=width))
+    steps = frames(RUNS[name], OPTIONS._replace(width=width))
     for step in range(1, len(steps) + 1):
-        frame = steps.step(step)
-        lines = ["".join(text for text, _ in line) for line in frame.lines()]
-        elbows = segments(to_svg(frame, "t"))
+        svg = to_svg(steps.step(step), "t")
+        elbows = segments(svg)
         assert elbows, name
         for points in elbows:
             for (x, y), (to_x, to_y) in pairwise(points[:-1]):
-                assert x == to_x or y == to_y
-                for line, text in enumerate(lines):
-                    # Letters stand between the top of a line and its base.
-                    top, base = LANES + line * LINE + 4, LANES + line * LINE + 16
-                    if max(y, to_y) <= top or min(y, to_y) >= base:
+                assert abs(x - to_x) < 0.11 or abs(y - to_y) < 0.11
+                for word, left, right, base in words(svg):
+                    # Letters stand between eleven pixels above their base and one below it.
+                    if max(y, to_y) <= base - 11 or min(y, to_y) >= base + 1:
                         continue
-                    for cell, letter in enumerate(text):
-                        left = LANES + cell * CELL
-                        over = min(x, to_x) < left + CELL - 1 and left + 1 < max(x, to_x)
-                        assert not over or letter == " ", (name, width, step, line, text, cell)
+                    over = min(x, to_x) < right - 1 and left + 1 < max(x, to_x)
+                    assert not over, (name, width, step, word)
 
 
 def test_bands_lead_from_the_heads_to_the_cell() -> None:
@@ -88,10 +102,63 @@ def test_bands_lead_from_the_heads_to_the_cell() -> None:
     assert {one["fill"] for one in bands} == {"#F0E442"}
 
 
-def test_pictures_of_several_entries_have_none() -> None:
-    from gscli.views.terminal.picture import picture
+@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("name", ["rows", "columns", "elements", "stacked"])
+def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
+    name: str, width: int
+) -> None:
+    """The last elbow begins beside the cells in data and ends at the output's."""
+    steps = frames(RUNS[name], OPTIONS._replace(width=width))
+    for step in range(1, len(steps) + 1):
+        frame = steps.step(step)
+        lines = frame.lines()
+        spots: dict[str, list[tuple[float, float, float]]] = {}
+        for number, line in enumerate(lines):
+            at = 0
+            for text, style in line:
+                box = (at, number, at + len(text))
+                spots.setdefault(style.role, []).append(box)
+                at += len(text)
+        *_, copied = segments(to_svg(frame, "t"))
+        (x, y), (to_x, to_y) = (_cell(copied[0]), _cell(copied[-1]))
+        assert any(
+            start <= x <= stop + 0.1 and line <= y <= line + 1
+            for start, line, stop in spots["cell"]
+        ), (name, step)
+        (start, line, stop), *_ = spots["result"]
+        beside = line <= to_y <= line + 1 and to_x <= start
+        above = to_y < line and start <= to_x <= stop
+        assert beside or above, (name, step, lines[int(to_y)])
 
-    assert not segments(to_svg(picture(scatter(), ViewOptions()), "t"))
+
+def _cell(point: tuple[float, float]) -> tuple[float, float]:
+    """A point in cells and lines."""
+    return (point[0] - LANES) / CELL, (point[1] - LANES) / LINE
+
+
+@pytest.mark.parametrize("width", [60, 71, 72, 120])
+def test_planes_of_wide_figures_are_oblique_sheets(width: int) -> None:
+    """A sheet holds one plane, whole; from 600 pixels on it leans, and stays within the figure."""
+    options = OPTIONS._replace(width=width)
+    for name, count in (("planes", 3), ("rows", 0)):
+        svg = to_svg(picture(RUNS[name], options), "t")
+        root = ET.fromstring(svg)
+        groups = root.findall("{http://www.w3.org/2000/svg}g")
+        assert len(groups) == count * (width * CELL >= 600)
+        for number, group in enumerate(groups):
+            (edge,) = [one for one in group if one.attrib.get("stroke")]
+            top, height = float(edge.attrib["y"]), float(edge.attrib["height"])
+            texts = [one.text for one in group if one.text]
+            untouched = {str(value) for value in range(12 * number, 12 * number + 12)} - {"1", "23"}
+            assert untouched <= set(texts)
+            slope, move = (float(one) for one in re.findall(r"(-?[\d.]+) 1 ([\d.]+)", svg)[number])
+            right = float(edge.attrib["x"]) + float(edge.attrib["width"])
+            assert right + slope * top + move <= float(root.attrib["width"])
+            assert abs(slope * (top + height) + move) < 0.1  # its foot stays where it was
+
+
+def test_pictures_of_several_entries_have_none() -> None:
+    assert not segments(to_svg(picture(scatter(), OPTIONS), "t"))
 
 
 def test_a_skipped_entry_has_none() -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
+from gscli.layout.axes import Beyond
+from gscli.traces.trace import Adjustment
 from gscli.views.lines import render
 from gscli.views.numberline import NumberLine
 from gscli.views.numberline import number_line as line_of
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.compare import comparison
-from gscli.views.words.answers import Answers
+from gscli.views.words.answers import Answers, lettered
 from gscli.views.words.compare_words import comparison_words
 
 DATA = [10, 20, 30]
@@ -34,7 +37,7 @@ def test_each_landing_is_where_the_value_came_from(indices: tuple[int, ...]) -> 
     comparing = gathered(*indices)
     line = number_line(comparing)
     assert line is not None
-    assert len(line.behaviours) == len(comparing.groups)
+    assert len(line.behaviours) == len(comparing.ways)
     for behaviour in line.behaviours:
         output = behaviour.group.first.output
         for landing in behaviour.landings:
@@ -63,6 +66,44 @@ def test_behaviours_have_names() -> None:
     assert names["OpenVINO Gather-8"] == "from the end, else 0"
     assert names["TF gather GPU"] == "0 for anything outside"
     assert names["JAX x[i]"] == "from the end, then clip"
+
+
+SEEN = {"wrap around": Beyond.WRAP, "clip": Beyond.CLIP, "else": Beyond.SKIP}
+
+
+@pytest.mark.parametrize("indices", [(0, 5), (2, -1), (5, 5, -4), (1, 0), (-3, 0)])
+@pytest.mark.parametrize("data", [DATA, [0, 7, 0]])
+def test_what_is_said_of_equal_answers_holds_for_all_of_them(
+    indices: tuple[int, ...], data: list[int]
+) -> None:
+    """With three cells 5 is cell 2 where it wraps around and where it is clipped: one answer."""
+    comparing = gathered(*indices, data=data)
+    line = number_line(comparing)
+    assert line is not None
+    for one in line.behaviours:
+        assert one.name
+        told = [(landing.label, landing.fate, landing.to) for landing in one.landings]
+        for row in one.group.rows if one.group.first.trace else ():
+            assert row.trace is not None
+            found = [
+                (e.label, *_fate(e.adjustments, int(e.vector[0]))) for e in row.trace.entries()
+            ]
+            assert found == told, (one.name, row.label)
+            beyond = [kind for word, kind in SEEN.items() if word in one.name]
+            assert not beyond or row.trace.layout.policy.beyond in beyond, (one.name, row.label)
+    drawn = render(comparison(comparing, PLAIN), PLAIN)
+    for row in (row for group in comparing.groups for row in group.rows):
+        assert row.label in " ".join(drawn.split())
+
+
+def _fate(adjustments: Sequence[Adjustment], written: int) -> tuple[str, int | None]:
+    return (adjustments[0].how, adjustments[0].coordinate) if adjustments else ("used", written)
+
+
+def test_a_number_below_zero_is_not_called_so_where_it_counts_from_the_end() -> None:
+    only = ["TF gather CPU", "ONNX"]
+    (group,) = compare("gather", {"data": DATA, "indices": [-7]}, only=only).groups
+    assert lettered(group).startswith("a: -7 index out of range, legal 0 … 2, or -3 … 2 in ONNX")
 
 
 def test_a_scatter_drops() -> None:

@@ -12,12 +12,14 @@ import pytest
 from recording.scenes import PLAIN, SCENES, duplicates
 
 from gscli.base.errors import UsageError
+from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.frames import KEY_LINES
+from gscli.views.terminal.keys import interact
 from gscli.views.terminal.progress import subjects_after
-from gscli.views.terminal.step import frames, interactive, show_steps
+from gscli.views.terminal.step import frames, show_steps
 
 
 def screen(found: Trace, number: int) -> str:
@@ -25,7 +27,7 @@ def screen(found: Trace, number: int) -> str:
 
 
 def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
-    """What `interactive` prints when these keys are pressed, then the input ends."""
+    """What `interact` prints when these keys are pressed, then the input ends."""
     file = io.StringIO()
     keys = iter(typed)
 
@@ -35,7 +37,7 @@ def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
         except StopIteration:
             raise EOFError from None
 
-    interactive(found, options, file, next_key)
+    interact(frames(found, options), file, next_key)
     return file.getvalue()
 
 
@@ -167,13 +169,13 @@ def test_keys(typed: str, expected: list[int]) -> None:
 
 def test_arrow_keys_arrive_as_one_key() -> None:
     file, keys = io.StringIO(), iter(["\x1b[C", "\x1b[C", "\x1b[D", "q"])
-    interactive(duplicates(), PLAIN, file, lambda: next(keys))
+    interact(frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2]
 
 
 def test_keys_typed_fast_arrive_together() -> None:
     file, keys = io.StringIO(), iter(["nn", "gb\r\x1b[C", "p\x1b[Dq", "n"])
-    interactive(duplicates(), PLAIN, file, lambda: next(keys))
+    interact(frames(duplicates(), PLAIN), file, lambda: next(keys))
     assert steps_of(file.getvalue()) == [1, 2, 3, 2, 3, 2, 1]
 
 
@@ -215,3 +217,35 @@ def test_a_terminal_gets_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_entries_no_frames(capsys: pytest.CaptureFixture[str]) -> None:
     show_steps(SCENES["nothing"](), PLAIN)
     assert capsys.readouterr().out == ""
+
+
+def added() -> Trace:
+    inputs = {"data": [1, 1, 1, 1], "indices": [[1], [3], [1]], "updates": [10, 20, 30]}
+    return trace("onnx.scatter_nd", inputs, {"reduction": "add"})
+
+
+def test_a_step_holds_final_cells_against_what_is_expected() -> None:
+    """Cell 0 is never written, cell 1 twice: until then it is not called wrong."""
+    expectation = Expectation(added(), np.array([2, 40, 1, 21]), "the expected answer")
+    found = frames(added(), PLAIN, expectation)
+    told = [render(found.step(number), PLAIN) for number in range(4)]
+    marked = [re.findall(r"[^ ]*≠[0-9]+", text) for text in told]
+    assert marked == [["1≠2"], ["1≠2"], ["1≠2"], ["1≠2", "c:11→41≠40"]]
+    assert "is ≠ expected" in told[0]
+    columns = [
+        [line for line in text.split("\n") if line.startswith("      cell")] for text in told
+    ]
+    assert all(one == columns[0] for one in columns)  # nothing moves from step to step
+
+
+def test_a_gather_is_held_against_what_is_expected_once_it_is_read() -> None:
+    found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})
+    steps = frames(found, PLAIN, Expectation(found, np.array([30, 20]), "the expected answer"))
+    marked = [re.findall(r"[^ ]*≠[0-9]+", render(steps.step(one), PLAIN)) for one in range(3)]
+    assert marked == [[], [], ["b:10≠20"]]
+
+
+def test_the_key_tells_the_signs_that_occur_and_no_others() -> None:
+    text = render(frames(duplicates(), PLAIN).step(1), PLAIN)
+    assert text.endswith("↺ counts from the end   ✗ out of range, dropped\n")
+    assert "↺" not in render(frames(added(), PLAIN).step(1), PLAIN)

@@ -44,7 +44,9 @@ def drawn_files(
     if settings.html is not None:
         from gscli.views.page.page import page
 
-        texts[settings.html] = page([trace], quiz=settings.quiz, options=options)
+        texts[settings.html] = page(
+            [trace], quiz=settings.quiz, options=options, expectation=expectation
+        )
     return texts
 
 
@@ -58,10 +60,11 @@ def _figures(
     from gscli.views.words.purpose import purpose
 
     path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
+    options = options._replace(figure=True)
     if settings.step is None:
         whole = picture(trace, options, expectation=expectation)
         return {path: to_svg(whole, title, told, settings.theme)}
-    steps = frames(trace, options._replace(crosshair=True))
+    steps = frames(trace, options, expectation)
     if settings.step != "all":
         number = _step_number(settings.step)
         frame = frame_number(steps, number)
@@ -104,12 +107,12 @@ def explained(trace: Trace, settings: Settings) -> str:
     return told if isinstance(told, str) else render(told, options)
 
 
-def show_steps(trace: Trace, settings: Settings) -> None:
+def show_steps(trace: Trace, settings: Settings, expectation: Expectation | None = None) -> None:
     """One entry after the other, by keys on a terminal."""
     from gscli.views.terminal.step import show_steps
 
     wanted = None if settings.step in (None, "all") else _step_number(str(settings.step))
-    show_steps(trace, view_options(settings), wanted)
+    show_steps(trace, view_options(settings), wanted, expectation)
 
 
 def _step_number(text: str) -> int:

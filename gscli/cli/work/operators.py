@@ -59,7 +59,7 @@ def run_operator(
     for path, text in pictures.items():
         save_text(path, text)
     if settings.draws and settings.step is not None:
-        show_steps(trace, settings)
+        show_steps(trace, settings, expectation)
     sys.stdout.write(shown)
     if settings.verbose:
         _tell_more(trace, time.perf_counter() - began)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from html import escape
+from types import MappingProxyType
 
 from gscli.traces.trace import label_of
 from gscli.views.page.sheets import SIGNS, Cell, Sheet
@@ -105,21 +106,36 @@ class Cells:
 
 
 class OutputCells(Cells):
-    """Cells of the result with what they held at first; a skipped entry of a gather fills them."""
+    """Cells of the result with what they held at first; a skipped entry of a gather fills them.
 
-    def __init__(self, sheet: Sheet, skipped: Collection[int], start: Mapping[Cell, str]) -> None:
+    `wanted`: what cells should hold that hold something else.
+    """
+
+    def __init__(
+        self,
+        sheet: Sheet,
+        skipped: Collection[int],
+        start: Mapping[Cell, str],
+        wanted: Mapping[Cell, str] = MappingProxyType({}),
+    ) -> None:
         super().__init__(sheet, skipped)
-        self._start = start
+        self._start, self._wanted = start, wanted
 
     def _bare(self, cell: Cell) -> str:
-        """Entries that are not told may have changed the cell."""
-        if self._start[cell] == self._sheet.texts[cell]:
+        """Entries that are not told may have changed the cell, and it may not be as expected."""
+        if self._start[cell] == self._sheet.texts[cell] and cell not in self._wanted:
             return super()._bare(cell)
         label, text = self.place(cell) + self._is(cell), self._sheet.texts[cell]
+        kind = ' class="off"' if cell in self._wanted else ""
         return (
-            f'<td data-e="" aria-label="{escape(label)}"><span class="e"></span>'
-            f"{self._was(cell)}<b>{escape(text)}</b></td>"
+            f'<td data-e=""{kind} aria-label="{escape(label)}"><span class="e"></span>'
+            f"{self._was(cell)}<b>{escape(text)}</b>{self._sign(cell)}</td>"
         )
+
+    def _sign(self, cell: Cell) -> str:
+        """What the cell should hold, where that is something else."""
+        wanted = self._wanted.get(cell)
+        return "" if wanted is None else f'<em data-t="{escape(wanted)}"></em>'
 
     def _touched(self, cell: Cell, numbers: Sequence[int], was: str = "") -> str:
         return super()._touched(cell, numbers, was or self._was(cell))
@@ -129,7 +145,8 @@ class OutputCells(Cells):
         return f'<small class="was" data-t="{escape(text)}"></small>' if text else ""
 
     def _fate(self, cell: Cell, numbers: Sequence[int]) -> list[str]:
-        return ["fill"] if self._filled(cell, numbers) else []
+        fates = ["fill"] * self._filled(cell, numbers)
+        return [*fates, "off"] if cell in self._wanted else fates
 
     def _filled(self, _cell: Cell, numbers: Sequence[int]) -> bool:
         return all(number in self._skipped for number in numbers)
@@ -137,7 +154,8 @@ class OutputCells(Cells):
     def _is(self, cell: Cell) -> str:
         numbers = self._sheet.entries.get(cell, [])
         filled = ", filled" if numbers and self._filled(cell, numbers) else ""
-        return f" is {self._sheet.texts[cell]}{filled}"
+        wanted = f", expected {self._wanted[cell]}" if cell in self._wanted else ""
+        return f" is {self._sheet.texts[cell]}{filled}{wanted}"
 
 
 class LetterCells(Cells):

@@ -60,7 +60,7 @@ class ComparisonSection:
         self._name = "" if number is None else f"example-{number + 1}"
         self._answers = f"{self._name}-answers".lstrip("-")
         self._sections: dict[str, AnswerSection] = {}
-        answering = [group for group in comparing.groups if group.first.trace is not None]
+        answering = [group for group in comparing.ways if group.first.trace is not None]
         for place, group in enumerate(answering):
             assert group.first.trace is not None
             self._sections[group.first.label] = AnswerSection(
@@ -149,7 +149,7 @@ class Overview:
         heads = "".join(self._heads()) if columns else '<th scope="col">cells that differ</th>'
         what = "entry" if self._answers.per_entry else "cell of output"
         caption = f"One row per answer, one column per {what}" if columns else "One row per answer"
-        rows = "".join(map(self._row, self._comparing.groups))
+        rows = "".join(map(self._row, self._comparing.ways))
         return (
             f'<table class="answers{"" if columns else " listed"}"><caption>{caption}</caption>'
             f'<thead><tr><th scope="col">rule sets</th>{heads}'

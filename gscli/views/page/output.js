@@ -8,11 +8,12 @@ function Output(stage, facts, gather, skipped) {
   var last = facts.entries.length + (facts.finish ? 1 : 0);
   var step = last;
   var cells = all(stage, ".output td[data-e]").map(function (td, number) {
-    var was = td.querySelector(".was");
+    var was = td.querySelector(".was"), wanted = td.querySelector("em");
     return {
       td: td, number: number, entries: entriesOf(td), start: was ? was.getAttribute("data-t") : "",
       end: td.querySelector("b").textContent,
-      place: td.getAttribute("aria-label").split(" is ")[0]
+      place: td.getAttribute("aria-label").split(" is ")[0],
+      wanted: wanted ? wanted.getAttribute("data-t") : ""
     };
   });
   var written = facts.entries.map(function () { return []; });
@@ -50,11 +51,12 @@ function Output(stage, facts, gather, skipped) {
     var entries = done(cell, step), now = text(cell, step);
     var colour = entries.length ? ink(entries[entries.length - 1]) : "";
     var filled = entries.length && entries.every(function (entry) { return skipped[entry]; });
+    var off = cell.wanted && isFinal(cell, entries);
     var chips = cell.td.querySelector(".e");
     var bold = cell.td.querySelector("b");
     cell.td.setAttribute("aria-label", cell.place + " is " + (now || "empty")
-      + (filled ? ", filled" : "") + entryWords(entries));
-    cell.td.className = colour + (filled ? " fill" : "") + " n" + Math.min(entries.length, LETTERS);
+      + (filled ? ", filled" : "") + (off ? ", expected " + cell.wanted : "") + entryWords(entries));
+    cell.td.className = colour + (filled ? " fill" : "") + (off ? " off" : "") + " n" + Math.min(entries.length, LETTERS);
     bold.textContent = now || "·";
     chips.textContent = "";
     entries.forEach(function (entry, place) {
@@ -64,6 +66,11 @@ function Output(stage, facts, gather, skipped) {
         chips.appendChild(make("i", { "class": "m", "data-t": "+" + (entries.length - 2) }));
       }
     });
+  }
+
+  // Whether nothing that follows changes the cell: then it may be held against what is expected.
+  function isFinal(cell, entries) {
+    return entries.length === cell.entries.length && (step === last || late.indexOf(cell) < 0);
   }
 
   function ink(entry) { return skipped[entry] ? "x" : "c" + (entry % COLOURS); }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
 from gscli.base.text import safe
@@ -22,6 +23,9 @@ from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
 
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
+
 LESSON = "Gather and scatter, step by step"
 
 
@@ -31,10 +35,12 @@ def page(
     title: str | None = None,
     quiz: bool = False,
     options: ViewOptions | None = None,
+    expectation: Expectation | None = None,
 ) -> str:
     """One HTML document with a section per run or comparison (or per JSON document of one).
 
-    `quiz` hides each run's output and asks for it. `options`: rows, edge, full, limit (entries
+    `quiz` hides each run's output and asks for it. `expectation`: what a single run is held
+    against; cells that differ from it show both values. `options`: rows, edge, full, limit (entries
     told), show, precision. Raises ContentRefused for documents that cannot be replayed,
     LimitRefused where `full` would show too many cells.
 
@@ -50,7 +56,7 @@ def page(
     sections = [
         ComparisonSection(each, number, shown)
         if isinstance(each, Comparing)
-        else Section(Scene(each, shown), number, quiz=quiz)
+        else Section(Scene(each, shown, expectation), number, quiz=quiz)
         for number, each in enumerate(found)
     ]
     heading = safe(title or (LESSON if len(sections) > 1 else sections[0].title))

@@ -20,12 +20,13 @@ from gscli.views.page.cells import (
 )
 from gscli.views.page.predict import Kind, Place, Predictions
 from gscli.views.page.replay import Replayed, replayed
-from gscli.views.page.sheets import ENTRIES, Scene, Sheet
+from gscli.views.page.sheets import ENTRIES, SIGNS, Scene, Sheet
 from gscli.views.page.table import sheet_html
 from gscli.views.page.words import MOVES, PATHS, act, counts_line
 from gscli.views.terminal.explain import explain
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
+from gscli.views.words.key import drawn_key, numbers_key
 from gscli.views.words.purpose import purpose
 from gscli.views.words.vocabularies import told
 
@@ -103,10 +104,27 @@ class Section:
         items = "".join(self._item(entry) for entry in self._scene.entries)
         return (
             f'<div class="stage">{self._tensors(quiz=False)}</div>'
-            f'<ol class="entries" aria-label="entries">{items}</ol>'
-            f'<p class="counts">{escape(counts_line(self._scene.trace))}</p>'
+            f'<ol class="entries" aria-label="entries">{items}</ol>{self._verdict}'
+            f'<p class="counts">{escape(counts_line(self._scene.trace))}</p>{self._key}'
             f"{self._text('As text')}"
         )
+
+    @property
+    def _key(self) -> str:
+        """What the signs in the tables mean."""
+        scene = self._scene
+        gaps = SIGNS.across if any(sheet.has_gaps for sheet in scene.sheets) else ""
+        parts = numbers_key(scene.trace, scene.entries, SIGNS), drawn_key(gaps, SIGNS)
+        told = "   ".join(filter(None, parts))
+        return f'<p class="key">{escape(told)}</p>' if told else ""
+
+    @property
+    def _verdict(self) -> str:
+        """Whether the answer is the expected one, and which causes would give that."""
+        held = self._scene.expectation
+        told = [] if held is None else held.sentences()
+        lines = "".join(f"<li>{escape(line.strip())}</li>" for line in told)
+        return f'<ul class="verdict">{lines}</ul>' * bool(told)
 
     def _tensors(self, *, quiz: bool) -> str:
         """What is given on one side: data, where it is drawn by itself, and output on the other."""
@@ -126,10 +144,12 @@ class Section:
         return f'<div class="given">{given}</div><div class="made">{made}</div>'
 
     def _cells(self, sheet: Sheet, *, quiz: bool) -> Cells:
-        role, start = sheet.subject.role, self._replay.start
+        role = sheet.subject.role
         if role == "output":
-            kind = BlankCells if quiz else OutputCells
-            return kind(sheet, self._skipped, dict(zip(sheet.cells, start, strict=True)))
+            start = dict(zip(sheet.cells, self._replay.start, strict=True))
+            if quiz:
+                return BlankCells(sheet, self._skipped, start)
+            return OutputCells(sheet, self._skipped, start, self._scene.wanted)
         if quiz:
             return (BareCells if role == "data" else LetterCells)(sheet, self._skipped)
         return Cells(sheet, self._skipped)
@@ -218,7 +238,9 @@ class Section:
         marked = [
             place
             for place, cell in enumerate(output.cells)
-            if cell in output.entries or replay.start[place] != result[place]
+            if cell in output.entries
+            or replay.start[place] != result[place]
+            or cell in self._scene.wanted
         ]
         number = {place: order for order, place in enumerate(marked)}
         return [

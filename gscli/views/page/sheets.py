@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from gscli.views.terminal.lenses import Lens, lenses
 from gscli.views.terminal.subject import Subject, subjects
 from gscli.views.terminal.window import Limits, Window, parse_slice, window
 
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
+
 Cell: TypeAlias = tuple[int, ...]
 
 ENTRIES = 60
@@ -34,6 +37,7 @@ FULL_LIMIT = 20_000
 
 SIGNS = signs_of(ViewOptions())
 _SAMPLED = 4096
+_WIDEST = 40
 _MATRIX = 2
 
 
@@ -52,9 +56,14 @@ class Sheet:
     entries: dict[Cell, list[int]]
 
     @property
+    def array(self) -> Array:
+        """The whole tensor."""
+        return self.subject.array
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the whole tensor."""
-        return tuple(self.subject.array.shape)
+        return tuple(self.array.shape)
 
     @property
     def cells(self) -> list[Cell]:
@@ -75,6 +84,11 @@ class Sheet:
         return shown and not self.lensed
 
     @property
+    def has_gaps(self) -> bool:
+        """Whether columns are left out of a table."""
+        return any(len(seen.columns) < len(seen.allowed[-1]) for seen in self.windows)
+
+    @property
     def upright(self) -> bool:
         """Vectors of indices and updates stand upright, so that an entry is one line of both."""
         return len(self.shape) == 1 and self.subject.role in ("indices", "updates")
@@ -91,6 +105,22 @@ class Scene:
 
     trace: Trace
     options: ViewOptions
+    expectation: Expectation | None = None
+
+    @cached_property
+    def wanted(self) -> dict[Cell, str]:
+        """What shown cells of the output should hold and do not."""
+        held, sheet = self.expectation, self.output
+        if held is None or not held.difference.same_shape or not held.difference.different:
+            return {}
+        holds, should = (values_at(array, sheet.cells) for array in (sheet.array, held.expected))
+        found: dict[Cell, str] = {}
+        texts = self.numbers.texts(should)
+        for place in np.flatnonzero(held.differs(holds, should)).tolist():
+            cell = sheet.cells[place]
+            alike = sheet.texts[cell] == texts[place]  # all digits tell them apart
+            found[cell] = SIGNS.text(str(should[place]), _WIDEST) if alike else texts[place]
+        return found
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -137,7 +167,7 @@ class Scene:
     def _windows(self, subject: Subject) -> tuple[tuple[Window, ...], bool]:
         """A window on the tensor; on a large one that is touched in places, a lens for each."""
         whole, limits = self._window(subject)
-        boxes, shape = [mark.box for mark in subject.marks], tuple(subject.array.shape)
+        boxes, shape = self._boxes(subject), tuple(subject.array.shape)
         target = subject.role == ("data" if self.trace.kind == "gather" else "output")
         asked = self.options.full or self.options.rows or self.options.slice
         apart: list[Lens] = []
@@ -148,6 +178,13 @@ class Scene:
             return (whole,), False
         limits = limits._replace(planes=1)
         return tuple(window(lens, boxes, limits) for lens in apart), True
+
+    def _boxes(self, subject: Subject) -> list[Box]:
+        """What should be seen of a tensor: touched cells, and those that are not as expected."""
+        held, boxes = self.expectation, [mark.box for mark in subject.marks]
+        if subject.role != "output" or held is None or not held.difference.same_shape:
+            return boxes
+        return [*boxes, *(tuple((at, at + 1) for at in one.at) for one in held.difference.cells)]
 
     def _window(self, subject: Subject) -> tuple[Window, Limits]:
         options, shape = self.options, tuple(subject.array.shape)
@@ -168,8 +205,7 @@ class Scene:
             edge=options.edge,
             full=options.full,
         )
-        boxes = [mark.box for mark in subject.marks]
-        return window(allowed or tuple(map(range, shape)), boxes, limits), limits
+        return window(allowed or tuple(map(range, shape)), self._boxes(subject), limits), limits
 
     def _sheet(self, subject: Subject, seen: tuple[Window, ...], lensed: bool) -> Sheet:
         cells = list(cells_of(seen, subject.array.ndim))

@@ -41,7 +41,7 @@ class Pen(Record):
 
     `lefthand`: strings stand at the left. `wide`: some texts hold wide characters. `separated`: an
     entry of the picture has a label of two letters, so that letters of several need a comma.
-    `target`: entries read or write these cells.
+    `role`: what marked cells are in a step.
     """
 
     look: Look
@@ -50,7 +50,7 @@ class Pen(Record):
     dim_rest: bool = True
     wide: bool = False
     separated: bool = False
-    target: bool = False
+    role: Role = ""
 
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
@@ -221,8 +221,7 @@ class Pen(Record):
             return [(number, self._rest), *behind]
         if len(marks) == 1:
             before, arrow, after = number.rpartition(self.look.signs.arrow)
-            value = self._value(marks[0])
-            value = self.look.as_role(value, "cell") if self.target else value
+            value = self.look.as_role(self._value(marks[0]), self.role)
             chip = (label + before + arrow, self._chip(marks[0]))
             return [chip, (after + sign, value), *behind]
         value = self._value(marks[-1]) if self.last_wins else self.look.several
@@ -233,7 +232,7 @@ class Pen(Record):
 
     def _chip(self, mark: Mark) -> Style:
         style = self.look.alarm if mark.alarm else self.look.chip(mark.number)
-        return self.look.as_role(style, "cell") if self.target else style
+        return self.look.as_role(style, self.role)
 
     def _value(self, mark: Mark) -> Style:
         return self.look.alarm if mark.alarm else self.look.value(mark.number)

@@ -78,7 +78,7 @@ class ComparisonView(Drawn):
         return f"{self.answers.unequal} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
-        rows = [map(self._text, self.answers.row(group)) for group in self.comparing.groups]
+        rows = [map(self._text, self.answers.row(group)) for group in self.comparing.ways]
         columns = zip(self._column_heads(), *rows, strict=True)
         return [max(map(cells, column)) + 2 for column in columns]
 
@@ -89,7 +89,7 @@ class ComparisonView(Drawn):
         return [f"[{number}]" for number in numbers]
 
     def _label_width(self, width: int, columns: int) -> int:
-        longest = max(cells(label) for g in self.comparing.groups for label in g.labels)
+        longest = max(cells(label) for g in self.comparing.ways for label in g.labels)
         room = width - columns - REASON_GAP - NARROWEST_REASON
         return max(min(longest + 2, int(width * LABEL_SHARE), room), NARROWEST_LABEL)
 
@@ -102,12 +102,12 @@ class ComparisonView(Drawn):
             header += [(" " * (widths[number] - cells(head)), PLAIN), (head, style)]
         header.append((" " * REASON_GAP + "what happens", self.look.dim))
         lines = [header]
-        for group in self.comparing.groups:
+        for group in self.comparing.ways:
             lines += self._row(group, widths, room, width)
         return lines
 
     def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
-        style = self.look.bold if group is self.comparing.groups[0] else PLAIN
+        style = self.look.bold if group is self.comparing.ways[0] else PLAIN
         labels = _filled(group.labels, room - 2)
         used = room + sum(widths)
         reasons = self._reasons(group, width - used - REASON_GAP)
@@ -145,7 +145,7 @@ class ComparisonView(Drawn):
     def _blocks(self, width: int, ruler: Ruler | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
         lines = ruler.head() if ruler else []
-        for number, group in enumerate(self.comparing.groups):
+        for number, group in enumerate(self.comparing.ways):
             if ruler is not None:
                 lines += [*self._strip(ruler, number, width)]
                 continue
@@ -219,10 +219,10 @@ class ComparisonView(Drawn):
                 own = picture(drawn.trace, self.options, title=False)
                 lines += [[], *(list(line) for line in own.lines(width))]
         if ruler is not None:
-            numbers = range(len(self.comparing.groups))
+            numbers = range(len(self.comparing.ways))
             strips = [line for number in numbers for line in self._strip(ruler, number, width)]
             return [*lines, [], *ruler.head(), *strips]
-        for group in self.comparing.groups:
+        for group in self.comparing.ways:
             lines += [[], *self._wrapped(", ".join(group.labels), width, self.look.bold)]
             for text in self._listed(group):
                 lines += self._wrapped("  " + text, width, PLAIN)
@@ -244,7 +244,8 @@ class ComparisonView(Drawn):
         ]
         if found.more:
             told.append(f"and {counted(found.more, 'more cell')}")
-        return told or ["compared with itself"]
+        itself = group.first is self.answers.drawn
+        return told or ["compared with itself" if itself else "no cell differs"]
 
     # --- reasons --------------------------------------------------------------
 

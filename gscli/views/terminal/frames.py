@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.base.records import cached_property
+from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Entry, Trace
 from gscli.views.lines import Drawn, flow, paragraph
 from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.entry_table import EntryTable
 from gscli.views.terminal.group import draw_group
-from gscli.views.terminal.legend import legend
+from gscli.views.terminal.legend import key_lines, legend
 from gscli.views.terminal.picture import GAP, beside_table, title_lines
 from gscli.views.terminal.progress import GRIDS, Done, grids, subjects_after
+from gscli.views.terminal.subject import expecting
 from gscli.views.words.facts import Teller
+from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
 from gscli.views.words.reasons import why
+
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
 
 TABLE_ROWS = 12
 """Entries in the table of a frame, around the one that is lit."""
@@ -62,6 +72,8 @@ class Frame(Drawn):
             frames.done.before(entries, begin),
         )
         found = grids(trace, found) if first else found
+        if frames.expectation is not None:
+            found = expecting(found, frames.expectation, frames.last > self._number)
         group = draw_group(found, options, width)
         step = f"step {self._number + 1} of {trace.entry_count}"
         lines = [*title_lines(trace, options, width, step), []]
@@ -71,22 +83,29 @@ class Frame(Drawn):
         blocks = list(group.blocks)
         if first:
             blocks, group = beside_table(table.draw(width), found, options, width, group)
-        lines += [*flow(blocks, width, GAP), []]
+        drawing = flow(blocks, width, GAP)
+        lines += [*drawing, []]
         teller = Teller(trace, group.numbers)
         lines += legend(teller, lit, width, look)
         reason, *more = [text for entry in lit for text in why(teller, entry)] or [purpose(trace)]
         lines += paragraph(signs.line(reason), width, head=[("why  ", look.bold)])
         for text in more:
             lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
-        return lines
+        return lines + key_lines([numbers_key(trace, told, signs)], drawing, width, look)
 
 
 class Frames(Sequence[Frame]):
-    """The frames of a trace, made when they are asked for."""
+    """The frames of a trace, made when they are asked for.
 
-    def __init__(self, trace: Trace, options: ViewOptions) -> None:
+    Cells that no later entry reaches and that differ from an `expectation` show both values.
+    """
+
+    def __init__(
+        self, trace: Trace, options: ViewOptions, expectation: Expectation | None = None
+    ) -> None:
         self.trace = trace
         self.options = options
+        self.expectation = expectation
         self.done = Done(trace)
         self._entries = trace.entries(TOGETHER)
 
@@ -95,6 +114,17 @@ class Frames(Sequence[Frame]):
         if count > len(self._entries):
             self._entries = self.trace.entries(max(count, 2 * len(self._entries)))
         return self._entries
+
+    @cached_property
+    def last(self) -> Array:
+        """The number of the last entry that reaches each cell of the output; -1 where none does."""
+        gathers = self.trace.kind == "gather"
+        found = np.full(self.trace.output.shape, -1)
+        for entry in resolved_entries(self.trace.plan, len(self), replayed=False):
+            box = entry.result if gathers else entry.target
+            if box is not None:
+                found[tuple(slice(*span) for span in box)] = entry.number
+        return found
 
     def step(self, number: int) -> Frame:
         """The frame that people call `number`: 0 is before the first entry."""

@@ -40,7 +40,8 @@ def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
             asked = _asked(frames, screen, pressed)
             wanted = number if asked is None else asked
         elif key in ("a", "A"):
-            _print(picture(frames.trace, frames.options), screen)
+            whole = picture(frames.trace, frames.options, expectation=frames.expectation)
+            _print(whole, screen)
             _print_bar(frames, number, screen)
         elif key == "?":
             _explain(frames, screen)

@@ -10,6 +10,7 @@ from gscli.views.lines import line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Style
 from gscli.views.signs import Signs, cells, left
 from gscli.views.words.facts import Teller
+from gscli.views.words.key import drawn_key
 from gscli.views.words.remarks import Remark
 from gscli.views.words.vocabularies import TERSE, told
 
@@ -57,6 +58,15 @@ def remark_lines(found: Sequence[Remark], width: int, look: Look) -> list[Line]:
         head.append(("  " if head else "", PLAIN))
         lines += paragraph(look.signs.line(one.text), width, head=head)
     return lines
+
+
+def key_lines(told: Sequence[str], drawing: Sequence[Line], width: int, look: Look) -> list[Line]:
+    """What is told below a drawing, and what its signs mean: one line where both fit in it."""
+    text = "\n".join("".join(part for part, _ in line) for line in drawing)
+    parts = [part for part in (*told, drawn_key(text, look.signs)) if part]
+    joined = "   ".join(parts)
+    parts = [joined] if parts and cells(joined) <= width else parts
+    return [line for part in parts for line in paragraph(part, width, look.dim)]
 
 
 def _pieces(teller: Teller, entry: Entry, look: Look, *, reasons: bool) -> list[Line]:

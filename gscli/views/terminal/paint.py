@@ -53,7 +53,7 @@ class Painter:
             dim_rest=subject.dim_rest,
             wide=self.texts.wide,
             separated=separated,
-            target=subject.letters,
+            role="cell" if subject.letters else "result" if subject.role == "output" else "",
         )
 
     @cached_property
@@ -82,7 +82,7 @@ class Painter:
         if self.sheet.empty:
             return block([*lines, [("(empty)", self.look.dim)]])
         for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
-            planes = [block(list(self._plane(number, chunks))) for number in group]
+            planes = [self._sheet(number, chunks) for number in group]
             lines += flow(planes, width, PLANE_GAP, between=0)
         return block([*lines, *self._left_out()])
 
@@ -165,6 +165,15 @@ class Painter:
         pad = self._letter_room - cells(self.pen.letters(marks)) - 1
         letters: Line = [(" " * pad, PLAIN), *self.pen.letter_runs(marks), (" ", PLAIN)]
         return [*(letters if self._letter_room else []), (self._heads[row], self.look.dim)]
+
+    def _sheet(self, number: int, chunks: Sequence[Chunk]) -> Block:
+        """One plane, in a wide figure as an oblique sheet."""
+        lines = list(self._plane(number, chunks))
+        if self.look.oblique and self.sheet.window.planes[number]:
+            from gscli.views.oblique import leaning
+
+            lines = leaning(lines, f"{self.sheet.subject.name} {number}")
+        return block(lines)
 
     def _plane(self, number: int, chunks: Sequence[Chunk]) -> Iterator[Line]:
         plane = self.sheet.window.planes[number]

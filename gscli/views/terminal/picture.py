@@ -15,11 +15,12 @@ from gscli.views.options import ViewOptions
 from gscli.views.signs import cells
 from gscli.views.terminal.entry_table import EntryTable
 from gscli.views.terminal.group import Group, check_requests, draw_group
-from gscli.views.terminal.legend import legend, remark_lines
+from gscli.views.terminal.legend import key_lines, legend, remark_lines
 from gscli.views.terminal.progress import GRIDS, grids
-from gscli.views.terminal.subject import Expected, Subject, subjects
+from gscli.views.terminal.subject import Subject, expecting, subjects
 from gscli.views.words.counts import counted_words, counts
 from gscli.views.words.facts import Teller, part_of
+from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
 from gscli.views.words.remarks import remarks
 
@@ -57,7 +58,7 @@ def picture(
           cell             0     1     2       0
      a     -1↺            10    20  a:30    a:30
     <BLANKLINE>
-     a   -1 counts from the end: cell 2
+     a   -1↺ counts from the end: cell 2
     1 of 3 cells read
     """
     check_requests(trace, options)
@@ -104,46 +105,40 @@ class Picture(Drawn):
         lines = [*title_lines(self.trace, options, width)] if self.title else []
         if options.show is None:
             return lines + self._first(width)
-        found = self._expected(subjects(self.trace, self.marked, options.show))
+        found = expecting(subjects(self.trace, self.marked, options.show), self.expectation)
         group = draw_group(found, options, width, self._arithmetic())
         self.wrong = group.wrong
-        lines += [[], *flow(group.blocks, width, GAP)] if lines else flow(group.blocks, width, GAP)
-        teller = Teller(self.trace, group.numbers)
-        told = legend(teller, self.told, width, self.look)
+        drawing = flow(group.blocks, width, GAP)
+        lines += [[], *drawing] if lines else drawing
+        told = legend(Teller(self.trace, group.numbers), self.told, width, self.look)
+        means = numbers_key(self.trace, self.told if told else [], self.signs)
+        told += key_lines([means], drawing, width, self.look)
         lines += [[], *told] if told else []
         return lines + self._not_shown(group, width)
 
     def _first(self, width: int) -> list[Line]:
         """What happens in a sentence, the entries as a table, and the grid that they touch."""
         options, trace = self.options, self.trace
-        found = self._expected(grids(trace, subjects(trace, self.marked, GRIDS[trace.kind])))
+        found = grids(trace, subjects(trace, self.marked, GRIDS[trace.kind]))
+        found = expecting(found, self.expectation)
         group = draw_group(found, options, width, self._arithmetic())
         table = EntryTable(trace, self.told, group.numbers, self.look).draw(width)
         blocks, group = beside_table(table, found, options, width, group, self._arithmetic())
         self.wrong = group.wrong
         lines = paragraph(self.signs.line(purpose(trace)), width)
-        lines += [[], *flow(blocks, width, GAP)]
-        found_out = remarks(Teller(trace, group.numbers), self.marked)
-        told = [*remark_lines(found_out, width, self.look), *self._counted(width)]
+        drawing = flow(blocks, width, GAP)
+        lines += [[], *drawing]
+        told = remark_lines(remarks(Teller(trace, group.numbers), self.marked), width, self.look)
+        told += key_lines([self._counted()], drawing, width, self.look)
         lines += [[], *told] if told else []
         return lines + self._not_shown(group, width)
 
-    def _expected(self, found: list[Subject]) -> list[Subject]:
-        """The subjects, the output with what it should hold."""
-        held = self.expectation
-        if held is None or not held.difference.same_shape or not held.difference.different:
-            return found
-        boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
-        expected = Expected(held.expected, held.differs, boxes)
-        return [one._replace(expected=expected) if one.role == "output" else one for one in found]
-
-    def _counted(self, width: int) -> list[Line]:
+    def _counted(self) -> str:
         """How many cells were read or changed, where every entry is at hand."""
         if len(self.marked) < self.trace.entry_count or not self.marked:
-            return []
+            return ""
         found = counts(self.trace, self.marked)
-        told = counted_words(self.trace, found) if found else ""
-        return paragraph(told, width, self.look.dim)
+        return counted_words(self.trace, found) if found else ""
 
     def _arithmetic(self) -> list[Array]:
         """Values between old and new that only the legend shows, and updates of another type."""

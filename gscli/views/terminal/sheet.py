@@ -109,8 +109,17 @@ class Sheet:
             self.before = self._patched(self.before, subject.before.patches)
         if subject.expected is not None:
             self.expected = self._shown(subject.expected.array)
-            pairs = zip(self.blocks, self.expected, strict=True)
-            self.apart = [subject.expected.apart(one, other) for one, other in pairs]
+            self.apart = self.differing(self.blocks)
+        if subject.expected is not None and subject.expected.pending is not None:
+            pending = self._shown(subject.expected.pending)
+            self.apart = [one & ~later for one, later in zip(self.apart, pending, strict=True)]
+
+    def differing(self, blocks: Sequence[Array]) -> list[Flags]:
+        """Which cells of the shown planes do not hold what is expected, if anything is."""
+        expected = self.subject.expected
+        if expected is None:
+            return []
+        return [expected.apart(*pair) for pair in zip(blocks, self.expected, strict=True)]
 
     def _patched(self, blocks: list[Array], patches: Sequence[Patch]) -> list[Array]:
         if patches and blocks and blocks[0].dtype.kind == "U":

@@ -6,8 +6,8 @@ No full-screen mode, so that scrollback stays; without a terminal the frames fol
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from typing import IO
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
 from gscli.base.text import counted
@@ -18,11 +18,14 @@ from gscli.views.terminal.frames import Frame, Frames
 from gscli.views.terminal.group import check_requests
 from gscli.views.terminal.keys import interact
 
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
+
 STEPPED_ENTRIES = 100
 """Frames that are printed in a row, unless a limit says otherwise."""
 
 
-def frames(trace: Trace, options: ViewOptions) -> Frames:
+def frames(trace: Trace, options: ViewOptions, expectation: Expectation | None = None) -> Frames:
     """One renderable per entry.
 
     >>> from gscli.traces.trace import trace
@@ -31,30 +34,26 @@ def frames(trace: Trace, options: ViewOptions) -> Frames:
     2
     """
     check_requests(trace, options)
-    return Frames(trace, options)
+    return Frames(trace, options, expectation)
 
 
-def show_steps(trace: Trace, options: ViewOptions, wanted: int | None = None) -> None:
+def show_steps(
+    trace: Trace,
+    options: ViewOptions,
+    wanted: int | None = None,
+    expectation: Expectation | None = None,
+) -> None:
     """Frame number `wanted`; else by keys on a terminal, and one after the other elsewhere."""
-    found = frames(trace, options)
+    found = frames(trace, options, expectation)
     if wanted is not None:
         sys.stdout.write(render(frame_number(found, wanted), options))
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar
 
-        interactive(trace, options, sys.stdout, getchar)
+        interact(found, sys.stdout, getchar)
     else:
         for text in _in_a_row(found, options):
             sys.stdout.write(text)
-
-
-def interactive(
-    trace: Trace, options: ViewOptions, screen: IO[str], keys: Callable[[], str]
-) -> None:
-    """Frames by single keys: `keys` returns the next one pressed. Ends with q or end of input."""
-    found = frames(trace, options)
-    if found:
-        interact(found, screen, keys)
 
 
 def frame_number(found: Frames, wanted: int) -> Frame:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.layout.boxes import Box, box_size, reshaped
 from gscli.traces.trace import Entry, How, Role, Trace, TracedTensor
+
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
 
 
 class Mark(Record):
@@ -31,12 +35,13 @@ class Expected(Record):
     """What cells should hold: where they do not they are drawn as `is ≠ expected`.
 
     `apart` says of values and expected values of one shape which differ; `boxes` are differing
-    cells that should be seen.
+    cells that should be seen. `pending` flags cells that a later step still reaches.
     """
 
     array: Array
     apart: Callable[[Array, Array], Array]
     boxes: tuple[Box, ...] = ()
+    pending: Array | None = None
 
 
 class Before(Record):
@@ -93,6 +98,17 @@ def subjects(
         for tensor in trace.tensors
         if show is None or tensor.role in show or tensor.name in show
     ]
+
+
+def expecting(
+    found: Sequence[Subject], held: Expectation | None, pending: Array | None = None
+) -> list[Subject]:
+    """The subjects, the output with what it should hold where that can be drawn."""
+    if held is None or not held.difference.same_shape or not held.difference.different:
+        return list(found)
+    boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
+    expected = Expected(held.expected, held.differs, boxes, pending)
+    return [one._replace(expected=expected) if one.role == "output" else one for one in found]
 
 
 def _subject(trace: Trace, tensor: TracedTensor, entries: Sequence[Entry]) -> Subject:

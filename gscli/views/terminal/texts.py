@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags
 from gscli.traces.trace import How
 from gscli.views.numbers import NumberFormat, shortened
 from gscli.views.signs import cells
@@ -32,7 +33,7 @@ class Texts:
         self.how = {**sheet.how(subject.signs), **self._dropped(self.marked)}
         self.planes = [self._texts(number) for number in range(len(sheet.blocks))]
         self._mark_changes()
-        self.wrong = self._mark_differences()
+        self.wrong = self._write_differences(self.planes, sheet.blocks, sheet.apart)
 
     @property
     def wide(self) -> bool:
@@ -50,10 +51,16 @@ class Texts:
         self._measure_signs(found, self.how)
         if unlit is not None:
             texts = [self._numbers.texts(one) for one in self.sheet.reserved]
+            apart = self.sheet.differing(self.sheet.reserved)
+            tails = self._write_differences(texts, self.sheet.reserved, apart)
             _measure_texts(found, texts)
             for mark in unlit.marks:
                 # In a step a cell carries one letter at a time.
-                _measure_marks(pen, found, texts, self.sheet.marked([mark]), self._room(mark))
+                marked = self.sheet.marked([mark])
+                room = self._room(mark) and self._room(mark) + max(
+                    (cells(tails.get(place, "")) for place in marked), default=0
+                )
+                _measure_marks(pen, found, texts, marked, room)
             dropped = self._dropped(self.sheet.marked(unlit.marks))
             self._measure_signs(found, {**self.sheet.how(unlit.signs), **dropped})
         return found
@@ -86,22 +93,22 @@ class Texts:
                 was = shortened(before)
                 self.planes[plane][number] = f"{was}{self.signs.arrow}{shortened(after)}"
 
-    def _mark_differences(self) -> dict[Place, str]:
+    def _write_differences(
+        self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[Flags]
+    ) -> dict[Place, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
         count, found = len(self.sheet.window.columns), dict[Place, str]()
-        for plane, (wanted, apart) in enumerate(
-            zip(self.sheet.expected, self.sheet.apart, strict=True)
-        ):
+        for plane, (wanted, flags) in enumerate(zip(self.sheet.expected, apart, strict=True)):
             texts = self._numbers.texts(wanted)
-            held = self.sheet.blocks[plane].reshape(-1)
-            for number in np.flatnonzero(apart).tolist():
-                text, expected = (shortened(one[number]) for one in (self.planes[plane], texts))
+            held = blocks[plane].reshape(-1)
+            for number in np.flatnonzero(flags).tolist():
+                text, expected = (shortened(one[number]) for one in (planes[plane], texts))
                 if text.rpartition(self.signs.arrow)[2] == expected:  # all digits tell them apart
                     text, expected = (
                         self._exactly(one) for one in (held[number], wanted.flat[number])
                     )
                 tail = self.signs.differs + expected
-                self.planes[plane][number] = text + tail
+                planes[plane][number] = text + tail
                 found[plane, *divmod(number, count)] = tail
         return found
 

@@ -47,7 +47,7 @@ class _Words:
         yield f"compare {self.comparing.concept}" + (f", {call}." if call else ".")
         for name, array in self.comparing.inputs.items():
             yield self._tensor(name, array) + "."
-        for group in self.comparing.groups:
+        for group in self.comparing.ways:
             yield self._group(group)
             yield from self._unusual(group.first)
             yield from self._met(group.first)

@@ -34,7 +34,7 @@ def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
     >>> teller = Teller(found, NumberFormat())
     >>> [one.text for one in remarks(teller, found.entries())]
-    ['-1 counts from the end: cell 1', 'one cell, twice: 2 + 9 + 8 = 19']
+    ['-1↺ counts from the end: cell 1', 'one cell, twice: 2 + 9 + 8 = 19']
     """
     if teller.moves_nothing:
         return []

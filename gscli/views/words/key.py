@@ -1,0 +1,69 @@
+"""What the signs of a drawing mean, in a few words each: for the one line below it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gscli.traces.trace import Entry, How, Trace
+from gscli.views.signs import Signs
+
+_JOIN = "   "
+_FROM_END, _AROUND = "counts from the end", "wraps around"
+_SEVERAL = re.compile(r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)")
+
+
+def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
+    """The signs beside the index numbers of some entries.
+
+    >>> from gscli.traces.trace import trace
+    >>> from gscli.views.options import ViewOptions
+    >>> from gscli.views.signs import signs_of
+    >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
+    >>> numbers_key(found, found.entries(), signs_of(ViewOptions()))
+    '↺ counts from the end'
+    """
+    return _JOIN.join(_numbers(trace, entries, signs))
+
+
+def drawn_key(drawing: str, signs: Signs) -> str:
+    """The signs that stand alone in a drawing, and the letters of a crowded cell.
+
+    >>> from gscli.views.options import ViewOptions
+    >>> from gscli.views.signs import signs_of
+    >>> drawn_key("0  ⋯  a+4:9", signs_of(ViewOptions()))
+    '⋯ columns left out   a+4: a and 4 more entries'
+    """
+    return _JOIN.join(_drawn(drawing, signs))
+
+
+def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[str]:
+    found: dict[How, set[str]] = {"wrapped": set(), "clipped": set(), "skipped": set()}
+    for entry in entries:
+        for one in entry.adjustments:
+            from_end = one.written < 0 and one.coordinate == one.written + one.size
+            found[one.how].add(_FROM_END if from_end else _AROUND)
+    fate = "filled" if trace.kind == "gather" else "dropped"
+    if found["wrapped"]:
+        yield f"{signs.wrapped} {' or '.join(sorted(found['wrapped']))}"
+    if found["clipped"]:
+        yield f"{signs.clipped} moved to the nearest end"
+    if found["skipped"]:
+        yield f"{signs.skipped} out of range, {fate}"
+
+
+def _drawn(drawing: str, signs: Signs) -> Iterator[str]:
+    gaps = {signs.across: "columns", signs.down: "rows"}
+    left_out = {sign: what for sign, what in gaps.items() if _alone(sign, drawing)}
+    if left_out:
+        yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
+    if _alone(signs.point, drawing):
+        yield f"{signs.point} not read yet"
+    crowded = _SEVERAL.search(drawing)
+    if crowded:
+        first, more = crowded.groups()
+        yield f"{crowded[0]}: {first} and {more} more entries"
+
+
+def _alone(sign: str, drawing: str) -> bool:
+    return re.search(rf"(?<!\S){re.escape(sign)}(?!\S)", drawing) is not None
