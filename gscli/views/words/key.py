@@ -66,4 +66,5 @@ def _drawn(drawing: str, signs: Signs) -> Iterator[str]:
 
 
 def _alone(sign: str, drawing: str) -> bool:
-    return re.search(rf"(?<!\S){re.escape(sign)}(?!\S)", drawing) is not None
+    """Whether a sign stands for something by itself: `⋯ 3 planes not shown` says it in words."""
+    return re.search(rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)", drawing) is not None

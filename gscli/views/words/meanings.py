@@ -16,7 +16,7 @@ from gscli.views.words.purpose import axis_names
 
 
 class Meaning(Record):
-    """`remark` below a picture, with its sign; `plain` in sentences, `moved` in a path, `rule` why."""
+    """`remark` under a picture, `plain` in sentences, `moved` in a path, `rule` as a reason."""
 
     remark: str
     plain: str
