@@ -26,43 +26,43 @@ class Meaning(Record):
 
 _MEANINGS = {
     "end": Meaning(
-        "{written}{sign} counts from the end: {place}",
+        "{written} counts from the end: {place}",
         "{written} counts from the end and means {coordinate}",
         "counts from the end:",
         "an index below zero counts from the end",
     ),
     "fraction": Meaning(
-        "{written}{sign} loses its fraction: {place}",
+        "{written} loses its fraction: {place}",
         "{written} loses its fraction and means {coordinate}",
         "loses its fraction:",
         "the fraction is cut off",
     ),
     "wraps": Meaning(
-        "{written}{sign} wraps around {size}: {place}",
+        "{written} wraps around {size}: {place}",
         "{written} wraps to {coordinate}",
         "wraps around to",
         "an index outside {wrapped}",
     ),
     "clipped": Meaning(
-        "{written}{sign} is clipped to {place}",
+        "{written} is clipped to {place}",
         "{written} is clipped to {coordinate}",
         "is clipped to",
         "an index outside {clipped}",
     ),
     "below": Meaning(
-        "{written}{sign} is below zero: {fate}",
+        "{written} is below zero: {fate}",
         "{written} is below zero, which skips the entry",
         "",
         "an index below zero skips its entry",
     ),
     "outside": Meaning(
-        "{written}{sign} is outside {low} … {high}: {fate}",
+        "{written} is outside {low} … {high}: {fate}",
         "{beside}",
         "",
         "such an index {skipped}",
     ),
     "partly": Meaning(
-        "{written}{sign} puts the window partly outside{lost}",
+        "{written} puts the window partly outside{lost}",
         "{beside}",
         "",
         "such an index {skipped}",
@@ -90,13 +90,12 @@ def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
     >>> meaning(Teller(found, NumberFormat()), entry, entry.adjustments[0])[:2]
-    ('-1↺ counts from the end: row 1', '-1 counts from the end and means 1')
+    ('-1 counts from the end: row 1', '-1 counts from the end and means 1')
     """
     layout = teller.trace.layout
     axis = layout.column_axes[one.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
     facts = one._asdict() | {
-        "sign": teller.signs.of(one.how),
         "beside": one.words().replace(" is outside", " is out of range"),
         "place": f"{axis_names(layout)[axis]} {one.coordinate}",
         "low": low,

@@ -57,7 +57,10 @@ def _adjusted(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
             key = (one.axis, one.written, one.how, entry.live)
             groups.setdefault(key, []).append((entry, one))
     for found in groups.values():
-        yield Remark(tuple(entry for entry, _ in found), meaning(teller, *found[0]).remark)
+        entry, one = found[0]
+        signed = f"{one.written}{teller.signs.of(one.how)}"  # as it stands in the picture
+        told = meaning(teller, entry, one).remark.replace(str(one.written), signed, 1)
+        yield Remark(tuple(entry for entry, _ in found), told)
 
 
 def _met(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
