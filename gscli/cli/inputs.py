@@ -72,28 +72,13 @@ def loaded_inputs(
 
     `--dtype` names the type of opaque elements here; what else it means needs a layout.
     """
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
-    operator = given.operator
-    if given.together:
-        names = [item.name for item in operator.inputs]
-        optional = [item.name for item in operator.inputs if item.optional]
-        loaded = files.load_many(
-            given.together, names, optional=optional, dtype=settings.dtype, empty_dtype="int64",
-            max_bytes=limit,
-        )  # fmt: skip
-    else:
-        texts: Mapping[str, object] = given.words
-        if operator.many is not None:
-            from gscli.plan.masks import with_subscript
+    operator, texts = given.operator, dict[str, object](given.words)
+    if operator.many is not None and not given.together:
+        from gscli.plan.masks import with_subscript
 
-            texts, attrs = with_subscript(operator, texts, attrs)
-        loaded = {
-            name: files.load(
-                str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
-                max_bytes=limit, leave=leave and name == operator.input_names[0],
-            )
-            for name, text in texts.items()
-        }  # fmt: skip
+        named, attrs = with_subscript(operator, texts, attrs)
+        texts = dict(named)
+    loaded = _loaded(given, texts, settings, leave=leave)
     found = {name: item.array for name, item in loaded.items()}
     sources = {name: name for name in found}
     if operator.many is not None:
@@ -106,6 +91,27 @@ def loaded_inputs(
         {name: loaded[source].typed for name, source in sources.items()},
         attrs,
     )
+
+
+def _loaded(
+    given: Typed, texts: Mapping[str, object], settings: Settings, *, leave: bool
+) -> dict[str, files.Loaded]:
+    """Every input from the one word that stands for all, or each from its own."""
+    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    inputs = given.operator.inputs
+    if given.together:
+        names, optional = [one.name for one in inputs], [one.name for one in inputs if one.optional]
+        return files.load_many(
+            given.together, names, optional=optional, dtype=settings.dtype, empty_dtype="int64",
+            max_bytes=limit,
+        )  # fmt: skip
+    return {
+        name: files.load(
+            str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
+            max_bytes=limit, leave=leave and name == inputs[0].name,
+        )
+        for name, text in texts.items()
+    }  # fmt: skip
 
 
 def _stands_for_all(word: str) -> bool:

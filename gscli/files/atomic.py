@@ -131,8 +131,7 @@ def open_atomic(
     device, a FIFO and the names of open descriptors (/dev/stdout) are written into. `size`, where
     known, is compared with the free space first. `check` may still refuse when all is written,
     right before the new content takes its place. `over`: the one file whose place it may take, as
-    it was when it was opened; whatever else gets the name meanwhile keeps it. Raises CannotWrite;
-    leaves BrokenPipeError be.
+    when it was opened; another that gets the name keeps it. Raises CannotWrite, BrokenPipeError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -147,11 +146,11 @@ def open_atomic(
         target = _followed(path)
         descriptor = _own_descriptor(target)
         old = None if descriptor is not None else _status(target)
-    if descriptor is not None:
-        with _closing(AtomicFile(descriptor, name)) as file:
-            yield file
-    elif old is not None and not stat.S_ISREG(old.st_mode):
-        with _closing(_special(target, old, name)) as file:
+    opened = None if descriptor is None else AtomicFile(descriptor, name)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        opened = _special(target, old, name)
+    if opened is not None:
+        with _closing(opened) as file:
             yield file
     else:
         with writing(name):

@@ -66,28 +66,24 @@ def save_file(
         return
     if chunks is not None:
         raise UsageError("--chunks is for .zarr", where=safe(target))
-    if source.member is None:
-        with open_atomic(target, size=checked.nbytes) as out:
-            format_for(suffix).write(out.write, {DEFAULT_MEMBER: checked}, suffix)
-            mapped.check_unchanged(array)
-        return
-    if suffix not in MANY_MEMBERS:
-        raise UsageError(
-            f"{safe(target)} can hold only one array", hint=f"leave ::{safe(source.member, 60)} off"
-        )
-    _check_member(source.member)
-    if not os.path.lexists(target):
-        with open_atomic(target, size=checked.nbytes) as out:
-            format_for(suffix).write(out.write, {source.member: checked}, suffix)
-            mapped.check_unchanged(array)
-        return
-    with open_content(target, limit) as old, open_atomic(target) as out:
-        format_for(suffix).write_into(out.write, old, source.member, checked)
+    if source.member is not None:
+        _check_member(source.member, suffix, safe(target))
+        if os.path.lexists(target):
+            with open_content(target, limit) as old, open_atomic(target) as out:
+                format_for(suffix).write_into(out.write, old, source.member, checked)
+                mapped.check_unchanged(array)
+            return
+    with open_atomic(target, size=checked.nbytes) as out:
+        format_for(suffix).write(out.write, {source.member or DEFAULT_MEMBER: checked}, suffix)
         mapped.check_unchanged(array)
 
 
-def _check_member(member: str) -> None:
+def _check_member(member: str, suffix: str, target: str) -> None:
     """A name every container can hold, and that means one thing only in each of them."""
+    if suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{target} can hold only one array", hint=f"leave ::{safe(member, 60)} off"
+        )
     if not _MEMBER_NAME.fullmatch(member) or len(member.encode("utf-8", "ignore")) > NAME_LIMIT:
         raise UsageError(f"{safe(member, 60)} is no name for an array", valid="visible characters")
 

@@ -273,14 +273,7 @@ def tensor_scatter(
         )
     longest = min(steps, past_cache.shape[dim])
     exact_shape(update, (*past_cache.shape[:dim], longest, *past_cache.shape[dim + 1 :]))
-    places = Positions(f"0:{steps}", range(steps), (steps,))
-    size = past_cache.shape[dim] if mode == "circular" else 0
-    if write_indices is not None:
-        index_types(write_indices, ("int64",))
-        exact_shape(write_indices, (batch,), "a place for each sample")
-        following = Following(write_indices.name, steps, size)
-        name = f"({write_indices.name} + {places.name})"
-        places = Positions(name, following, (batch, steps))
+    places = _places(write_indices, batch, steps, past_cache.shape[dim] * (mode == "circular"))
     addressing = along_axis(past_cache, Tensor(places.name, (batch, steps), "int64"), dim, 1)
     return scatter_layout(
         past_cache,
@@ -288,6 +281,17 @@ def tensor_scatter(
         addressing._replace(ranges=(places,)),
         RING if mode == "circular" else LINE,
     )
+
+
+def _places(write_indices: Tensor | None, batch: int, steps: int, ring: int) -> Positions:
+    """Where the steps of each sample go: from its own number on, modulo `ring` where it is set."""
+    places = Positions(f"0:{steps}", range(steps), (steps,))
+    if write_indices is None:
+        return places
+    index_types(write_indices, ("int64",))
+    exact_shape(write_indices, (batch,), "a place for each sample")
+    following = Following(write_indices.name, steps, ring)
+    return Positions(f"({write_indices.name} + {places.name})", following, (batch, steps))
 
 
 def _scatter_elements(

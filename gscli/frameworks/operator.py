@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gscli.base.errors import UsageError
@@ -136,9 +137,8 @@ class Operator(Signature):
         fixed = [item for item in waiting if item.kind != "many"]
         surplus = len(words) - len(fixed)
         if surplus > 0 and len(fixed) == len(waiting):
-            given = len(words) + len(named)
             raise UsageError(
-                f"{self.command} takes {len(self.inputs)} inputs, got {given}",
+                f"{self.command} takes {len(self.inputs)} inputs, got {len(words) + len(named)}",
                 where=f"one too many: {safe(words[len(fixed)])}",
                 valid=self._usage(),
                 hint=f"{self.command_line} {self.example}",
@@ -150,17 +150,15 @@ class Operator(Signature):
                 hint="put the others into files",
             )
         result: dict[str, str] = {}
-        position = 0
+        rest = iter(words)
         for item in self.inputs:
-            if item.name in named:
-                result[item.name] = str(named[item.name])
-            elif item.kind == "many":
-                for number in range(max(surplus, 0)):
-                    result[f"{item.name}_{number}"] = words[position]
-                    position += 1
-            elif position < len(words):
-                result[item.name] = words[position]
-                position += 1
+            if item.kind == "many" and item.name not in named:
+                taken = enumerate(islice(rest, max(surplus, 0)))
+                result |= {f"{item.name}_{number}": word for number, word in taken}
+                continue
+            word = named[item.name] if item.name in named else next(rest, None)
+            if word is not None:
+                result[item.name] = str(word)
             elif not item.optional:
                 raise UsageError(
                     f"{self.command} needs {item.name}",

@@ -40,7 +40,13 @@ OPEN_ORDER = "StableHLO leaves the order of updates to the implementation"
 VectorDim: TypeAlias = Annotated[
     int, Option("axis of the indices along which a vector runs; their rank: single numbers")
 ]
-
+Computation: TypeAlias = Annotated[
+    Literal["set", "add", "sub", "mul", "max", "min"],
+    Option("how an update meets the value already there", role="reduction"),
+]
+WholeWindows: TypeAlias = Annotated[
+    bool, Option("XLA's rule: a window partly outside is dropped whole, not cell by cell")
+]
 
 _READ = ("operand", "start_indices")
 _WRITTEN = ("inputs", "scatter_indices", "updates")
@@ -217,14 +223,8 @@ def scatter(
     scatter_indices_batching_dims: IndicesBatching = (),
     scatter_dims_to_operand_dims: IndexMap = (),
     index_vector_dim: VectorDim = 0,
-    update_computation: Annotated[
-        Literal["set", "add", "sub", "mul", "max", "min"],
-        Option("how an update meets the value already there", role="reduction"),
-    ] = "set",
-    xla: Annotated[
-        bool,
-        Option("XLA's rule: a window partly outside is dropped whole, not cell by cell"),
-    ] = False,
+    update_computation: Computation = "set",
+    xla: WholeWindows = False,
     indices_are_sorted: Promise = False,
     unique_indices: Promise = False,
 ) -> Layout:
@@ -237,8 +237,8 @@ def scatter(
     allow(inputs, ELEMENTS)
     same_type(inputs, updates)
     index_types(scatter_indices, INDICES)
-    if update_computation == "sub":
-        allow(inputs, tuple(name for name in ELEMENTS if name != "bool"), "bool has no subtraction")
+    if update_computation == "sub" and inputs.dtype == "bool":
+        allow(inputs, [name for name in ELEMENTS if name != "bool"], "bool has no subtraction")
     numbers = DimensionNumbers(
         ("update_window_dims", update_window_dims),
         ("inserted_window_dims", inserted_window_dims),
@@ -247,11 +247,8 @@ def scatter(
         ("scatter_dims_to_operand_dims", scatter_dims_to_operand_dims),
         index_vector_dim,
     )
+    policy = Policy(Negative.OUTSIDE, Beyond.SKIP, whole=xla)
     return scatter_layout(
-        inputs,
-        Updates(updates.name),
-        scatter_windows(inputs, scatter_indices, updates, numbers),
-        Policy(Negative.OUTSIDE, Beyond.SKIP, whole=xla),
-        reduction=REDUCTIONS[update_computation],
-        open_order=OPEN_ORDER,
-    )
+        inputs, Updates(updates.name), scatter_windows(inputs, scatter_indices, updates, numbers),
+        policy, reduction=REDUCTIONS[update_computation], open_order=OPEN_ORDER,
+    )  # fmt: skip

@@ -166,6 +166,11 @@ class Comparing:
         return tuple(way for group in self.groups for way in group.ways)
 
     @property
+    def rows(self) -> list[Row]:
+        """Every answer, group by group."""
+        return [row for group in self.groups for row in group.rows]
+
+    @property
     def agree(self) -> bool:
         """True when every rule set gives the same answer, and all that were asked for give one."""
         return len(self.groups) == 1 and not any(one.asked for one in self.unsaid)

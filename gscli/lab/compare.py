@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -14,29 +13,25 @@ from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.base.errors import GscliError, UsageError
 from gscli.declare.comparisons import (
     CONCEPTS,
-    OVERWRITE,
     REDUCTION_NAMES,
-    Attrs,
     Comparison,
     Concept,
     ConceptCall,
     ConceptName,
 )
 from gscli.files import mapped
-from gscli.frameworks import ALIASES, NAMES, framework
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
+from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.typing import Inputs, settle_types
 from gscli.traces.trace import Trace
 
-RENAMED = 11
-"""The opset from which ONNX's Scatter is called ScatterElements."""
-
-Declared: TypeAlias = tuple[Operator, Comparison]
+Able: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
+"""A rule set that can express a call, and the operator's attributes that do."""
 
 Run: TypeAlias = Callable[
     [Operator, Mapping[str, Array], Mapping[str, object]], tuple[JudgedPlan, Array]
@@ -62,43 +57,28 @@ def compare(
     for each of these versions of ONNX, and nothing else unless `only` asks for it. `typed`: which
     inputs have an element type of their own (default: those that are arrays rather than lists);
     each rule set gives the others the type that it wants, as its own command does. `run`: what runs
-    a call. UsageError when
-    nothing can run, or for an argument that the concept does not have. Refusals are answers here
-    and do not raise; a rule set that cannot express the call is told in `unsaid`.
+    a call. UsageError when nothing can run, or for an argument that the concept does not have.
+    Refusals are answers here and do not raise; what cannot express the call is told in `unsaid`.
 
     >>> compare("gather", {"data": [10, 20], "indices": [1]}, only=["onnx", "numpy"]).agree
     True
     """
     operation = _concept(concept)
     arrays = {name: as_array(value, name) for name, value in inputs.items()}
-    known = {name: hasattr(value, "dtype") for name, value in inputs.items()}
+    own = dict(typed or {name: hasattr(value, "dtype") for name, value in inputs.items()})
     call = _call(operation, arrays, axis, batch_dims, reduction)
-    wanted, absent = _wanted(concept, only or ["onnx"] * bool(opsets))
-    wanted = _at_opsets(wanted, opsets) if opsets else wanted
+    wanted, unsaid = asked_for(concept, only, opsets)
     rows: list[Row] = []
-    unsaid: list[Unsaid] = [*absent]
     for label, pairs in wanted.items():
-        able = list(_able(pairs, call, arrays))
-        rows += [
-            _row(run, (operator, comparison), arrays, call, attrs, typed or known)
-            for operator, comparison, attrs in able
-            if comparison.label not in {row.label for row in rows}
-        ]
+        able, there = list(_able(pairs, call, arrays)), {row.label for row in rows}
+        rows += [_row(run, one, arrays, call, own) for one in able if one[1].label not in there]
         if not able:
             unsaid.append(Unsaid(label, _why_not(pairs, call), bool(only)))
     if not rows:
-        raise UsageError(
-            f"no rule set can express this {concept}",
-            where=", ".join(_told(call, only)),
-            details=tuple(Unsaid.told(unsaid)),
-            valid=" ".join(_reductions(operation, wanted, call, arrays)),
-            hint=f"gscli compare {concept} --help",
-        )
-    groups = tuple(grouped(rows))
-    readings = _readings(groups[0].first, call)
-    own = dict(typed or known)
-    asked = tuple(only), tuple(opsets)
-    return Comparing(concept, arrays, call, groups, readings, tuple(unsaid), *asked, typed=own)
+        valid = " ".join(_reductions(operation, wanted, call, arrays))
+        raise _inexpressible(concept, call, only, unsaid, valid)
+    groups, rest = tuple(grouped(rows)), (tuple(unsaid), tuple(only), tuple(opsets), own)
+    return Comparing(concept, arrays, call, groups, _readings(groups[0].first, call), *rest)
 
 
 def _concept(name: str) -> Concept:
@@ -111,6 +91,19 @@ def _concept(name: str) -> Concept:
             hint=f"did you mean {near[0]}?" if near else "",
         )
     return known[name]
+
+
+def _inexpressible(
+    concept: str, call: ConceptCall, only: Sequence[str], unsaid: Sequence[Unsaid], valid: str
+) -> UsageError:
+    """The refusal of a call that no rule set has words for."""
+    return UsageError(
+        f"no rule set can express this {concept}",
+        where=", ".join(_told(call, only)),
+        details=tuple(Unsaid.told(unsaid)),
+        valid=valid,
+        hint=f"gscli compare {concept} --help",
+    )
 
 
 def _told(call: ConceptCall, only: Sequence[str]) -> Iterator[str]:
@@ -180,96 +173,9 @@ def _axis(concept: Concept, indices: Tensor, batch_dims: int) -> int | None:
     return batch_dims + (indices.rank if batch_dims < 0 else 0)
 
 
-def _wanted(
-    concept: ConceptName, only: Sequence[str]
-) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
-    """Declared comparisons by what asked for them, in that order, and frameworks without any."""
-    declared = [
-        (operator, comparison)
-        for name in NAMES
-        for operator, comparison in framework(name).comparisons
-        if comparison.concept == concept
-    ]
-    wanted: dict[str, list[Declared]] = {}
-    if not only:
-        for pair in declared:
-            wanted.setdefault(pair[0].framework.title, []).append(pair)
-        return wanted, []
-    absent: list[Unsaid] = []
-    for wish in only:
-        found = _meant(wish, declared)
-        if found:
-            frameworks = {pair[0].framework.title for pair in found}
-            label = found[0][1].label if len(found) == 1 else " ".join(frameworks)
-            wanted.setdefault(label, []).extend(found)
-        else:
-            absent.append(Unsaid(_title(wish, declared), f"no {concept}", asked=True))
-    return wanted, absent
-
-
-def _at_opsets(
-    wanted: Mapping[str, Sequence[Declared]], opsets: Sequence[int]
-) -> dict[str, list[Declared]]:
-    """The comparisons with each of ONNX once for every opset."""
-    onnx = framework("onnx")
-    found: dict[str, list[Declared]] = {}
-    for label, pairs in wanted.items():
-        for operator, comparison in pairs:
-            if operator.framework is not onnx:
-                found.setdefault(label, []).append((operator, comparison))
-                continue
-            for opset in dict.fromkeys(opsets):
-                fixed = {**comparison.fixed, "opset": opset}
-                row = comparison._replace(label=f"ONNX opset {opset}", fixed=fixed)
-                own = operator
-                if operator.name == "scatter_elements" and opset < RENAMED:
-                    own = onnx.operators["scatter"]
-                    row = row._replace(reduction="", reductions=OVERWRITE)
-                plain = row._replace(special=partial(_without_defaults, row))
-                found.setdefault(row.label, []).append((own, plain))
-    return found
-
-
-def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
-    """The attributes of a call that says no more than it must: older opsets know fewer."""
-    usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
-    attrs = comparison.attrs(call)
-    if attrs is None:
-        return None
-    return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
-
-
-def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:
-    """The comparisons that a word of `--as` asks for."""
-    name = ALIASES.get(wish.lower(), wish.lower())
-    return [
-        pair
-        for pair in declared
-        if name in (pair[0].framework.name, pair[0].framework.title.lower())
-        or pair[1].label.lower().startswith(name)
-    ]
-
-
-def _title(wish: str, declared: Sequence[Declared]) -> str:
-    """The framework that a word of `--as` names, though it does not have the operation."""
-    name = ALIASES.get(wish.lower(), wish.lower())
-    titles = {known: framework(known).title for known in NAMES}
-    for known, title in titles.items():
-        if name in (known, title.lower()):
-            return title
-    labels = {pair[1].label.lower(): pair[1].label for pair in declared}
-    near = get_close_matches(wish.lower(), [*titles, *ALIASES, *labels], 3)
-    raise UsageError(
-        f"nothing called {wish!r} to compare"[:200],
-        where="--as",
-        valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
-        hint=f"did you mean {' or '.join(labels.get(one, one) for one in near)}?" if near else "",
-    )
-
-
 def _able(
     declared: Iterable[Declared], call: ConceptCall, arrays: Mapping[str, Array]
-) -> Iterator[tuple[Operator, Comparison, Mapping[str, object]]]:
+) -> Iterator[Able]:
     """Those comparisons that can express the call, with the attributes that do."""
     for operator, comparison in declared:
         if comparison.from_zeros and _any(arrays["data"]):
@@ -292,13 +198,12 @@ def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
 
 def _row(
     run: Run,
-    declared: Declared,
+    able: Able,
     arrays: Mapping[str, Array],
     call: ConceptCall,
-    attrs: Mapping[str, object],
     typed: Mapping[str, bool],
 ) -> Row:
-    operator, comparison = declared
+    operator, comparison, attrs = able
     roles, inputs = _converted(comparison, arrays, call)
     row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:

@@ -20,7 +20,7 @@ def with_equivalents(comparing: Comparing) -> Comparing:
     Frameworks that were not asked for are told of too, unless some were. Nothing is said where
     every rule set refuses, and of large inputs.
     """
-    rows = [row for group in comparing.groups for row in group.rows]
+    rows = comparing.rows
     trace = next((row.trace for row in rows if row.trace is not None), None)
     if trace is None or max(array.size for array in comparing.inputs.values()) > LARGEST:
         return comparing

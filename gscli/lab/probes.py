@@ -150,17 +150,21 @@ def example(
             settle_types(operator, inputs, chosen, strict=False)
             return _probe(operator, inputs.arrays, chosen)
     legal = _in_range(operator, inputs.arrays, attrs)
-    for chosen in (plain, usual, fewer):
+    found = _first(operator, legal, plain, usual, fewer)
+    found = found or _first(operator, inputs.arrays, usual, fewer)
+    if found is not None or not (variant or version is not None):
+        return found
+    usual_call = example(operator, {})
+    return usual_call and _first(operator, usual_call.in_range(), usual, fewer)
+
+
+def _first(
+    operator: Operator, inputs: Mapping[str, Array], *attributes: Mapping[str, object]
+) -> Probe | None:
+    """The first call that is not refused."""
+    for attrs in attributes:
         with suppress(GscliError):
-            return _probe(operator, legal, chosen)
-    for chosen in (usual, fewer):
-        with suppress(GscliError):
-            return _probe(operator, inputs.arrays, chosen)
-    usual_call = example(operator, {}) if variant or version is not None else None
-    if usual_call is not None:
-        for chosen in (usual, fewer):
-            with suppress(GscliError):
-                return _probe(operator, usual_call.in_range(), chosen)
+            return _probe(operator, inputs, attrs)
     return None
 
 

@@ -46,10 +46,8 @@ def comparison_of(recorded: Mapping[str, object]) -> Comparing:
         typed={key: not isinstance(typed, list) or key in typed for key, _ in described},
     )
     opsets = recorded.get("opsets")
-    found = compared(
-        only=[str(one) for one in only],
-        opsets=[one for one in opsets if isinstance(one, int)] if isinstance(opsets, list) else [],
-    )
+    versions = [one for one in opsets if isinstance(one, int)] if isinstance(opsets, list) else []
+    found = compared(only=[str(one) for one in only], opsets=versions)
     if _answers(document(found)) != _answers(recorded):
         raise ContentRefused(
             "the answers are not what the calls give",
@@ -60,10 +58,9 @@ def comparison_of(recorded: Mapping[str, object]) -> Comparing:
     if not asked:
         return found
     names = {text_of(row, "operator").partition(".")[0] for row in asked}
-    rules = {row.label: row for group in compared(only=sorted(names)).groups for row in group.rows}
-    own = [row for group in found.groups for row in group.rows]
+    rules = {row.label: row for row in compared(only=sorted(names)).rows}
     answers = [_answered(row, rules) for row in asked]
-    return replace(found, groups=tuple(grouped([*own, *answers])))
+    return replace(found, groups=tuple(grouped([*found.rows, *answers])))
 
 
 def _answered(recorded: Mapping[str, object], rules: Mapping[str, Row]) -> Row:

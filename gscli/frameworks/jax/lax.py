@@ -74,12 +74,7 @@ def lax_gather(
         _vector_dim(start_indices),
     )
     addressing = gather_windows(
-        operand,
-        start_indices,
-        numbers,
-        slice_sizes,
-        removed_sizes=(1,),
-        any_without_entries=True,
+        operand, start_indices, numbers, slice_sizes, removed_sizes=(1,), any_without_entries=True
     )
     beyond = READS[mode]
     when = Narrow.LAST if beyond is Beyond.SKIP else Narrow.NEVER

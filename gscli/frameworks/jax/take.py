@@ -30,6 +30,9 @@ TakeMode: TypeAlias = Annotated[
     Option("an index out of range reads the fill value, the border, or the index modulo the size"),
 ]
 
+WRAPPED = Policy(Negative.OUTSIDE, Beyond.WRAP)
+CLIPPED = Policy(Negative.OUTSIDE, Beyond.CLIP)
+
 
 @FRAMEWORK.operator(
     example="'[[1.5,2.5],[3.5,4.5],[5.5,6.5]]' '[2,-1,3]' --axis 0",
@@ -79,8 +82,7 @@ def take(
         return gather_layout(a, addressing, policy, fill=fill_of(a, fill_value))
     if mode == "wrap":
         counts_the_axis(indices, size)
-    beyond = Beyond.WRAP if mode == "wrap" else Beyond.CLIP
-    return gather_layout(a, addressing, Policy(Negative.OUTSIDE, beyond))
+    return gather_layout(a, addressing, WRAPPED if mode == "wrap" else CLIPPED)
 
 
 @FRAMEWORK.operator(

@@ -126,30 +126,30 @@ def scatter_elements_update(
     index_types(indices, dtypes.INTEGERS)
     number = axis_number(data, axis)
     addressing = elements(data, indices, number)
-    if old and indices.shape[number] > data.shape[number]:
-        raise ShapeRefused(
-            f"{indices.name} is longer than {data.name} along the axis",
-            where=f"axis {number}: {indices.name} has {indices.shape[number]}, "
-            f"{data.name} has {data.shape[number]}",
-            details=(described(data), described(indices)),
-            valid=f"0 … {data.shape[number]} on axis {number}",
-            hint="version 12 takes it: opset 12",
-        )
+    if old:
+        _no_longer(indices, data, number)
     exact_shape(updates, indices.shape, f"{indices.name}.shape")
     policy = Policy(
         Negative.OUTSIDE if old else Negative.FROM_END,
         note=WRITES_BEFORE,
         there=("from the end" if old else "unchecked", ""),
     )
-    return _scatter(
-        data,
-        Updates(updates.name),
-        updates,
-        addressing,
-        policy,
-        REDUCTIONS[reduction],
-        include_self=use_init_val or reduction == "none",
-    )
+    whole = use_init_val or reduction == "none"
+    values, meets = Updates(updates.name), REDUCTIONS[reduction]
+    return _scatter(data, values, updates, addressing, policy, meets, include_self=whole)
+
+
+def _no_longer(indices: Tensor, data: Tensor, axis: int) -> None:
+    """Version 3 takes no more indices along the axis than data has cells."""
+    if indices.shape[axis] > data.shape[axis]:
+        raise ShapeRefused(
+            f"{indices.name} is longer than {data.name} along the axis",
+            where=f"axis {axis}: {indices.name} has {indices.shape[axis]}, "
+            f"{data.name} has {data.shape[axis]}",
+            details=(described(data), described(indices)),
+            valid=f"0 … {data.shape[axis]} on axis {axis}",
+            hint="version 12 takes it: opset 12",
+        )
 
 
 @FRAMEWORK.operator(

@@ -140,22 +140,7 @@ def _segment(
     fill: Number,
 ) -> Layout:
     allow(data, allowed)
-    if num_segments < 0:
-        raise ShapeRefused(
-            "num_segments is negative", where=f"num_segments = {num_segments}", valid="0 or more"
-        )
-    if data.shape[: segment_ids.rank] != segment_ids.shape:
-        raise ShapeRefused(
-            "data does not start with the shape of segment_ids",
-            where=f"data {show_shape(data.shape)}, segment_ids {show_shape(segment_ids.shape)}",
-            valid="one id for each row of data",
-        )
-    if compiled(device) and not num_segments and 0 not in segment_ids.shape:
-        raise ShapeRefused(
-            "XLA writes into no segments at all",
-            where=f"num_segments = {num_segments}",
-            valid="1 or more, or no segment_ids",
-        )
+    _fitting(data, segment_ids, num_segments, device)
     rows = Tensor("output", (num_segments, *data.shape[segment_ids.rank :]), data.dtype)
     # A mean also counts the ids themselves, and so looks at them when data is empty.
     averages = reduction in ("mean", "sqrt_n")
@@ -173,6 +158,26 @@ def _segment(
         fill=fill,
     )
     return layout._replace(open_texts=nan_in(reduction))
+
+
+def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
+    """An id for each row of data, and segments for them to go to."""
+    if num_segments < 0:
+        raise ShapeRefused(
+            "num_segments is negative", where=f"num_segments = {num_segments}", valid="0 or more"
+        )
+    if data.shape[: segment_ids.rank] != segment_ids.shape:
+        raise ShapeRefused(
+            "data does not start with the shape of segment_ids",
+            where=f"data {show_shape(data.shape)}, segment_ids {show_shape(segment_ids.shape)}",
+            valid="one id for each row of data",
+        )
+    if compiled(device) and not num_segments and 0 not in segment_ids.shape:
+        raise ShapeRefused(
+            "XLA writes into no segments at all",
+            where=f"num_segments = {num_segments}",
+            valid="1 or more, or no segment_ids",
+        )
 
 
 def _quotient(integer: str) -> str:

@@ -81,15 +81,7 @@ def index_put_(
     for item in indices:
         index_types(item, INDICES if item.rank else NUMBERS)
     addressing = subscripted(self, subscript, indices, STYLE)
-    filled = not accumulate and prod(values.shape) == 1 and _is_one_mask(subscript)
-    if filled and "u" in str(subscript):
-        raise DtypeRefused(
-            "a mask of uint8 takes no single value",
-            where=described(values),
-            details=("PyTorch fills masks of bool only",),
-            valid="a mask of bool, or a value for each True cell",
-            hint="write true and false in place of 1 and 0, or one value for each True cell",
-        )
+    filled = not accumulate and _fills_a_mask(values, subscript)
     updates = (
         Updates(values.name, Fit.BROADCAST)
         if filled
@@ -103,6 +95,20 @@ def index_put_(
         reduction="add" if accumulate else "none",
         open_order=OPEN_ORDER,
     )
+
+
+def _fills_a_mask(values: Tensor, subscript: str | None) -> bool:
+    """Whether one value goes to every True cell of a mask, which may be of bool only."""
+    fills = prod(values.shape) == 1 and _is_one_mask(subscript)
+    if fills and "u" in str(subscript):
+        raise DtypeRefused(
+            "a mask of uint8 takes no single value",
+            where=described(values),
+            details=("PyTorch fills masks of bool only",),
+            valid="a mask of bool, or a value for each True cell",
+            hint="write true and false in place of 1 and 0, or one value for each True cell",
+        )
+    return fills
 
 
 def _is_one_mask(subscript: str | None) -> bool:

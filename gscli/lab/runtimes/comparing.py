@@ -23,15 +23,14 @@ def with_runtime(
     assert runtime.hello is not None
     hello = runtime.hello
     frameworks = list(dict.fromkeys(name.partition(".")[0] for name in sorted(hello.ops)))
-    rules = [row for group in compared(only=frameworks).groups for row in group.rows]
+    rules = compared(only=frameworks).rows
     rows = list(_rows([row for row in rules if _is_asked(row, runtime)], runtime))
     if not rows:
         raise UsageError(
             f"{hello.title} has no operator for compare {comparing.concept}",
             valid=" ".join(sorted(hello.ops))[:600],
         )
-    own = [row for group in comparing.groups for row in group.rows]
-    return replace(comparing, groups=tuple(grouped([*own, *rows])))
+    return replace(comparing, groups=tuple(grouped([*comparing.rows, *rows])))
 
 
 def _is_asked(row: Row, runtime: Runtime) -> bool:

@@ -30,7 +30,6 @@ NUMBERS = {
 def start(variant: str) -> Runtime:
     """A module of one operator is written as text for every call."""
     import jax
-    import numpy as np
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir
     from jaxlib.mlir.dialects import stablehlo
@@ -54,35 +53,49 @@ def start(variant: str) -> Runtime:
             (found,) = stablehlo.eval_module(parsed, arguments)
             return array_of(found, next(iter(inputs.values())).dtype)
 
-    def attribute(array: Any) -> Any:
-        name = array.dtype.name
-        kind = ir.Type.parse(TYPES[name])
-        if name in HALVES:
-            raw = array.view(np.uint16)
-            return ir.DenseElementsAttr.get(raw.copy(order="C"), type=kind, shape=array.shape)
-        return ir.DenseElementsAttr.get(array.copy(order="C"), type=kind, shape=array.shape)
-
-    def array_of(found: Any, dtype: Any) -> Any:
-        dense = ir.DenseElementsAttr(found)
-        shape = ir.ShapedType(dense.type).shape
-        if dtype.kind == "f" or dtype.name in HALVES:
-            values = list(ir.DenseFPElementsAttr(found))
-        else:
-            values = list(ir.DenseIntElementsAttr(found))
-        return np.array(values).astype(dtype).reshape(shape)
-
-    def compiled(text: str, arrays: list[Any]) -> Any:
-        from jax._src import xla_bridge
-        from jax._src.lib import xla_client
-
-        client = xla_bridge.get_backend("cpu")
-        devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-        program = client.compile_and_load(text, devices, xla_client.CompileOptions())
-        buffers = [jax.device_put(array) for array in arrays]
-        (shards,) = program.execute_sharded(buffers).disassemble_into_single_device_arrays()
-        return np.asarray(shards[0])
-
     return Runtime(jax.__version__, OPS, call, {"xla": bool(variant)})
+
+
+def attribute(array: Any) -> Any:
+    """An array as the interpreter takes it."""
+    import numpy as np
+    from jaxlib.mlir import ir
+
+    name = array.dtype.name
+    kind = ir.Type.parse(TYPES[name])
+    if name in HALVES:
+        raw = array.view(np.uint16)
+        return ir.DenseElementsAttr.get(raw.copy(order="C"), type=kind, shape=array.shape)
+    return ir.DenseElementsAttr.get(array.copy(order="C"), type=kind, shape=array.shape)
+
+
+def array_of(found: Any, dtype: Any) -> Any:
+    """What the interpreter gave, as an array."""
+    import numpy as np
+    from jaxlib.mlir import ir
+
+    dense = ir.DenseElementsAttr(found)
+    shape = ir.ShapedType(dense.type).shape
+    if dtype.kind == "f" or dtype.name in HALVES:
+        values = list(ir.DenseFPElementsAttr(found))
+    else:
+        values = list(ir.DenseIntElementsAttr(found))
+    return np.array(values).astype(dtype).reshape(shape)
+
+
+def compiled(text: str, arrays: list[Any]) -> Any:
+    """The answer of the module as XLA compiles it."""
+    import jax
+    import numpy as np
+    from jax._src import xla_bridge
+    from jax._src.lib import xla_client
+
+    client = xla_bridge.get_backend("cpu")
+    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+    program = client.compile_and_load(text, devices, xla_client.CompileOptions())
+    buffers = [jax.device_put(array) for array in arrays]
+    (shards,) = program.execute_sharded(buffers).disassemble_into_single_device_arrays()
+    return np.asarray(shards[0])
 
 
 def module(op: str, arrays: list[Any], attrs: dict[str, Any]) -> str:

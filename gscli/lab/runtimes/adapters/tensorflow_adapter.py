@@ -30,22 +30,6 @@ def start(variant: str) -> Runtime:
     if variant not in ("", "xla"):
         raise SystemExit(f"tensorflow has no variant {variant!r}: xla")
 
-    def function_of(op: str, attrs: dict[str, Any]) -> Any:
-        if op in VARIABLES:
-            return lambda ref, **others: written(op, ref, others)
-        if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
-            return tf.raw_ops.TensorScatterUpdate  # the only way to say it
-        if op == "batch_gather":
-            return tf.compat.v1.batch_gather
-        return getattr(tf.math if op in SEGMENTS else tf, op)
-
-    def written(op: str, ref: Any, others: dict[str, Any]) -> Any:
-        """The variable after the call; made outside of what is compiled."""
-        variable = tf.Variable(ref)
-        name = f"ResourceScatterNd{op.removeprefix('scatter_nd_').title()}"
-        getattr(tf.raw_ops, name)(ref=variable.handle, **others)
-        return variable.read_value()
-
     def call(
         _framework: str, op: str, _opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
     ) -> Any:
@@ -68,6 +52,29 @@ def start(variant: str) -> Runtime:
             raise
 
     return Runtime(tf.__version__, OPS, call, {"device": variant or "cpu"})
+
+
+def function_of(op: str, attrs: dict[str, Any]) -> Any:
+    """The function of TensorFlow that an operator is."""
+    import tensorflow as tf
+
+    if op in VARIABLES:
+        return lambda ref, **others: written(op, ref, others)
+    if op == "tensor_scatter_nd_update" and "bad_indices_policy" in attrs:
+        return tf.raw_ops.TensorScatterUpdate  # the only way to say it
+    if op == "batch_gather":
+        return tf.compat.v1.batch_gather
+    return getattr(tf.math if op in SEGMENTS else tf, op)
+
+
+def written(op: str, ref: Any, others: dict[str, Any]) -> Any:
+    """The variable after the call; made outside of what is compiled."""
+    import tensorflow as tf
+
+    variable = tf.Variable(ref)
+    name = f"ResourceScatterNd{op.removeprefix('scatter_nd_').title()}"
+    getattr(tf.raw_ops, name)(ref=variable.handle, **others)
+    return variable.read_value()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,119 @@
+"""Which rule sets a comparison asks: those of `--as` and `--opset`, or all there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import partial
+from typing import TypeAlias
+
+from gscli.base.errors import UsageError
+from gscli.declare.comparisons import OVERWRITE, Attrs, Comparison, ConceptCall, ConceptName
+from gscli.frameworks import ALIASES, NAMES, framework
+from gscli.frameworks.operator import Operator
+from gscli.lab.answers import Unsaid
+
+RENAMED = 11
+"""The opset from which ONNX's Scatter is called ScatterElements."""
+
+Declared: TypeAlias = tuple[Operator, Comparison]
+
+
+def asked_for(
+    concept: ConceptName, only: Sequence[str], opsets: Sequence[int]
+) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
+    """Declared comparisons by what asked for them, and frameworks that have none.
+
+    >>> wanted, absent = asked_for("gather", ["onnx", "caffe2"], ())
+    >>> list(wanted), absent
+    (['ONNX Gather-13', 'Caffe2 Gather'], [])
+    """
+    wanted, absent = _wanted(concept, only or ["onnx"] * bool(opsets))
+    return (_at_opsets(wanted, opsets) if opsets else wanted), absent
+
+
+def _wanted(
+    concept: ConceptName, only: Sequence[str]
+) -> tuple[dict[str, list[Declared]], list[Unsaid]]:
+    """Declared comparisons by what asked for them, in that order, and frameworks without any."""
+    declared = [
+        (operator, comparison)
+        for name in NAMES
+        for operator, comparison in framework(name).comparisons
+        if comparison.concept == concept
+    ]
+    wanted: dict[str, list[Declared]] = {}
+    if not only:
+        for pair in declared:
+            wanted.setdefault(pair[0].framework.title, []).append(pair)
+        return wanted, []
+    absent: list[Unsaid] = []
+    for wish in only:
+        found = _meant(wish, declared)
+        if found:
+            frameworks = {pair[0].framework.title for pair in found}
+            label = found[0][1].label if len(found) == 1 else " ".join(frameworks)
+            wanted.setdefault(label, []).extend(found)
+        else:
+            absent.append(Unsaid(_title(wish, declared), f"no {concept}", asked=True))
+    return wanted, absent
+
+
+def _at_opsets(
+    wanted: Mapping[str, Sequence[Declared]], opsets: Sequence[int]
+) -> dict[str, list[Declared]]:
+    """The comparisons with each of ONNX once for every opset."""
+    onnx = framework("onnx")
+    found: dict[str, list[Declared]] = {}
+    for label, pairs in wanted.items():
+        for operator, comparison in pairs:
+            if operator.framework is not onnx:
+                found.setdefault(label, []).append((operator, comparison))
+                continue
+            for opset in dict.fromkeys(opsets):
+                fixed = {**comparison.fixed, "opset": opset}
+                row = comparison._replace(label=f"ONNX opset {opset}", fixed=fixed)
+                own = operator
+                if operator.name == "scatter_elements" and opset < RENAMED:
+                    own = onnx.operators["scatter"]
+                    row = row._replace(reduction="", reductions=OVERWRITE)
+                plain = row._replace(special=partial(_without_defaults, row))
+                found.setdefault(row.label, []).append((own, plain))
+    return found
+
+
+def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
+    """The attributes of a call that says no more than it must: older opsets know fewer."""
+    usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
+    attrs = comparison.attrs(call)
+    if attrs is None:
+        return None
+    return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}
+
+
+def _meant(wish: str, declared: Sequence[Declared]) -> list[Declared]:
+    """The comparisons that a word of `--as` asks for."""
+    name = ALIASES.get(wish.lower(), wish.lower())
+    return [
+        pair
+        for pair in declared
+        if name in (pair[0].framework.name, pair[0].framework.title.lower())
+        or pair[1].label.lower().startswith(name)
+    ]
+
+
+def _title(wish: str, declared: Sequence[Declared]) -> str:
+    """The framework that a word of `--as` names, though it does not have the operation."""
+    name = ALIASES.get(wish.lower(), wish.lower())
+    titles = {known: framework(known).title for known in NAMES}
+    for known, title in titles.items():
+        if name in (known, title.lower()):
+            return title
+    labels = {pair[1].label.lower(): pair[1].label for pair in declared}
+    near = get_close_matches(wish.lower(), [*titles, *ALIASES, *labels], 3)
+    raise UsageError(
+        f"nothing called {wish!r} to compare"[:200],
+        where="--as",
+        valid=" ".join(dict.fromkeys(pair[0].framework.name for pair in declared)),
+        hint=f"did you mean {' or '.join(labels.get(one, one) for one in near)}?" if near else "",
+    )
