@@ -44,6 +44,8 @@ def summary(report: Report, *, strict: bool) -> Iterator[str]:
             parts.append(f"{tally.unsupported:,} not supported")
         if tally.spoiled:
             parts.append(f"{tally.spoiled:,} only after other calls, not in a new process")
+        if tally.slow:
+            parts.append(f"{tally.slow:,} too slow once (--patience), not in a new process")
         if tally.spared:
             parts.append(f"{tally.spared:,} more left out: they would end the process again")
         yield f"  {name}: {', '.join(parts)}"
@@ -128,7 +130,14 @@ def document(report: Report, *, strict: bool) -> dict[str, object]:
         "interrupted": report.interrupted,
         "failures": len(report.failures(strict=strict)),
         "operators": {
-            name: {"cases": tally.cases, "differ": tally.differ, "unsupported": tally.unsupported}
+            name: {
+                "cases": tally.cases,
+                "differ": tally.differ,
+                "unsupported": tally.unsupported,
+                "only_after_others": tally.spoiled,
+                "slow_once": tally.slow,
+                "left_out": tally.spared,
+            }
             for name, tally in report.tallies.items()
         },
         "differences": [

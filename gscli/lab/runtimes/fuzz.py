@@ -84,6 +84,7 @@ class Tally:
     unsupported: int = 0
     spared: int = 0
     spoiled: int = 0
+    slow: int = 0
     words: str = ""
 
 
@@ -174,7 +175,8 @@ def _put(runtime: Runtime, trial: Trial, repeat: int, report: Report) -> None:
     if not _is_told(report, trial, found):
         answer, confirmed = _alone(runtime, trial, found, repeat)
         if confirmed is None:
-            tally.spoiled += 1
+            tally.slow += found.kind == "hang"
+            tally.spoiled += found.kind != "hang"
             return
         if not _is_told(report, trial, confirmed):
             _tell(runtime, trial, confirmed, answer, repeat, report)

@@ -22,6 +22,7 @@ from gscli.lab.runtimes.catalogue import (
     adapter_text,
     command_for,
     installed,
+    part,
 )
 from gscli.lab.runtimes.fuzz import Report, Wishes, fuzz
 from gscli.lab.runtimes.judging import judge_on
@@ -135,6 +136,27 @@ def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_
     assert all("data str" in signature for signature in gathers), gathers
 
 
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("Numpy_type 256 can't be converted to MLDataType.", True),
+        ("MLDataType for: tensor(complex64) is not currently registered or supported", True),
+        ("NOT_IMPLEMENTED : Could not find an implementation for TensorScatter(24) node", True),
+        ("MLFloat16 data type is not supported with ScatterND opset 16 when reduction is", True),
+        ("not implemented for type bfloat16", True),
+        ("negative indices are not supported", False),
+        ("indices element out of data bounds, idx=5 must be within [-3,2]", False),
+        ("invalid index type", False),
+    ],
+)
+def test_what_a_runtime_does_not_have_is_told_from_what_it_refuses(
+    message: str, lacks: bool
+) -> None:
+    lacks_a_kernel = part("onnx_models").lacks_a_kernel
+    assert lacks_a_kernel(RuntimeError(message)) is lacks
+    assert lacks_a_kernel(NotImplementedError("bad"))
+
+
 @needs("onnx")
 def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "mine.py").write_text(
@@ -143,6 +165,8 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
         "class Mine(Backend):\n"
         "    @classmethod\n"
         "    def run_model(cls, model, inputs, device='CPU', **options):\n"
+        "        if inputs[0].dtype.name == 'bfloat16':\n"
+        "            raise TypeError('data type bfloat16 is not supported')\n"
         "        names = [one.name for one in model.graph.input]\n"
         "        return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))\n"
     )
@@ -150,7 +174,9 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
     with Runtime(command_for("mine:Mine")) as runtime:
         operators = answered(runtime.start(), ["onnx.gather"])
         self_test(runtime, operators)
-        assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+        report = fuzz(runtime, operators, Wishes(120))
+    assert report.failures(strict=False) == []
+    assert report.tallies["onnx.gather"].unsupported > 0
 
 
 def test_recorded_answers_of_numpy_are_given_again() -> None:

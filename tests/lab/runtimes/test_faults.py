@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gscli.lab.runtimes.documents import document, summary
 from gscli.lab.runtimes.fuzz import Difference, Report, Watch, Wishes, fuzz
 from gscli.lab.runtimes.naming import answered
 from gscli.lab.runtimes.process import Runtime
@@ -56,7 +57,9 @@ def found_with(
     fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
 ) -> Report:
     command = [sys.executable, "-S", str(WRONG), fault]
-    with Runtime(command, patience=0.3 if fault == "hang" else 10.0, memory=64 << 20) as runtime:
+    with Runtime(
+        command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
+    ) as runtime:
         operators = answered(runtime.start(), [operator])
         wishes = Wishes(cases, repeat=3 if fault == "flaky" else 1)
         return fuzz(runtime, operators, wishes, watch=watch)
@@ -115,3 +118,12 @@ def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
     assert report.restarts > 0
     assert [found.signature for found in report.differences if found.verdict.kind == "crash"] == []
     assert sum(tally.spoiled for tally in report.tallies.values()) > 0
+
+
+def test_a_call_that_was_slow_once_is_counted_and_no_difference() -> None:
+    report = found_with("slow_once", "onnx.gather", 40)
+    assert report.differences == []
+    assert [tally.slow for tally in report.tallies.values()] == [1]
+    assert "1 too slow once" in "\n".join(summary(report, strict=False))
+    counts = document(report, strict=False)["operators"]["onnx.gather"]  # type: ignore[index]
+    assert (counts["cases"], counts["slow_once"], counts["only_after_others"]) == (40, 1, 0)

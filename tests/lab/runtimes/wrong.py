@@ -21,6 +21,8 @@ COMBINE = {
     "mul": lambda old, new: old * new, "max": max, "min": min,
 }  # fmt: skip
 state: dict[str, Any] = {"calls": 0}
+SLOW = 20
+"""The request that waits for a machine with other things to do; asked again it has another id."""
 
 
 class Refused(Exception):
@@ -187,6 +189,8 @@ def main() -> None:
     print(json.dumps(hello), flush=True)
     for line in iter(sys.stdin.readline, ""):
         request = json.loads(line)
+        if FAULT == "slow_once" and request["id"] == SLOW:
+            time.sleep(1000)
         try:
             found = answer(request)
         except NotImplementedError as error:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
-from onnx_models import OPS, one_node
+from onnx_models import OPS, lacks_a_kernel, one_node
 
 
 def start(variant: str) -> Runtime:
@@ -16,7 +16,8 @@ def start(variant: str) -> Runtime:
     module, _, name = variant.partition(":")
     found = import_module(module)
     backend = getattr(found, name) if name else found
-    version = getattr(found, "__version__", None) or getattr(backend, "__version__", "unknown")
+    package = import_module(module.partition(".")[0])
+    versions = [getattr(one, "__version__", "") for one in (found, backend, package)]
 
     def call(
         _framework: str, op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]
@@ -24,9 +25,14 @@ def start(variant: str) -> Runtime:
         model = one_node(op, opset, inputs, attrs)
         if not backend.is_compatible(model):
             raise Unsupported(f"{variant} does not take this model")
-        return backend.run_model(model, list(inputs.values()))[0]
+        try:
+            return backend.run_model(model, list(inputs.values()))[0]
+        except Exception as error:
+            if lacks_a_kernel(error):
+                raise Unsupported(str(error)) from None
+            raise
 
-    return Runtime(str(version), OPS, call)
+    return Runtime(next((str(one) for one in versions if one), "unknown"), OPS, call)
 
 
 if __name__ == "__main__":

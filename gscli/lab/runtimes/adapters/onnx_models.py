@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 OPS = [
@@ -13,6 +14,21 @@ NEWEST = ["onnx.TensorScatter"]
 
 OLDEST_OPSET = 7
 """Runtimes read no older models; Gather-1 is in force until opset 10."""
+
+
+LACKING = re.compile(
+    r"could not find an implementation|can't be converted to MLDataType|not currently registered"
+    r"|type\b[^.]{0,60}\bnot (yet )?(supported|implemented)"
+    r"|not (yet )?(supported|implemented)\b[^.]{0,60}\b(d?type|bfloat16|float16|complex)",
+    re.IGNORECASE,
+)
+"""What runtimes say of element types that they have no kernel for."""
+
+
+def lacks_a_kernel(error: Exception) -> bool:
+    """Whether an error is about what the runtime does not have, and no refusal of the call."""
+    missing = isinstance(error, NotImplementedError) or type(error).__name__ == "NotImplemented"
+    return missing or bool(LACKING.search(str(error)))
 
 
 def one_node(op: str, opset: int, inputs: dict[str, Any], attrs: dict[str, Any]) -> Any:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from answerer import Runtime, Unsupported, serve
-from onnx_models import NEWEST, OPS, one_node
-
-NOT_THERE = ("not supported", "can't be converted to MLDataType", "not currently registered")
-"""What onnxruntime says of element types that it has no kernel for."""
+from onnx_models import NEWEST, OPS, lacks_a_kernel, one_node
 
 
 def start(variant: str) -> Runtime:
@@ -30,8 +27,7 @@ def start(variant: str) -> Runtime:
             session = onnxruntime.InferenceSession(model, options, providers=[provider])
             return session.run(None, inputs)[0]
         except Exception as error:
-            missing = type(error).__name__ == "NotImplemented"
-            if missing or any(words in str(error) for words in NOT_THERE):
+            if lacks_a_kernel(error):
                 raise Unsupported(str(error)) from None
             raise
 
