@@ -335,10 +335,6 @@ def _is_held(operator: Operator, sentence: str) -> bool:
     )  # fmt: skip
 
 
-ALONE = {"tensorflow.scatter_nd_update": "TensorFlow 2.21 writes the first of them alone."}
-"""What only the framework does, as a recorded run of it showed; the refusal itself has a run."""
-
-
 def test_no_sentence_stands_alone() -> None:
     alone = [(o.full_name, s) for o in operators() for s in sentences(o) if not _is_held(o, s)]
-    assert alone == list(ALONE.items())
+    assert alone == []

@@ -53,7 +53,7 @@ scatter_nd_update = _declared(
 
     updates.shape = indices.shape[:-1] ++ ref.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. No
     index counts from the end. What is printed is ref after the call; the last of several updates
-    of a cell stays. Indices of rank 1 are refused; TensorFlow 2.21 writes the first of them alone.
+    of a cell stays. Indices of rank 1 are refused.
     """,
 )
 scatter_nd_add = _declared(
