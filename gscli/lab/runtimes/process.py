@@ -152,6 +152,9 @@ class Runtime:
                 if resident(process.pid) > self._memory:
                     return Answer("memory", text=f"more than {self._memory >> 20:,} MiB")
                 if not selector.select(min(left, WATCHED_EVERY)):
+                    # What it started may hold the pipe open after its end.
+                    if process.poll() is not None and not selector.select(0):
+                        return Answer("crash")
                     continue
                 piece = os.read(process.stdout.fileno(), PIECE)
                 if not piece:
@@ -193,9 +196,8 @@ class Runtime:
         for stream in (process.stdin, process.stdout):
             if stream is not None:
                 _close(stream)
-        if process.poll() is None:
-            _end_group(process.pid)
-            process.wait()
+        _end_group(process.pid)  # of one that has ended, too: what it started may be left
+        process.wait()
         self._errors.seek(0)
         self._errors.truncate()
 

@@ -14,6 +14,7 @@ import pytest
 from gscli.base.errors import UsageError
 from gscli.frameworks import find
 from gscli.lab.cases import Case, operator_name, read_cases
+from gscli.lab.code.check import lines_of
 from gscli.lab.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,
@@ -98,6 +99,27 @@ def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
         operators = answered(runtime.start(), ["numpy.take"])
         self_test(runtime, operators)
         assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+
+
+def test_no_runtime_reports_over_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenVINO 2026.4.1 sends an event whenever it is imported, unless this package is missing."""
+    (tmp_path / "openvino_telemetry.py").write_text("")
+    (tmp_path / "openvino.py").write_text(
+        "__version__ = 'silent'\n"
+        "class Core: pass\n"
+        "try:\n"
+        "    import openvino_telemetry\n"
+        "    __version__ = 'reported'\n"
+        "except ImportError: pass\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with Runtime(command_for("openvino")) as runtime:
+        assert runtime.start().version == "silent"
+    with lines_of("openvino", sys.executable, 20.0) as lines:
+        assert lines.hello is not None
+        assert lines.hello.version == "silent"
 
 
 def test_an_adapter_prints_nothing_among_its_answers() -> None:

@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,30 @@ def test_nothing_is_left_running() -> None:
     assert process.poll() is not None
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
+
+
+def test_nothing_is_left_of_what_a_runtime_started_before_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "child"
+    body = (
+        "child = os.fork()\n"
+        "    if not child: time.sleep(100)\n"
+        f"    open({str(file)!r}, 'w').write(str(child))\n"
+        "    os._exit(3)"
+    )
+    assert asked(program(body)).how == "crash"
+    child = Path(f"/proc/{file.read_text()}/stat")
+    deadline = time.monotonic() + 5
+    while _runs(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _runs(child)
+
+
+def _runs(stat: Path) -> bool:
+    """Whether a process is there and no zombie that nobody waits for."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_a_runtime_that_does_not_start_says_why() -> None:
