@@ -13,9 +13,9 @@ from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.numbers import NumberFormat
 from gscli.views.options import ViewOptions
+from gscli.views.subject import subjects
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.picture import picture
-from gscli.views.terminal.subject import subjects
 from gscli.views.words.counts import Counts, cell_numbers, counts
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula

@@ -13,9 +13,9 @@ from gscli.layout.boxes import box_size
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
+from gscli.views.subject import Subject, box_in, subjects
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.picture import picture
-from gscli.views.terminal.subject import Subject, box_in, subjects
 from gscli.views.terminal.tensor import tensor_picture
 
 

@@ -14,11 +14,11 @@ from recording.scenes import PLAIN, SCENES, duplicates
 from gscli.base.errors import UsageError
 from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace, trace
+from gscli.views.after import subjects_after
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.frames import KEY_LINES
 from gscli.views.terminal.keys import interact
-from gscli.views.terminal.progress import subjects_after
 from gscli.views.terminal.step import frames, show_steps
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gscli.base.errors import UsageError
-from gscli.views.terminal.window import Limits, important, parse_slice, window
+from gscli.views.window import Limits, important, parse_slice, window
 
 LIMITS = Limits(rows=6, columns=8, planes=4)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.traces.trace import label_of
+from gscli.views.lenses import plane_text, planes_apart
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import Sheet
-from gscli.views.terminal.lenses import plane_text, planes_apart
-from gscli.views.terminal.subject import Mark
+from gscli.views.subject import Mark
 
 WIDTH, LOWEST, HIGHEST = 300, 70, 140
 """Pixels of the outline; its height follows the shape of the matrix between two ends."""

@@ -14,12 +14,12 @@ from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused
 from gscli.layout.boxes import Box
 from gscli.traces.trace import Entry, How, Trace
+from gscli.views.lenses import Lens, lenses
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
-from gscli.views.terminal.lenses import Lens, lenses
-from gscli.views.terminal.subject import Subject, subjects
-from gscli.views.terminal.window import Limits, Window, parse_slice, window
+from gscli.views.subject import Subject, subjects
+from gscli.views.window import Limits, Window, parse_slice, window
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

@@ -19,7 +19,7 @@ from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import Cell, Sheet
 from gscli.views.page.words import shape_words
-from gscli.views.terminal.window import Window
+from gscli.views.window import Window
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
 
 BLOCK = 25

@@ -8,7 +8,7 @@ from gscli.base.records import Record
 from gscli.traces.trace import How
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style
 from gscli.views.signs import cells, left, right
-from gscli.views.terminal.subject import Mark
+from gscli.views.subject import Mark
 
 MOST_LETTERS = 4
 GAP = 2

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.terminal.cells import Column, Pen
-from gscli.views.terminal.window import Window
+from gscli.views.window import Window
 
 Chunk: TypeAlias = list[tuple[int, Column]]
 """Columns of one table with their place among the candidates."""

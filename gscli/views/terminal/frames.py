@@ -11,15 +11,15 @@ from gscli.base.arrays import Array
 from gscli.base.records import cached_property
 from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Entry, Trace
+from gscli.views.after import GRIDS, Done, grids, subjects_after
 from gscli.views.lines import Drawn, flow, paragraph
 from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
+from gscli.views.subject import expecting
 from gscli.views.terminal.entry_table import EntryTable
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.legend import key_lines, legend
 from gscli.views.terminal.picture import GAP, beside_table, title_lines
-from gscli.views.terminal.progress import GRIDS, Done, grids, subjects_after
-from gscli.views.terminal.subject import expecting
 from gscli.views.words.facts import Teller
 from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose

@@ -13,10 +13,10 @@ from gscli.views.lines import Block, block, flow, line_width
 from gscli.views.look import look_of
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
+from gscli.views.sheet import Sheet
+from gscli.views.subject import Subject
 from gscli.views.terminal.paint import Painter
-from gscli.views.terminal.sheet import Sheet
-from gscli.views.terminal.subject import Subject
-from gscli.views.terminal.window import FLAT_LINES, LARGE, PLANES, ROWS, Limits, parse_slice
+from gscli.views.window import FLAT_LINES, LARGE, PLANES, ROWS, Limits, parse_slice
 
 MOST_ENTRIES = 20_000
 """Entries that are drawn or told one by one at most."""
@@ -150,7 +150,7 @@ def _asked(options: ViewOptions) -> bool:
 
 def _lenses(subject: Subject, options: ViewOptions) -> list[tuple[range, ...]]:
     """The lenses of a large tensor; in a step that of its entry."""
-    from gscli.views.terminal.lenses import lenses
+    from gscli.views.lenses import lenses
 
     marks = subject.marks or (subject.unlit.marks[:1] if subject.unlit else ())
     wrong = subject.expected.boxes if subject.expected else ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gscli.layout.boxes import Box
-from gscli.views.terminal.sheet import Place, Sheet
-from gscli.views.terminal.subject import Mark
+from gscli.views.sheet import Place, Sheet
+from gscli.views.subject import Mark
 
 MOST = 3
 """Letters at one head; where some head would need more, no head of that side has any."""

@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
+from gscli.views.lenses import plane_text, planes_apart
 from gscli.views.lines import Block, block, flow
 from gscli.views.look import PLAIN, Line, Look, Style
 from gscli.views.signs import cells
-from gscli.views.terminal.lenses import plane_text, planes_apart
-from gscli.views.terminal.subject import Mark
+from gscli.views.subject import Mark
 
 WIDEST, NARROWEST = 40, 30
 TALLEST, FLATTEST = 8, 2

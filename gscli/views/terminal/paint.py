@@ -13,12 +13,12 @@ from gscli.traces.trace import How
 from gscli.views.lines import Block, block, flow
 from gscli.views.look import PLAIN, Line, Look
 from gscli.views.numbers import NumberFormat
+from gscli.views.sheet import Place, Sheet
 from gscli.views.signs import cells, right
+from gscli.views.subject import Mark
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.terminal.columns import Chunk, Measures, fitting
 from gscli.views.terminal.heads import Heads
-from gscli.views.terminal.sheet import Place, Sheet
-from gscli.views.terminal.subject import Mark
 from gscli.views.terminal.texts import Texts
 
 PLANE_GAP = 4

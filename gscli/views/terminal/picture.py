@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.text import LETTERED, counted
 from gscli.traces.trace import Entry, Trace
+from gscli.views.after import GRIDS, grids
 from gscli.views.lines import Block, Drawn, flow, line_width, paragraph
 from gscli.views.look import Line, look_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import cells
+from gscli.views.subject import Subject, expecting, subjects
 from gscli.views.terminal.entry_table import EntryTable
 from gscli.views.terminal.group import Group, check_requests, draw_group
 from gscli.views.terminal.legend import key_lines, legend, remark_lines
-from gscli.views.terminal.progress import GRIDS, grids
-from gscli.views.terminal.subject import Subject, expecting, subjects
 from gscli.views.words.counts import counted_words, counts
 from gscli.views.words.facts import Teller, part_of
 from gscli.views.words.key import numbers_key

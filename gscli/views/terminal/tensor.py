@@ -9,9 +9,9 @@ from gscli.views.lines import Drawn, flow
 from gscli.views.look import Line
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
+from gscli.views.subject import Subject
 from gscli.views.terminal.group import check_size, check_slice, draw_group
-from gscli.views.terminal.subject import Subject
-from gscli.views.terminal.window import parse_slice
+from gscli.views.window import parse_slice
 from gscli.views.words.vocabularies import TOLD_CELLS, tensor_lines
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from gscli.base.arrays import Array, Flags
 from gscli.traces.trace import How
 from gscli.views.numbers import NumberFormat, shortened
+from gscli.views.sheet import Place, Sheet
 from gscli.views.signs import cells
+from gscli.views.subject import Mark
 from gscli.views.terminal.cells import Pen
 from gscli.views.terminal.columns import Measures
-from gscli.views.terminal.sheet import Place, Sheet
-from gscli.views.terminal.subject import Mark
 
 _WIDEST = 40
 """Characters of a value that is written with all its digits."""

@@ -16,8 +16,8 @@ import numpy as np
 from gscli.base.arrays import Array, Flags
 from gscli.layout.boxes import Box
 from gscli.traces.trace import How
-from gscli.views.terminal.subject import Mark, Patch, Subject
-from gscli.views.terminal.window import Limits, Window, overlap, window
+from gscli.views.subject import Mark, Patch, Subject
+from gscli.views.window import Limits, Window, overlap, window
 
 Place: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
-from gscli.views.terminal.window import LARGE
+from gscli.views.window import LARGE
 
 Lens: TypeAlias = tuple[range, ...]
 """The coordinates to see on each axis."""

@@ -9,7 +9,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import Entry, Role, Trace
-from gscli.views.terminal.subject import Before, Patch, Subject, subjects
+from gscli.views.subject import Before, Patch, Subject, subjects
 from gscli.views.words.facts import mean_or_new
 
 
