@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.kernel.reductions import converted
 from gscli.layout.boxes import box_size
 from gscli.traces.trace import Entry, Role, Trace
 from gscli.views.subject import Before, Patch, Subject, subjects
-from gscli.views.words.facts import mean_or_new
+from gscli.views.words.facts import mean_or_new, part_of
 
 
 class Done:
@@ -33,7 +34,7 @@ class Done:
             text = first.dtype.kind == "U"
             self._output, self._count = np.array(first, object if text else first.dtype), 0
         done = entries[self._count : count]
-        for box, values in (_read if gathers else _written)(self._trace, done):
+        for box, values in patches(self._trace, done):
             place = tuple(slice(*span) for span in box)
             shape = [stop - begin for begin, stop in box]
             self._output[place] = True if gathers else values.reshape(shape)
@@ -61,7 +62,7 @@ def subjects_after(
     every = subjects(trace, entries, show)
     done = entries[: number + 1]
     between = {
-        entry.number: (entry.change.old, entry.change.new)
+        entry.number: (entry.change.old, mean_or_new(trace, entry.change))
         for entry in entries
         if entry.change is not None
     }
@@ -79,11 +80,11 @@ def _unfinished(
     trace: Trace, output: Subject, done: Sequence[Entry], before: Array | None
 ) -> Subject:
     if trace.kind == "gather":
-        return output._replace(blank=True, known=before, patches=tuple(_read(trace, done)))
+        return output._replace(blank=True, known=before, patches=tuple(patches(trace, done)))
     first, last = start(trace) if before is None else before, done[-1:]
-    earlier = tuple(_written(trace, done[:-1]))
-    patches = earlier + tuple(_written(trace, last))
-    return output._replace(array=first, patches=patches, before=Before(first, earlier))
+    earlier = tuple(patches(trace, done[:-1]))
+    written = earlier + tuple(patches(trace, last))
+    return output._replace(array=first, patches=written, before=Before(first, earlier))
 
 
 GRIDS: Mapping[str, tuple[Role, ...]] = {"gather": ("data", "output"), "scatter": ("output",)}
@@ -113,28 +114,16 @@ def start(trace: Trace) -> Array:
     return np.broadcast_to(np.asarray(trace.layout.fill).astype(dtype), output.shape)
 
 
-def _read(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+def patches(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
+    """What entries leave in the cells of output, one after the other."""
+    gathers, dtype = trace.kind == "gather", trace.output.dtype
     for entry in done:
-        if entry.result is not None:
-            yield Patch(entry.result, _part(trace.output, entry.result))
-
-
-def _written(trace: Trace, done: Sequence[Entry]) -> Iterator[Patch]:
-    dtype = trace.output.dtype
-    for entry in done:
-        change, box = entry.change, entry.target
+        change, box = entry.change, entry.result if gathers else entry.target
         if box is None:
             continue
         if change is None or change.new.size != box_size(box):
-            # Slices too large to replay show what they hold in the end.
-            yield Patch(box, _part(trace.output, box))
+            # What gather reads; slices too large to replay show what they hold in the end.
+            yield Patch(box, part_of(trace.output, box))
             continue
         values = mean_or_new(trace, change)
-        if dtype.kind != "U":
-            with np.errstate(all="ignore"):
-                values = values.astype(dtype)
-        yield Patch(box, values)
-
-
-def _part(array: Array, box: tuple[tuple[int, int], ...]) -> Array:
-    return array[tuple(slice(start, stop) for start, stop in box)]
+        yield Patch(box, values if dtype.kind == "U" else converted(values, dtype))

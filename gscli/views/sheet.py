@@ -1,6 +1,7 @@
-"""A tensor and what of it is shown: the chosen planes, rows and columns, values and marks.
+"""A tensor and what of it is shown: the chosen planes, rows and columns, values, marks and texts.
 
-Made before anything is drawn, because one number format fits all tensors of a group.
+One model of a drawing, which the terminal and the page render. Sheets are made before anything is
+drawn, because one number format fits all tensors of a group; texts are written in it.
 """
 
 from __future__ import annotations
@@ -16,11 +17,15 @@ import numpy as np
 from gscli.base.arrays import Array, Flags
 from gscli.layout.boxes import Box
 from gscli.traces.trace import How
+from gscli.views.options import ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
-from gscli.views.window import Limits, Window, overlap, window
+from gscli.views.window import LARGE, Limits, Window, overlap, parse_slice, window
 
 Place: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""
+
+Cell: TypeAlias = tuple[int, ...]
+"""Coordinates in the tensor."""
 
 _MATRIX = 2
 
@@ -28,7 +33,8 @@ _MATRIX = 2
 class Sheet:
     """The shown part of a subject. Reads no more of the array than it shows.
 
-    `allowed`: what may be shown of it; `lens`: that is one of its neighbourhoods.
+    `allowed`: what may be shown of it; `lens`: that is one of its neighbourhoods. `boxes`: where
+    one would look first.
     """
 
     def __init__(
@@ -47,6 +53,7 @@ class Sheet:
         self.empty = any(len(one) == 0 for one in axes)
         unlit = subject.unlit.marks if subject.unlit is not None else ()
         wrong = subject.expected.boxes if subject.expected is not None else ()
+        self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
         boxes = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
         self.window: Window = window(axes, boxes, limits)
         self.blocks: list[Array] = []
@@ -64,6 +71,19 @@ class Sheet:
         between = [part for pair in self.subject.steps.values() for part in pair]
         wanted = [one[flags] for one, flags in zip(self.expected, self.apart, strict=True)]
         return [*values, *self.reserved, *self.before, *between, *wanted]
+
+    def cell(self, place: Place) -> Cell:
+        """Where in the tensor a place lies: numbers and vectors are drawn as one row."""
+        plane, row, column = place
+        seen = self.window
+        found = (*seen.planes[plane], seen.rows[row], seen.columns[column])
+        return found[-self.rank :] if self.rank else ()
+
+    def cells(self) -> list[Cell]:
+        """The shown cells, plane by plane, row by row."""
+        seen = self.window
+        every = product(seen.planes, seen.rows, seen.columns) if not self.empty else ()
+        return [(*plane, *place)[-self.rank :] if self.rank else () for plane, *place in every]
 
     def marked(self, marks: Sequence[Mark]) -> Mapping[Place, list[Mark]]:
         """The marks on each shown cell."""
@@ -97,21 +117,21 @@ class Sheet:
 
     def _read(self) -> None:
         subject = self.subject
-        self.blocks = self._shown(subject.array)
+        self.blocks = self.shown(subject.array)
         if subject.unlit is not None:
-            self.reserved = self._shown(subject.unlit.array)
+            self.reserved = self.shown(subject.unlit.array)
         self.known = [np.full(one.shape, not subject.blank) for one in self.blocks]
         if subject.known is not None:
-            self.known = self._shown(subject.known)
+            self.known = self.shown(subject.known)
         self.blocks = self._patched(self.blocks, subject.patches)
         if subject.before is not None:
-            self.before = self._shown(subject.before.array)
+            self.before = self.shown(subject.before.array)
             self.before = self._patched(self.before, subject.before.patches)
         if subject.expected is not None:
-            self.expected = self._shown(subject.expected.array)
+            self.expected = self.shown(subject.expected.array)
             self.apart = self.differing(self.blocks)
         if subject.expected is not None and subject.expected.pending is not None:
-            pending = self._shown(subject.expected.pending)
+            pending = self.shown(subject.expected.pending)
             self.apart = [one & ~later for one, later in zip(self.apart, pending, strict=True)]
 
     def differing(self, blocks: Sequence[Array]) -> list[Flags]:
@@ -128,7 +148,8 @@ class Sheet:
             self._patch(blocks, patch)
         return blocks
 
-    def _shown(self, array: Array) -> list[Array]:
+    def shown(self, array: Array) -> list[Array]:
+        """The shown values of an array of this shape, plane by plane."""
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
         shown = np.ix_(self.window.rows, self.window.columns)
         return [np.array(array[plane][shown]) for plane in self.window.planes]
@@ -164,3 +185,31 @@ def _with_rows(box: Box) -> Box:
 
 def _between(shown: tuple[int, ...], span: tuple[int, int]) -> range:
     return range(bisect_left(shown, span[0]), bisect_left(shown, span[1]))
+
+
+def sheets_of(
+    subject: Subject,
+    options: ViewOptions,
+    limits: Limits,
+    close: Limits | None = None,
+    reach: int | None = None,
+) -> list[Sheet]:
+    """The sheet of a tensor; of a large one that is touched in places a lens on each, `close` up.
+
+    `reach`: rows and columns up to which neighbours share a lens.
+    """
+    shape, allowed = subject.array.shape, None
+    if options.slice is not None and subject.role in (None, "data", "output"):
+        allowed = parse_slice(options.slice, shape)
+    whole = Sheet(subject, limits, allowed)
+    if close is None or whole.window.complete or subject.array.size <= LARGE:
+        return [whole]
+    from gscli.views.lenses import REACH, lenses
+
+    found = lenses(shape, whole.boxes, options.edge, reach=REACH if reach is None else reach)
+    return [Sheet(subject, close, lens, lens=True) for lens in found] or [whole]
+
+
+def is_asked(options: ViewOptions) -> bool:
+    """Whether the user says which part of a tensor to show."""
+    return options.full or options.rows is not None or options.slice is not None

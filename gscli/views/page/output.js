@@ -20,7 +20,7 @@ function Output(stage, facts, gather, skipped) {
   cells.forEach(function (cell) {
     cell.entries.forEach(function (entry) { written[entry].push(cell); });
   });
-  // Means are divided and untold entries follow in a last step.
+  // Entries that are not told follow in a last step.
   var late = facts.finish ? cells.filter(function (cell) {
     return text(cell, last) !== text(cell, last - 1);
   }) : [];

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gscli.traces.trace import label_of
 from gscli.views.lenses import plane_text, planes_apart
 from gscli.views.page.cells import chip_class
-from gscli.views.page.sheets import Sheet
+from gscli.views.page.sheets import Tensor
 from gscli.views.subject import Mark
 
 WIDTH, LOWEST, HIGHEST = 300, 70, 140
@@ -20,16 +20,16 @@ _CHIP = 18
 _MATRIX = 2
 
 
-def overview_svg(sheet: Sheet) -> str:
+def overview_svg(tensor: Tensor) -> str:
     """A map of a matrix, or of the touched planes of a larger tensor, of which parts are left out.
 
     Pure decoration: rows and columns are named by the headers of the tables.
     """
-    shown = sheet.is_whole or sheet.subject.role not in ("data", "output")
-    if len(sheet.shape) < _MATRIX or shown or not sheet.subject.marks:
+    shown = tensor.is_whole or tensor.subject.role not in ("data", "output")
+    if len(tensor.shape) < _MATRIX or shown or not tensor.subject.marks:
         return ""
-    marks = sheet.subject.marks[:MOST]
-    *_, rows, columns = sheet.shape
+    marks = tensor.subject.marks[:MOST]
+    *_, rows, columns = tensor.shape
     planes = planes_apart([mark.box for mark in marks])
     maps = "".join(
         _map(rows, columns, [marks[one] for one in own], plane_text(lead) if lead else "")

@@ -10,19 +10,12 @@ from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
 from gscli.views.page.address import Addresses, Coordinate, axis_word
-from gscli.views.page.cells import (
-    BareCells,
-    BlankCells,
-    Cells,
-    LetterCells,
-    OutputCells,
-    chip_class,
-)
+from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Place, Predictions
-from gscli.views.page.replay import Replayed, replayed
-from gscli.views.page.sheets import ENTRIES, SIGNS, Scene, Sheet
+from gscli.views.page.sheets import ENTRIES, Scene, Tensor
 from gscli.views.page.table import sheet_html
-from gscli.views.page.words import MOVES, PATHS, act, counts_line
+from gscli.views.page.words import MOVES, PATHS, act, counts_line, finish, opening
+from gscli.views.signs import UTF8
 from gscli.views.terminal.explain import explain
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
@@ -56,7 +49,6 @@ class Section:
         self._teller = Teller(scene.trace, scene.numbers)
         self._addresses = Addresses(scene.trace)
         self._predictions = Predictions(scene.trace)
-        self._replay: Replayed = replayed(scene)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
     @property
@@ -113,8 +105,8 @@ class Section:
     def _key(self) -> str:
         """What the signs in the tables mean."""
         scene = self._scene
-        gaps = SIGNS.across if any(sheet.has_gaps for sheet in scene.sheets) else ""
-        parts = numbers_key(scene.trace, scene.entries, SIGNS), drawn_key(gaps, SIGNS)
+        gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
+        parts = numbers_key(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)
         told = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(told)}</p>' if told else ""
 
@@ -129,13 +121,13 @@ class Section:
     def _tensors(self, *, quiz: bool) -> str:
         """What is given on one side: data, where it is drawn by itself, and output on the other."""
         given, made = "", ""
-        for sheet in self._scene.sheets:
-            role = sheet.subject.role
+        for tensor in self._scene.tensors:
+            role = tensor.subject.role
             markup = sheet_html(
-                sheet,
-                self._cells(sheet, quiz=quiz),
-                title=self._name(sheet),
-                heads=self._heads(sheet),
+                tensor,
+                Cells(tensor, self._skipped, asked=quiz),
+                title=self._name(tensor),
+                heads=self._heads(tensor),
             )
             if role in ("indices", "updates"):
                 given += markup
@@ -143,35 +135,24 @@ class Section:
                 made += markup
         return f'<div class="given">{given}</div><div class="made">{made}</div>'
 
-    def _cells(self, sheet: Sheet, *, quiz: bool) -> Cells:
-        role = sheet.subject.role
-        if role == "output":
-            start = dict(zip(sheet.cells, self._replay.start, strict=True))
-            if quiz:
-                return BlankCells(sheet, self._skipped, start)
-            return OutputCells(sheet, self._skipped, start, self._scene.wanted)
-        if quiz:
-            return (BareCells if role == "data" else LetterCells)(sheet, self._skipped)
-        return Cells(sheet, self._skipped)
-
-    def _name(self, sheet: Sheet) -> str:
+    def _name(self, tensor: Tensor) -> str:
         """A scatter's grid is a copy of data at first, and output in the end."""
         data = self._scene.trace.layout.data
-        copied = sheet.subject.role == "output" and self._scene.trace.kind == "scatter"
+        copied = tensor.subject.role == "output" and self._scene.trace.kind == "scatter"
         return f"{data} → output" if copied and data else ""
 
-    def _heads(self, sheet: Sheet) -> list[str]:
+    def _heads(self, tensor: Tensor) -> list[str]:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
-        if sheet.subject.role == "updates" and sheet.upright:
+        if tensor.subject.role == "updates" and tensor.upright:
             return [act(self._scene.trace)]
-        if sheet.subject.role != "indices" or not sheet.shape:
+        if tensor.subject.role != "indices" or not tensor.shape:
             return []
-        layout, rank = self._scene.trace.layout, len(sheet.shape)
-        wanted = None if sheet.upright else rank - 1
+        layout, rank = self._scene.trace.layout, len(tensor.shape)
+        wanted = None if tensor.upright else rank - 1
         return [
             axis_word(axis, len(layout.data_shape))
             for column, axis in zip(layout.addressing.columns, layout.column_axes, strict=True)
-            if column.source == sheet.subject.name
+            if column.source == tensor.subject.name
             and column.vector_dim == wanted
             and layout.view_shape == layout.data_shape
         ]
@@ -188,7 +169,7 @@ class Section:
 
     def _text(self, summary: str) -> str:
         """All of it as text, to be copied, unless that would double a large page."""
-        if sum(len(sheet.texts) for sheet in self._scene.sheets) > COPIED_CELLS:
+        if sum(len(tensor.texts) for tensor in self._scene.tensors) > COPIED_CELLS:
             return ""
         told = explain(self._scene.trace, self._scene.options, plain=True, limit=ENTRIES)
         assert isinstance(told, str)
@@ -197,7 +178,7 @@ class Section:
 
     def _facts(self) -> dict[str, object]:
         """What the script cannot read off the tables: addresses, and values in between."""
-        replay, trace = self._replay, self._scene.trace
+        trace = self._scene.trace
         facts = [self._fact(entry) for entry in self._scene.entries]
         kinds: dict[Kind, None] = {"outside": None, "inside": None}
         for fact in facts:
@@ -211,8 +192,8 @@ class Section:
             "sign": self._teller.sign(boolean=trace.layout.dtype == "bool"),
             "fresh": not trace.layout.include_self,
             "between": self._between,
-            "opening": replay.opening,
-            "finish": replay.finish,
+            "opening": opening(self._teller),
+            "finish": finish(trace.entry_count - len(facts)),
         }
 
     def _fact(self, entry: Entry) -> Fact:
@@ -231,21 +212,16 @@ class Section:
 
         By the number of the cell among those that the table marks with `data-e`.
         """
-        output, replay = self._scene.output, self._replay
+        output = self._scene.output
         if self._scene.trace.kind == "gather":
             return []
-        result = list(output.texts.values())
-        marked = [
-            place
-            for place, cell in enumerate(output.cells)
-            if cell in output.entries
-            or replay.start[place] != result[place]
-            or cell in self._scene.wanted
-        ]
-        number = {place: order for order, place in enumerate(marked)}
+        texts = output.texts
+        drawn = {**output.entries, **output.wanted}
+        marked = [at for at in texts if at in drawn or output.start[at] != texts[at]]
+        number = {cell: order for order, cell in enumerate(marked)}
         return [
-            {number[place]: text for place, text in step if text != result[place]}
-            for step in replay.steps
+            {number[cell]: text for cell, text in step.items() if text != texts[cell]}
+            for step in self._scene.steps
         ]
 
 

@@ -17,8 +17,9 @@ from gscli.layout.boxes import box_size
 from gscli.traces.trace import label_of
 from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
-from gscli.views.page.sheets import Cell, Sheet
+from gscli.views.page.sheets import Tensor
 from gscli.views.page.words import shape_words
+from gscli.views.sheet import Cell
 from gscli.views.window import Window
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
 
@@ -28,87 +29,87 @@ BLOCK = 25
 _MATRIX = 2
 
 
-def sheet_html(sheet: Sheet, cells: Cells, *, title: str = "", heads: Sequence[str] = ()) -> str:
+def sheet_html(tensor: Tensor, cells: Cells, *, title: str = "", heads: Sequence[str] = ()) -> str:
     """One tensor with its heading, planes and what is left out.
 
     `title` in place of its name; `heads` over the columns in place of their numbers.
     """
-    subject = sheet.subject
-    kind = f"{dtype_name(subject.array.dtype)} {shape_words(sheet.shape)}"
-    tables = _tables(sheet, f"{title or subject.name} <small>{kind}</small>", cells, heads)
+    subject = tensor.subject
+    kind = f"{dtype_name(subject.array.dtype)} {shape_words(tensor.shape)}"
+    tables = _tables(tensor, f"{title or subject.name} <small>{kind}</small>", cells, heads)
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
-        + "".join(f'<p class="rest">{line}</p>' for line in left_out(sheet))
-        + overview_svg(sheet) * (not sheet.lensed)
+        + "".join(f'<p class="rest">{line}</p>' for line in left_out(tensor))
+        + overview_svg(tensor) * (not tensor.lensed)
         + "</div>"
     )
 
 
-def _tables(sheet: Sheet, name: str, cells: Cells, heads: Sequence[str]) -> str:
-    if not sheet.texts:
+def _tables(tensor: Tensor, name: str, cells: Cells, heads: Sequence[str]) -> str:
+    if not tensor.texts:
         return f'<p class="name">{name}</p><p class="rest">no cells</p>'
-    rank = len(sheet.shape)
-    if rank <= _MATRIX and not sheet.lensed:
-        return _table(sheet, sheet.windows[0], (), name, cells, heads)
+    rank = len(tensor.shape)
+    if rank <= _MATRIX and not tensor.lensed:
+        return _table(tensor, tensor.sheets[0].window, (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
-    if sheet.lensed:
-        told = counted(len(sheet.windows), "neighbourhood")
-        parts.append(f'{overview_svg(sheet)}<p class="close">{told}, close up</p>')
-        rows = [[(seen, lead) for seen in sheet.windows for lead in seen.planes]]
+    if tensor.lensed:
+        told = counted(len(tensor.sheets), "neighbourhood")
+        parts.append(f'{overview_svg(tensor)}<p class="close">{told}, close up</p>')
+        rows = [[(one.window, lead) for one in tensor.sheets for lead in one.window.planes]]
     else:
-        seen = sheet.windows[0]
+        seen = tensor.sheets[0].window
         grouped = groupby(seen.planes, lambda lead: lead[:-1])
         rows = [[(seen, lead) for lead in row] for _, row in grouped]
     for row in rows:
         tables = (
-            _table(sheet, seen, lead, _caption(sheet, seen, lead), cells, heads)
+            _table(tensor, seen, lead, _caption(tensor, seen, lead), cells, heads)
             for seen, lead in row
         )
         parts.append(f'<div class="planes">{"".join(tables)}</div>')
     return "".join(parts)
 
 
-def _caption(sheet: Sheet, seen: Window, lead: Cell) -> str:
+def _caption(tensor: Tensor, seen: Window, lead: Cell) -> str:
     """The plane, and of a lens which rows and columns it shows."""
-    plane = plane_name(sheet, lead) if lead else ""
-    if not sheet.lensed:
+    plane = plane_name(tensor, lead) if lead else ""
+    if not tensor.lensed:
         return plane
     rows, columns = (f"{one[0]} … {one[-1]}" for one in seen.allowed[-_MATRIX:])
     part = f"<small>rows {rows}, columns {columns}</small>"
     return f"{plane} {part}".strip()
 
 
-def plane_name(sheet: Sheet, lead: Cell) -> str:
+def plane_name(tensor: Tensor, lead: Cell) -> str:
     """The caption of a plane; batch axes are named as such."""
-    name = f"{sheet.subject.name}[{','.join(map(str, lead))},:,:]"
-    batch = lead[: sheet.subject.batch]
+    name = f"{tensor.subject.name}[{','.join(map(str, lead))},:,:]"
+    batch = lead[: tensor.subject.batch]
     return f"{name} <small>batch {','.join(map(str, batch))}</small>" if batch else name
 
 
-def left_out(sheet: Sheet) -> Iterator[str]:
+def left_out(tensor: Tensor) -> Iterator[str]:
     """What of the tensor is not drawn, in words."""
-    if sheet.hidden_planes > 0:
-        yield f"⋯ {counted(sheet.hidden_planes, 'plane')} not shown"
-    boxes = [mark.box for mark in sheet.subject.marks]
+    if tensor.hidden_planes > 0:
+        yield f"⋯ {counted(tensor.hidden_planes, 'plane')} not shown"
+    boxes = [mark.box for mark in tensor.subject.marks]
     if sum(map(box_size, boxes)) > COUNTED_CELLS:
         yield "most of the touched cells are not shown"
         return
-    touched = np.unique(cell_numbers(boxes, sheet.shape)).size
-    if touched > len(sheet.entries):
-        yield f"{counted(int(touched) - len(sheet.entries), 'touched cell')} not shown"
+    touched = np.unique(cell_numbers(boxes, tensor.shape)).size
+    if touched > len(tensor.entries):
+        yield f"{counted(int(touched) - len(tensor.entries), 'touched cell')} not shown"
 
 
 def _table(
-    sheet: Sheet, seen: Window, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]
+    tensor: Tensor, seen: Window, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]
 ) -> str:
     """One plane as a table; of many rows, as tables of some each, so that headers are never far."""
     rows, columns = (
         _with_gaps(shown, allowed)
         for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))
     )
-    if sheet.upright:
+    if tensor.upright:
         rows, columns = columns, [0]
-    frame = _Frame(sheet, lead, columns, cells, heads)
+    frame = _Frame(tensor, lead, columns, cells, heads)
     if len(rows) <= BLOCK + BLOCK // 2:
         return frame.table(rows, caption)
     blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)]
@@ -126,15 +127,15 @@ class _Frame:
 
     def __init__(
         self,
-        sheet: Sheet,
+        tensor: Tensor,
         lead: Cell,
         columns: Sequence[int | range],
         cells: Cells,
         heads: Sequence[str],
     ) -> None:
-        self._sheet, self._lead, self._columns, self._cells = sheet, lead, columns, cells
-        headed = len(sheet.shape) > 0 and bool(heads or not sheet.upright)
-        self._numbered = len(sheet.shape) >= _MATRIX or sheet.upright
+        self._tensor, self._lead, self._columns, self._cells = tensor, lead, columns, cells
+        headed = len(tensor.shape) > 0 and bool(heads or not tensor.upright)
+        self._numbered = len(tensor.shape) >= _MATRIX or tensor.upright
         corner = '<td class="gap"></td>' if self._numbered else ""
         self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
         places = ",".join(map(str, lead))
@@ -155,14 +156,17 @@ class _Frame:
                 for column in self._columns]  # fmt: skip
         if not self._numbered:
             return f"<tr>{''.join(_cell(self._cells, at, None) for at in line)}</tr>"
-        batch = 0 < self._sheet.subject.batch >= len(self._sheet.shape) - 1
+        batch = 0 < self._tensor.subject.batch >= len(self._tensor.shape) - 1
         shown = [at for at in line if not isinstance(at, range)]
         owner = None if batch else self._cells.owner(shown)
         cells = "".join(_cell(self._cells, at, owner) for at in line)
         return f"<tr>{_row_header(self._cells, row, owner, batch=batch)}{cells}</tr>"
 
     def _at(self, row: int, column: int) -> Cell:
-        return (row,) if self._sheet.upright else self._sheet.cell(self._lead, row, column)
+        if self._tensor.upright:
+            return (row,)
+        rank = len(self._tensor.shape)
+        return (*self._lead, row, column)[-rank:] if rank else ()
 
 
 def _cell(cells: Cells, at: Cell | range, owner: int | None) -> str:

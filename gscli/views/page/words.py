@@ -9,7 +9,7 @@ from __future__ import annotations
 from gscli.base.text import counted
 from gscli.traces.trace import How, Trace
 from gscli.views.words.counts import counted_words, counts
-from gscli.views.words.facts import VERBS, Brackets
+from gscli.views.words.facts import VERBS, Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
 
 SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": "out of range"}
@@ -73,3 +73,19 @@ def shape_words(shape: tuple[int, ...]) -> str:
     ('[4×3]', 'one number')
     """
     return f"[{'×'.join(map(str, shape))}]" if shape else "one number"
+
+
+def opening(teller: Teller) -> str:
+    """How the output starts."""
+    layout = teller.trace.layout
+    if layout.kind == "gather":
+        return "Nothing is read yet: output is empty."
+    if layout.data is None:
+        return f"Nothing is written yet: every cell of output is {teller.fill()}."
+    return f"Nothing is written yet: output is a copy of {layout.data}."
+
+
+def finish(rest: int) -> str:
+    """What the last step leaves to be said, where `rest` entries are not told."""
+    more = counted(rest, "entry follows", "entries follow")
+    return f"The other {more}. This is the result." if rest else ""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gscli.base.records import Record
-from gscli.traces.trace import How
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style
 from gscli.views.signs import cells, left, right
 from gscli.views.subject import Mark
+from gscli.views.texts import Touch
 
 MOST_LETTERS = 4
 GAP = 2
@@ -104,27 +104,22 @@ class Pen(Record):
         self,
         texts: Sequence[str],
         ruling: Ruling,
-        marked: Mapping[int, Sequence[Mark]],
-        how: Mapping[int, How],
-        wrong: Mapping[int, str],
+        touched: Mapping[int, Touch],
     ) -> Line:
         """Cells of one row; neighbours of one entry alone join into a bar.
 
-        `marked`, `how` and `wrong`, the ends of texts that tell what a cell should be, are by place
-        in the row; stretches without marks are one run each.
+        `touched` is by place in the row; stretches without are one run each.
         """
         line: Line = []
         start, before = 0, None
-        for place in sorted({*marked, *wrong}):
-            marks = marked.get(place, ())
+        for place in sorted(touched):
+            marks, _, tail = touched[place]
             line.append(self._stretch(texts, ruling, start, place))
             alone = marks[0] if len(marks) == 1 else None
             joined = self.look.bars and alone is not None and alone is before and start == place
             line.append((ruling.gaps[place], self._chip(marks[0]) if joined else self._rest))
-            column = ruling.columns[place]
-            tail = wrong.get(place, "")
             text = texts[place].removesuffix(tail)
-            line += self._marked(text, marks, how.get(place), column, joined=joined, tail=tail)
+            line += self._marked(text, touched[place], ruling.columns[place], joined=joined)
             start, before = place + 1, alone
         line += [self._stretch(texts, ruling, start, len(texts)), (ruling.tail, self._rest)]
         return line
@@ -198,17 +193,9 @@ class Pen(Record):
             found.append((mark.label, mark))
         return found
 
-    def _marked(
-        self,
-        text: str,
-        marks: Sequence[Mark],
-        how: How | None,
-        column: Column,
-        *,
-        joined: bool,
-        tail: str,
-    ) -> Line:
-        """One marked or differing cell; `tail` stands behind its text in the colour of alarm."""
+    def _marked(self, text: str, touch: Touch, column: Column, *, joined: bool) -> Line:
+        """One marked or differing cell; its tail stands behind its text in the colour of alarm."""
+        marks, how, tail = touch
         sign = left(self.look.signs.of(how) if how else "", column.sign)
         label = "" if joined else self.label(marks)
         room = column.width - cells(label) - cells(tail)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
+from gscli.traces.trace import How
+from gscli.views.numbers import shortened
+from gscli.views.sheet import Place
+from gscli.views.signs import cells
+from gscli.views.subject import Mark
 from gscli.views.terminal.cells import Column, Pen
+from gscli.views.texts import Texts
 from gscli.views.window import Window
 
 Chunk: TypeAlias = list[tuple[int, Column]]
@@ -89,3 +95,65 @@ def _split(
             chunks.append([])
         chunks[-1].append((place, column))
     return chunks
+
+
+def measured(texts: Texts, pen: Pen) -> Measures:
+    """What the texts of a sheet take, and in a step what those of another step would."""
+    sheet, unlit = texts.sheet, texts.sheet.subject.unlit
+    names = [cells(str(one)) if sheet.rank else 0 for one in sheet.window.columns]
+    found = Measures(names, [0] * len(names))
+    _measure_texts(found, texts.planes)
+    _measure_marks(pen, found, texts.planes, texts.marked)
+    _measure_signs(pen, found, texts.how)
+    if unlit is not None:
+        reserved = [texts.numbers.texts(one) for one in sheet.reserved]
+        apart = sheet.differing(sheet.reserved)
+        tails = texts.write_differences(reserved, sheet.reserved, apart)
+        _measure_texts(found, reserved)
+        for mark in unlit.marks:
+            # In a step a cell carries one letter at a time.
+            marked, room = sheet.marked([mark]), _room(texts, mark)
+            tail = max((cells(tails.get(place, "")) for place in marked), default=0)
+            _measure_marks(pen, found, reserved, marked, room and room + tail)
+        dropped = texts.dropped(sheet.marked(unlit.marks))
+        _measure_signs(pen, found, {**sheet.how(unlit.signs), **dropped})
+    return found
+
+
+def _room(texts: Texts, mark: Mark) -> int:
+    """What `was → is` takes in the step of one entry."""
+    pair = texts.sheet.subject.steps.get(mark.number, ())
+    both = zip(*(map(shortened, texts.numbers.texts(one)) for one in pair), strict=True)
+    return max((cells(old + texts.signs.arrow + new) for old, new in both), default=0)
+
+
+def _measure_signs(pen: Pen, found: Measures, how: Mapping[Place, How]) -> None:
+    for (_, _, column), sign in how.items():
+        found.signs[column] = max(found.signs[column], cells(pen.look.signs.of(sign)))
+
+
+def _measure_texts(found: Measures, texts: Sequence[Sequence[str]]) -> None:
+    count = len(found.widths)
+    for one in texts:
+        sizes = list(map(len if is_narrow(one) else cells, one))
+        for column in range(count):
+            found.widths[column] = max(found.widths[column], *sizes[column::count])
+
+
+def _measure_marks(
+    pen: Pen,
+    found: Measures,
+    texts: Sequence[Sequence[str]],
+    marked: Mapping[Place, Sequence[Mark]],
+    least: int = 0,
+) -> None:
+    count = len(found.widths)
+    for (plane, row, column), marks in marked.items():
+        text = max(cells(texts[plane][row * count + column]), least)
+        found.widths[column] = max(found.widths[column], cells(pen.label(marks)) + text)
+
+
+def is_narrow(texts: Sequence[str]) -> bool:
+    """Whether every character takes one cell."""
+    joined = "".join(texts)
+    return len(joined) == cells(joined)

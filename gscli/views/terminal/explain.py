@@ -15,7 +15,7 @@ from gscli.views.terminal.group import check_size
 from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
 from gscli.views.words.counts import COUNTED_CELLS, counted_words, counts
-from gscli.views.words.facts import Teller, part_of, shape_text
+from gscli.views.words.facts import Teller, part_of, shape_text, values_told
 from gscli.views.words.formula import Formula
 from gscli.views.words.purpose import purpose
 from gscli.views.words.vocabularies import TOLD_CELLS, sentence, tensor_lines
@@ -117,7 +117,7 @@ def _formula(trace: Trace, signs: Signs) -> list[str]:
 def _numbers(trace: Trace, shown: Sequence[Entry], options: ViewOptions) -> NumberFormat:
     """The format for every value that is told: small tensors, slices, and what cells held."""
     changes = [entry.change for entry in shown if entry.change is not None]
-    parts = [part for one in changes for part in (one.old, one.update, one.new)]
+    parts = [part for one in changes for part in values_told(trace, one)]
     parts += [part_of(trace.output, one.result) for one in shown if trace.kind == "gather" and
               one.result is not None]  # fmt: skip
     parts += [one.array for one in trace.tensors if one.role != "indices"]

@@ -13,7 +13,7 @@ from gscli.views.lines import Block, block, flow, line_width
 from gscli.views.look import look_of
 from gscli.views.numbers import NumberFormat, number_format
 from gscli.views.options import ViewOptions
-from gscli.views.sheet import Sheet
+from gscli.views.sheet import is_asked, sheets_of
 from gscli.views.subject import Subject
 from gscli.views.terminal.paint import Painter
 from gscli.views.window import FLAT_LINES, LARGE, PLANES, ROWS, Limits, parse_slice
@@ -57,25 +57,21 @@ def draw_group(
 ) -> Group:
     """Draw `found`; `extras` are further values that the format must suit."""
     views = [_View(one, options, width, fill=fill) for one in found]
-    alike = [
-        part
-        for view in views
-        if view.subject.role != "indices"
-        for sheet in view.sheets
-        for part in sheet.samples()
-    ]
+    drawn = [view for view in views if view.subject.role != "indices"]
+    alike = [part for view in drawn for sheet in view.sheets for part in sheet.samples()]
     numbers = number_format([*alike, *extras], options)
     marks = [mark for one in found for mark in (one.unlit or one).marks]
     separated = any(len(mark.label) > 1 for mark in marks)
     for view in views:
         view.paint(numbers, separated=separated)
-    _widen_twins(views)
+    _widen_twins([painter for view in views for painter in view.painters if not view.lensed])
+    painters = [painter for view in views for painter in view.painters]
     return Group(
         tuple(drawn for view in views for drawn in view.blocks()),
         numbers,
-        sum(len(chunk) for view in views for own in view.chunks for chunk in own),
+        sum(len(painter.shown) for painter in painters),
         tuple((view.subject.name, view.hidden()) for view in views),
-        sum(len(view.wrong()) for view in views),
+        len({cell for painter in painters for cell in painter.wrong_cells()}),
     )
 
 
@@ -83,126 +79,75 @@ class _View:
     """One tensor of a group: its whole as a sheet, or a map with a lens per neighbourhood."""
 
     def __init__(self, subject: Subject, options: ViewOptions, width: int, *, fill: bool) -> None:
-        self.subject, self.width = subject, width
-        self._options = options
-        whole = _sheet(subject, options, width, fill=fill)
-        self._large = not whole.window.complete and _is_large(subject, options)
-        self._lenses = _lenses(subject, options) if self._large else []
-        self.sheets = [whole]
-        if self._lenses:
-            self.sheets = [_sheet(subject, options, width, lens=lens) for lens in self._lenses]
+        self.subject, self.width, self.look = subject, width, look_of(options)
+        self._marks = (subject.unlit or subject).marks
+        mapped = subject.letters and bool(self._marks) and not is_asked(options)
+        flat = subject.array.ndim < _MATRIX
+        limits = _limits(subject, options, width, lines=flat, fill=fill)
+        close = _limits(subject, options, width, lines=True)._replace(planes=1)
+        self.sheets = sheets_of(subject, options, limits, close if mapped else None)
+        self.lensed = self.sheets[0].lens
+        large = not flat and subject.array.size > LARGE and not self.sheets[0].window.complete
+        self._mapped = self.lensed or (mapped and large)
 
     def paint(self, numbers: NumberFormat, *, separated: bool) -> None:
         """Choose columns; a whole that fits after all is not taken apart."""
-        look = look_of(self._options)
         self.painters = [
-            Painter(sheet, numbers, look, separated=separated) for sheet in self.sheets
+            Painter(sheet, numbers, self.look, self.width, separated=separated)
+            for sheet in self.sheets
         ]
-        self.chunks = [painter.chunks(self.width) for painter in self.painters]
 
     def blocks(self) -> list[Block]:
         """The sheet, of a large tensor a map too, and one lens or several."""
-        drawn = [
-            painter.draw(self.width, own, titled=not self._lenses)
-            for painter, own in zip(self.painters, self.chunks, strict=True)
-        ]
-        if not self._large:
+        drawn = [painter.draw(titled=not self.lensed) for painter in self.painters]
+        if not self._mapped:
             return drawn
         from gscli.views.terminal.outline import outline
 
-        look = look_of(self._options)
-        marks = (self.subject.unlit or self.subject).marks
-        seen = outline(self.subject.array.shape, marks, self.width, look)
-        if not self._lenses:
+        seen = outline(self.subject.array.shape, self._marks, self.width, self.look)
+        if not self.lensed:
             return [seen, *drawn]
         told = f"{counted(len(drawn), 'neighbourhood')}, close up"
         title = max((painter.title for painter in self.painters), key=line_width)
-        lines = [title, [(told, look.dim)], *flow(drawn, self.width, LENS_GAP)]
+        lines = [title, [(told, self.look.dim)], *flow(drawn, self.width, LENS_GAP)]
         return [seen, block(lines)]
-
-    def wrong(self) -> set[tuple[int, ...]]:
-        """The shown cells that differ from what is expected."""
-        pairs = zip(self.painters, self.chunks, strict=True)
-        return {cell for painter, own in pairs for cell in painter.wrong_cells(own)}
 
     def hidden(self) -> int:
         """How many entries no shown cell carries, of those that are to be seen at all."""
-        wanted, visible = set[int](), set[int]()
-        for painter, own in zip(self.painters, self.chunks, strict=True):
-            wanted |= painter.wanted()
-            visible |= painter.visible(own)
-        if self._lenses:
-            wanted = {mark.number for mark in self.subject.marks}
+        visible = {number for painter in self.painters for number in painter.visible()}
+        marks, whole = self.subject.marks, self.sheets[0]
+        wanted = {mark.number for mark in marks if self.lensed or whole.asked_for(mark)}
         return len(wanted - visible)
 
 
-def _is_large(subject: Subject, options: ViewOptions) -> bool:
-    """Whether a map is drawn of what stands beside the table of entries."""
-    marks = (subject.unlit or subject).marks
-    large = subject.array.ndim >= _MATRIX and subject.array.size > LARGE
-    return large and subject.letters and bool(marks) and not _asked(options)
-
-
-def _asked(options: ViewOptions) -> bool:
-    """Whether the user says which part of a tensor to show."""
-    return options.full or options.rows is not None or options.slice is not None
-
-
-def _lenses(subject: Subject, options: ViewOptions) -> list[tuple[range, ...]]:
-    """The lenses of a large tensor; in a step that of its entry."""
-    from gscli.views.lenses import lenses
-
-    marks = subject.marks or (subject.unlit.marks[:1] if subject.unlit else ())
-    wrong = subject.expected.boxes if subject.expected else ()
-    boxes = [*wrong, *(mark.box for mark in marks)]
-    return lenses(subject.array.shape, boxes, options.edge)
-
-
-def _widen_twins(views: Sequence[_View]) -> None:
+def _widen_twins(painters: Sequence[Painter]) -> None:
     """Data and output with the same cells show the same columns, so old and new compare by eye."""
-    twins = [
-        (view, view.painters[0])
-        for view in views
-        if view.subject.role in ("data", "output")
-        and len(view.sheets) == 1
-        and not view.sheets[0].empty
-    ]
+    sheets = [one for one in painters if one.sheet.subject.role in ("data", "output")]
+    twins = [one for one in sheets if not one.sheet.empty]
     if len(twins) != _PAIR:
         return
-    (view, one), (other_view, other) = twins
-    if one.sheet.window != other.sheet.window:
+    one, other = twins
+    whole = len(one.sheet.window.allowed[-1])
+    if one.sheet.window != other.sheet.window or {len(one.shown), len(other.shown)} == {whole}:
         return
-    shown = {sum(map(len, own)) for each in (view, other_view) for own in each.chunks}
-    if shown == {len(one.sheet.window.allowed[-1])}:
-        return
-    one.measures = other.measures = one.measures.joined(other.measures)
-    for each, painter in twins:
-        each.chunks = [painter.chunks(each.width)]
+    for each, measures in ((one, other.measures), (other, one.measures)):
+        each.widen(each.measures.joined(measures))
 
 
-def _sheet(
-    subject: Subject,
-    options: ViewOptions,
-    width: int,
-    *,
-    fill: bool = False,
-    lens: tuple[range, ...] | None = None,
-) -> Sheet:
-    several = len(subject.array.shape) < _MATRIX or lens is not None
-    lines = (options.rows or FLAT_LINES) if several else 1
-    limits = Limits(
+def _limits(
+    subject: Subject, options: ViewOptions, width: int, *, lines: bool, fill: bool = False
+) -> Limits:
+    """`lines`: columns may go on below each other."""
+    most = (options.rows or FLAT_LINES) if lines else 1
+    return Limits(
         rows=options.rows or ROWS,
-        columns=width // _NARROWEST_COLUMN * lines,
-        lines=lines,
-        planes=1 if lens else _planes(subject, options),
+        columns=width // _NARROWEST_COLUMN * most,
+        lines=most,
+        planes=_planes(subject, options),
         edge=options.edge,
         full=options.full,
         fill=fill,
     )
-    allowed = lens
-    if options.slice is not None and subject.role in (None, "data", "output"):
-        allowed = parse_slice(options.slice, subject.array.shape)
-    return Sheet(subject, limits, allowed, lens=lens is not None)
 
 
 def _planes(subject: Subject, options: ViewOptions) -> int:
@@ -210,7 +155,7 @@ def _planes(subject: Subject, options: ViewOptions) -> int:
     alike = subject.marks and all(
         any(stop - start > PLANES for start, stop in mark.box[:-_MATRIX]) for mark in subject.marks
     )
-    return ALIKE if alike and not _asked(options) else PLANES
+    return ALIKE if alike and not is_asked(options) else PLANES
 
 
 def check_size(options: ViewOptions, entries: int, sizes: Sequence[int]) -> None:

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
-from typing import TypeVar
 
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
-from gscli.traces.trace import How
 from gscli.views.lines import Block, block, flow
 from gscli.views.look import PLAIN, Line, Look
 from gscli.views.numbers import NumberFormat
-from gscli.views.sheet import Place, Sheet
+from gscli.views.sheet import Cell, Sheet
 from gscli.views.signs import cells, right
-from gscli.views.subject import Mark
 from gscli.views.terminal.cells import Column, Pen
-from gscli.views.terminal.columns import Chunk, Measures, fitting
+from gscli.views.terminal.columns import Chunk, Measures, fitting, is_narrow, measured
 from gscli.views.terminal.heads import Heads
-from gscli.views.terminal.texts import Texts
+from gscli.views.texts import Texts
 
 PLANE_GAP = 4
 _MATRIX = 2
 _GRID_RANK = 4
 _BAR = 3
 
-Value = TypeVar("Value")
-
 
 class Painter:
-    """Draws one sheet. `measures` may be widened before, to keep two tensors alike."""
+    """Draws one sheet in `width`; `widen` keeps two tensors alike."""
 
     def __init__(
-        self,
-        sheet: Sheet,
-        numbers: NumberFormat,
-        look: Look,
-        *,
-        separated: bool = False,
+        self, sheet: Sheet, numbers: NumberFormat, look: Look, width: int, *, separated: bool
     ) -> None:
-        self.sheet = sheet
+        self.sheet, self.width = sheet, width
         self.look, self.signs = look, look.signs
         subject = sheet.subject
         self.texts = Texts(sheet, numbers)
@@ -51,63 +41,41 @@ class Painter:
             last_wins=subject.last_wins,
             lefthand=subject.array.dtype.kind in "UTO",
             dim_rest=subject.dim_rest,
-            wide=self.texts.wide,
+            wide=not all(map(is_narrow, self.texts.planes)),
             separated=separated,
             role="cell" if subject.letters else "result" if subject.role == "output" else "",
         )
-
-    @cached_property
-    def measures(self) -> Measures:
-        """Width of letters and number, and of the sign, per candidate column."""
-        found = self.texts.measures(self.pen)
+        self.measures = measured(self.texts, self.pen)
         for at, marks in self.heads.columns.items() if self.heads else ():
-            found.widths[at[1]] = max(found.widths[at[1]], cells(self.pen.letters(marks)))
-        return found
+            letters = cells(self.pen.letters(marks))
+            self.measures.widths[at[1]] = max(self.measures.widths[at[1]], letters)
+        self.widen(self.measures)
 
-    def chunks(self, width: int) -> list[Chunk]:
-        """The columns that fit, in one table or several below each other."""
-        room = width - self._margin
-        return fitting(
-            self.sheet.window,
-            self.measures,
-            self.pen,
-            room,
-            self.sheet.lines,
-            alike=not self.sheet.lens,
-        )
+    def widen(self, measures: Measures) -> None:
+        """Choose the columns that fit, in one table or several below each other."""
+        window, room = self.sheet.window, self.width - self._margin
+        alike = not self.sheet.lens
+        self.chunks = fitting(window, measures, self.pen, room, self.sheet.lines, alike=alike)
+        self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
-    def draw(self, width: int, chunks: Sequence[Chunk], *, titled: bool = True) -> Block:
+    def draw(self, *, titled: bool = True) -> Block:
         """Title, planes, and how many planes are left out."""
         lines = [self.title] if titled else []
         if self.sheet.empty:
             return block([*lines, [("(empty)", self.look.dim)]])
         for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
-            planes = [self._sheet(number, chunks) for number in group]
-            lines += flow(planes, width, PLANE_GAP, between=0)
+            planes = [self._sheet(number) for number in group]
+            lines += flow(planes, self.width, PLANE_GAP, between=0)
         return block([*lines, *self._left_out()])
 
-    def wanted(self) -> set[int]:
-        """The entries of which some cell lies in the part of the tensor that is looked at."""
-        return {m.number for m in self.sheet.subject.marks if self.sheet.asked_for(m)}
-
-    def visible(self, chunks: Sequence[Chunk]) -> set[int]:
+    def visible(self) -> set[int]:
         """The entries that some shown cell carries."""
-        shown = {place for chunk in chunks for place, _ in chunk}
-        return {
-            mark.number
-            for (_, _, column), marks in self.marked.items()
-            if column in shown
-            for mark in marks
-        }
+        marked = self.marked.items()
+        return {m.number for (_, _, at), marks in marked if at in self.shown for m in marks}
 
-    def wrong_cells(self, chunks: Sequence[Chunk]) -> set[tuple[int, ...]]:
+    def wrong_cells(self) -> set[Cell]:
         """The cells that are shown and differ from what is expected."""
-        shown, seen = {place for chunk in chunks for place, _ in chunk}, self.sheet.window
-        return {
-            (*seen.planes[plane], seen.rows[row], seen.columns[column])
-            for plane, row, column in self.wrong
-            if column in shown
-        }
+        return {self.sheet.cell(place) for place in self.wrong if place[2] in self.shown}
 
     @property
     def title(self) -> Line:
@@ -166,16 +134,16 @@ class Painter:
         letters: Line = [(" " * pad, PLAIN), *self.pen.letter_runs(marks), (" ", PLAIN)]
         return [*(letters if self._letter_room else []), (self._heads[row], self.look.dim)]
 
-    def _sheet(self, number: int, chunks: Sequence[Chunk]) -> Block:
+    def _sheet(self, number: int) -> Block:
         """One plane, in a wide figure as an oblique sheet."""
-        lines = list(self._plane(number, chunks))
+        lines = list(self._plane(number))
         if self.look.oblique and self.sheet.window.planes[number]:
             from gscli.views.oblique import leaning
 
             lines = leaning(lines, f"{self.sheet.subject.name} {number}")
         return block(lines)
 
-    def _plane(self, number: int, chunks: Sequence[Chunk]) -> Iterator[Line]:
+    def _plane(self, number: int) -> Iterator[Line]:
         plane = self.sheet.window.planes[number]
         if plane:
             lit = any(place[0] == number for place in self.marked)
@@ -183,7 +151,7 @@ class Painter:
             if self.heads and (whole := self.heads.planes.get(number)):
                 line += [("  ", PLAIN), *self.pen.letter_runs(whole)]
             yield line
-        for place, chunk in enumerate(chunks):
+        for place, chunk in enumerate(self.chunks):
             if place:
                 yield []
             yield from self._table(number, chunk)
@@ -212,16 +180,11 @@ class Painter:
             if at - before > step:
                 yield self._dots(columns)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
-            marked = self._marked_rows.get((plane, row), {})
-            how = self._how_rows.get((plane, row), {})
+            touched = self.texts.rows.get((plane, row), {})
             if not every:
                 texts = [texts[place] for place, _ in chunk]
-                marked, how = _chosen(marked, chunk), _chosen(how, chunk)
-            wrong = self._wrong_rows.get((plane, row), {})
-            if not every:
-                wrong = _chosen(wrong, chunk)
-            line = self.pen.row(texts, ruling, marked, how, wrong)
-            yield [*self._head(plane, row), *line]
+                touched = {n: touched[at] for n, (at, _) in enumerate(chunk) if at in touched}
+            yield [*self._head(plane, row), *self.pen.row(texts, ruling, touched)]
             before = at
         if before != rows[-1]:
             yield self._dots(columns)
@@ -230,30 +193,6 @@ class Painter:
         """The row that stands for rows left out."""
         head = right(self.signs.down, self._margin - _BAR) + " " * _BAR
         return [(head, self.look.dim), *self.pen.dots(columns)]
-
-    @cached_property
-    def _marked_rows(self) -> dict[tuple[int, int], dict[int, list[Mark]]]:
-        return _by_row(self.marked)
-
-    @cached_property
-    def _wrong_rows(self) -> dict[tuple[int, int], dict[int, str]]:
-        return _by_row(self.wrong)
-
-    @cached_property
-    def _how_rows(self) -> dict[tuple[int, int], dict[int, How]]:
-        return _by_row(self.texts.how)
-
-
-def _by_row(places: Mapping[Place, Value]) -> dict[tuple[int, int], dict[int, Value]]:
-    rows: dict[tuple[int, int], dict[int, Value]] = {}
-    for (plane, row, column), value in places.items():
-        rows.setdefault((plane, row), {})[column] = value
-    return rows
-
-
-def _chosen(row: Mapping[int, Value], chunk: Chunk) -> dict[int, Value]:
-    """What is in the columns of a chunk, by place in the chunk."""
-    return {number: row[place] for number, (place, _) in enumerate(chunk) if place in row}
 
 
 def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

@@ -19,7 +19,7 @@ from gscli.views.terminal.entry_table import EntryTable
 from gscli.views.terminal.group import Group, check_requests, draw_group
 from gscli.views.terminal.legend import key_lines, legend, remark_lines
 from gscli.views.words.counts import counted_words, counts
-from gscli.views.words.facts import Teller, part_of
+from gscli.views.words.facts import Teller, part_of, values_told
 from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
 from gscli.views.words.remarks import remarks
@@ -143,7 +143,8 @@ class Picture(Drawn):
     def _arithmetic(self) -> list[Array]:
         """Values between old and new that only the legend shows, and updates of another type."""
         changes = [entry.change for entry in self.told if entry.change is not None]
-        found = [change.new for change in changes if change.new.size == 1]
+        alone = [change for change in changes if change.new.size == 1]
+        found = [one for change in alone for one in values_told(self.trace, change)[2:]]
         updates = self.trace.tensor("updates")
         if updates is None or updates.array.dtype == self.trace.output.dtype:
             return found

@@ -12,7 +12,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.text import counted, label_of
-from gscli.kernel.reductions import REDUCTIONS, divided
+from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box, box_size
 from gscli.traces.replay import Change
@@ -253,7 +253,13 @@ def mean_or_new(trace: Trace, change: Change) -> Array:
     if rule is None or rule.divisor is None:
         return change.new
     with np.errstate(all="ignore"):
-        return divided(change.new, np.full(change.new.shape, change.terms), rule.divisor)
+        sums = converted(change.new, trace.output.dtype)
+        return divided(sums, np.full(sums.shape, change.terms), rule.divisor)
+
+
+def values_told(trace: Trace, change: Change) -> list[Array]:
+    """The values that a number format must suit where a change is told."""
+    return [change.old, change.update, change.new, mean_or_new(trace, change)]
 
 
 def part_of(array: Array, box: Box) -> Array:
