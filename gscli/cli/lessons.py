@@ -14,13 +14,13 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from gscli.base.errors import CannotRead, CannotWrite, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.system import writing
 
@@ -32,8 +32,7 @@ ANSWER = re.compile(r"(?ms)^<details><summary>Answer</summary>\n\n(.*?)\n</detai
 """What a page of Markdown folds away, and a terminal tells when it is asked."""
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(Record):
     """One command of a session and the screen that follows it; `line` is where it begins."""
 
     command: str
@@ -41,8 +40,7 @@ class Exchange:
     line: int
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(Record):
     """One folder of `samples/`.
 
     >>> lesson("onnx-gather-axis-0").exchanges[0].command

@@ -10,9 +10,9 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from gscli.base.errors import ContentRefused
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.content import Content
 
@@ -34,8 +34,7 @@ _MOST_PER_BYTE = 1032
 """Deflate makes at most this many bytes of one."""
 
 
-@dataclass(frozen=True)
-class ZipEntry:
+class ZipEntry(Record):
     """A member of an archive: where its packed bytes are and what they must become."""
 
     name: str

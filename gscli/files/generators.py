@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.content import check_limit
 from gscli.files.element_types import cast_exactly, dtype_named, is_floating
@@ -28,8 +28,7 @@ _SHAPE = re.compile(r"\d{1,19}(?:x\d{1,19})*", re.ASCII)
 _SETTING = re.compile(r"(seed|below)=(\d{1,18})", re.ASCII)
 
 
-@dataclass(frozen=True)
-class _Recipe:
+class _Recipe(Record):
     """The parts of a generator's text."""
 
     kind: str

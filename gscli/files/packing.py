@@ -10,8 +10,8 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from gscli.base.records import Record
 from gscli.files.request import Output
 
 Pieces = Iterable[bytes | memoryview]
@@ -26,8 +26,7 @@ _READABLE = 0o644 << 16
 _SIZE_LIMIT, _COUNT_LIMIT = 0xFFFFFFFF, 0xFFFF
 
 
-@dataclass(frozen=True)
-class _Written:
+class _Written(Record):
     """What the directory says about a member."""
 
     name: bytes

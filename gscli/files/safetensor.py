@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base.errors import ContentRefused, DtypeRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.element_types import check_values, dtype_label, dtype_named, native
@@ -49,8 +49,7 @@ TYPES = {
 """Widest first: the order in which tensors are laid out, so that each begins at an even address."""
 
 
-@dataclass(frozen=True)
-class StoredTensor:
+class StoredTensor(Record):
     """A tensor of the file: its bytes are at `start` in the file."""
 
     dtype: str
@@ -59,8 +58,7 @@ class StoredTensor:
     size: int
 
 
-@dataclass(frozen=True)
-class SafetensorsHeader:
+class SafetensorsHeader(Record):
     """Every tensor by name, and the free text that came with them."""
 
     tensors: dict[str, StoredTensor]

@@ -10,7 +10,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, IndexRefused
-from gscli.base.records import cached_property
+from gscli.base.records import Record, cached_property
 from gscli.declare.comparisons import ConceptCall, ConceptName
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
@@ -110,8 +110,7 @@ class Group:
         return tuple(row.label for row in self.rows)
 
 
-@dataclass(frozen=True)
-class Unsaid:
+class Unsaid(Record):
     """A rule set that has no way to say the call: why, and whether it was asked for.
 
     `equivalent`: what gives the same there.

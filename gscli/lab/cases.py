@@ -11,13 +11,13 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base.records import Record
 from gscli.base.text import safe, show_shape
 from gscli.files.content import open_content
 from gscli.files.files import dump_json, load_json
@@ -41,8 +41,7 @@ LONGEST_COMMAND = 2000
 """Characters of a command with everything in it that a person still reads and copies."""
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(Record):
     """One recorded call, decoded."""
 
     id: str
@@ -53,8 +52,7 @@ class Case:
     output: Array | None
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Record):
     """What became of a case; `problem` is empty when it passed."""
 
     case: Case

@@ -66,14 +66,7 @@ class Remark:
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        return {
-            "kind": self.kind,
-            "problem": self.problem,
-            "where": self.where,
-            "valid": self.valid,
-            "hint": self.hint,
-            "count": self.count,
-        }
+        return {name: value for name, value in vars(self).items() if name != "error"}
 
 
 def check(

@@ -35,7 +35,7 @@ def with_equivalents(comparing: Comparing) -> Comparing:
     targets = [TARGETS[titles[label]] for label in wanted]
     code = written(trace.operator, trace.plan, trace.output, targets)
     found = {label: _told(answer) for label, answer in zip(wanted, code.answers, strict=True)}
-    told = tuple(replace(one, equivalent=found.get(one.label, "")) for one in unsaid)
+    told = tuple(one._replace(equivalent=found.get(one.label, "")) for one in unsaid)
     return replace(comparing, unsaid=told)
 
 

@@ -6,13 +6,13 @@ A folder whose model is no single gather or scatter is not run: it says nothing 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from gscli.base.errors import CannotRead, ContentRefused, GscliError
+from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.files import files
 from gscli.files.system import reading
@@ -28,8 +28,7 @@ DATA_SET = "test_data_set_"
 """What the names of folders with recorded inputs and outputs begin with."""
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(Record):
     """The one node of a test model: its operator, attributes and the model's opset."""
 
     operator: Operator
@@ -38,8 +37,7 @@ class Node:
     inputs: int
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """One data set of one folder; `problem` is empty when the output was right.
 
     `skipped` says why a folder was not run; it has one outcome then, without a data set.

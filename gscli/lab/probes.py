@@ -9,12 +9,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
+from gscli.base.records import Record
 from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Following
@@ -30,8 +30,7 @@ DECIDING = (
 where the default is asked for, and every choice of them is probed."""
 
 
-@dataclass(frozen=True)
-class Probe:
+class Probe(Record):
     """A call that runs: the operator's example under one variant."""
 
     operator: Operator

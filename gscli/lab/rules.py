@@ -7,12 +7,12 @@ range, or by its neighbour, and the trace and output of the run are read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
+from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
 from gscli.lab.probes import DECIDING, Probe, example, split_words
@@ -25,8 +25,7 @@ SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
 COLUMNS = ("negative", "out_of_range", "duplicates", "untouched", "default_axis")
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(Record):
     """One behaviour of an operator, and the versions and choices under which it shows.
 
     The five answers are words; "–" where the question makes no sense.
@@ -66,8 +65,7 @@ def rules(operators: Sequence[Operator]) -> list[Rule]:
         for rule in _of_operator(operator):
             twin = own.setdefault(rule.answers, rule)
             if twin is not rule:
-                own[rule.answers] = replace(
-                    twin,
+                own[rule.answers] = twin._replace(
                     versions=tuple(dict.fromkeys(twin.versions + rule.versions)),
                     variants=tuple(dict.fromkeys(twin.variants + rule.variants)),
                 )

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array, dtype_name, plain
+from gscli.base.records import Record
 from gscli.base.text import show_shape
 from gscli.files import mapped
 
 BLOCK = 1 << 20
 
 
-@dataclass(frozen=True)
-class Extreme:
+class Extreme(Record):
     """A value and the place where it stands first."""
 
     value: object
     place: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Statistics:
+class Statistics(Record):
     """What `gscli show --stat` tells. Extremes and mean: of finite values, None without any."""
 
     dtype: str

@@ -8,11 +8,11 @@ return the addressing; what an index outside means is left to the policy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
 from gscli.base.errors import ShapeRefused
+from gscli.base.records import Record
 from gscli.base.text import counted, show_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import described, windows
@@ -22,8 +22,7 @@ Named: TypeAlias = tuple[str, tuple[int, ...]]
 """The name that the framework gives to a list of dimensions, and the list."""
 
 
-@dataclass(frozen=True, slots=True)
-class DimensionNumbers:
+class DimensionNumbers(Record):
     """How the dimensions of operand, indices and result (or updates) relate.
 
     `window`: where the slice's dimensions stand in the result. `removed`: dimensions of operand

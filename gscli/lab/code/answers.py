@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 
 WIDTH = 100
@@ -18,8 +19,7 @@ Verdict: TypeAlias = Literal["exact", "exact for these indices", "differs", "non
 SCHEMA = "gscli-code/1"
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Record):
     """The lines of one target. `call` are those that make `output` from the loaded inputs.
 
     `operation`: what the line is built on; `composed`: it takes more than that one operation.
@@ -36,7 +36,7 @@ class Answer:
     breaks: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
-    checked: Mapping[str, str] = field(default_factory=dict)
+    checked: Mapping[str, str] = MappingProxyType({})
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -57,8 +57,7 @@ class Answer:
         return {**found, "check": dict(self.checked)} if self.checked else found
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(Record):
     """A call in other frameworks: an answer for each target, and the output that all must give.
 
     `inputs` are the arrays under the names that they have in the lines; `output` is None where
@@ -89,7 +88,7 @@ class Code:
     def checked(self, results: Sequence[Mapping[str, str]]) -> Code:
         """The same with what the runs said."""
         pairs = zip(self.answers, results, strict=True)
-        return replace(self, answers=tuple(replace(one, checked=said) for one, said in pairs))
+        return self._replace(answers=tuple(one._replace(checked=said) for one, said in pairs))
 
 
 def _block(answer: Answer, width: int) -> Iterator[str]:

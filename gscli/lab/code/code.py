@@ -9,7 +9,6 @@ exact: output = np.take(data, indices, 0)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 
 from gscli.base.arrays import Array
@@ -120,7 +119,7 @@ def _lines(found: Translation, target: str) -> list[str]:
 
 def _with_loading(answer: Answer, loading: Loading) -> Answer:
     lines = loading.lines(language(answer.target), answer.call)
-    return replace(answer, loading=tuple(lines))
+    return answer._replace(loading=tuple(lines))
 
 
 def code(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gscli.base.arrays import dtype_name
+from gscli.base.records import Record
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible
@@ -16,8 +15,7 @@ from gscli.lab.code.writing import Writing
 NAMED = {"str": "strings", "bool": "bool"}
 
 
-@dataclass(frozen=True)
-class Translation:
+class Translation(Record):
     """The steps of a call; `native` is None where nothing is moved."""
 
     steps: Steps

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 
 Array = NDArray[Any]
@@ -20,8 +21,7 @@ FAR = (1 << 31) + 5
 """An index whose low 32 bits are a small number."""
 
 
-@dataclass(frozen=True)
-class Roles:
+class Roles(Record):
     """Which input is what, from the layout of the operator's example."""
 
     operator: Operator

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
 from gscli.base.arrays import plain
 from gscli.base.errors import ContentRefused, GscliError
+from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files.jsonarray import dump_json, load_json
 from gscli.files.jsontext import parse_json
@@ -35,8 +36,7 @@ TEXT = 300
 How: TypeAlias = Literal["output", "error", "unsupported", "crash", "hang", "memory", "garbage"]
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Record):
     """What a runtime made of one request; `text` is its own words, or how its process ended."""
 
     how: How
@@ -44,8 +44,7 @@ class Answer:
     text: str = ""
 
 
-@dataclass(frozen=True)
-class Hello:
+class Hello(Record):
     """The first line of a runtime: who it is, the operators it answers, and its rules.
 
     `rules`: attributes under which it is judged, e.g. {"device": "xla_cpu"}.
@@ -54,7 +53,7 @@ class Hello:
     name: str
     version: str
     ops: frozenset[str]
-    rules: Mapping[str, object] = field(default_factory=dict)
+    rules: Mapping[str, object] = MappingProxyType({})
     echoes: bool = False
 
     @property

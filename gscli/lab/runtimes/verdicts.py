@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import dtype_name
 from gscli.base.errors import GscliError, LimitRefused
+from gscli.base.records import Record
 from gscli.lab.cases import difference
 from gscli.lab.runtimes.protocol import Answer, Array
 from gscli.lab.runtimes.trials import Result, Trial
@@ -39,8 +39,7 @@ WARNINGS: tuple[Kind, ...] = ("answers", "winner")
 """Kinds that fail only under --strict: nothing that was promised is broken."""
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Record):
     """A difference, with the reason that has to stay the same while the case is made smaller."""
 
     kind: Kind
