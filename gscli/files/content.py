@@ -20,9 +20,8 @@ from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files import mapped
-from gscli.files.regular import RegularFile, check_system
+from gscli.files.regular import RegularFile, check_system, is_unfinished
 from gscli.files.system import reading
-from gscli.files.undo import warn_of_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +181,10 @@ def open_content(
     """
     name = safe(path)
     check_system()
-    warn_of_unfinished(path)
+    if is_unfinished(path):
+        from gscli.files.undo import warn_of_unfinished
+
+        warn_of_unfinished(path)
     with reading(name):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK

@@ -28,8 +28,7 @@ from gscli.files import readers
 from gscli.files.content import Content, HeldContent, read_pipe, reader
 from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.npy import npy_header
-from gscli.files.request import Member, Request, Wish
-from gscli.files.source import Source
+from gscli.files.request import Member, Request, Source, Wish
 
 if TYPE_CHECKING:
     from gscli.files.atomic import AtomicFile, open_atomic

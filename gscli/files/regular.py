@@ -22,6 +22,22 @@ except ImportError:  # pragma: no cover  Windows has no such locks
     fcntl = None  # type: ignore[assignment]  # asked for before each use
 
 
+UNDO_SUFFIX = ".gscli-undo"
+
+
+def undo_file_of(path: str) -> str:
+    """The undo file's name (`gscli.files.undo`): beside the file that links lead to."""
+    return os.path.realpath(path) + UNDO_SUFFIX
+
+
+def is_unfinished(path: str) -> bool:
+    """Whether a patch of the file is under way, or was cut short."""
+    try:
+        return os.path.lexists(undo_file_of(path))
+    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        return False
+
+
 LOST: list[str] = []
 """Files of which this process lost mapped pages."""
 

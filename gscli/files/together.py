@@ -18,8 +18,7 @@ from gscli.files.readers import (
     open_source,
     suffix_of,
 )
-from gscli.files.request import Request, Wish, listed
-from gscli.files.source import Source
+from gscli.files.request import Request, Source, Wish, listed
 from gscli.files.system import reading
 
 FOLDER_LIMIT = 10_000

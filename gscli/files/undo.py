@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.errors import CannotRead, CannotWrite, Notice
 from gscli.base.text import safe
-from gscli.files.regular import RegularFile, opened
+from gscli.files.regular import RegularFile, is_unfinished, opened, undo_file_of
 from gscli.files.system import reserve, sync, sync_folder, writing
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     Rows = NDArray[np.int64]
     Bytes = NDArray[np.uint8]
 
-SUFFIX = ".gscli-undo"
 _MAGIC, _SEAL = b"gscli undo 2\n", b"sealed\n"
 _HEADER, _COUNT, _CRC = struct.Struct("<4Q"), struct.Struct("<Q"), struct.Struct("<I")
 _NUMBER = struct.calcsize("<q")
@@ -49,22 +48,11 @@ class UnfinishedPatch(UserWarning):
         self.notice = notice
 
 
-def undo_file_of(path: str) -> str:
-    """The undo file's name: beside the file that links lead to."""
-    return os.path.realpath(path) + SUFFIX
-
-
 def warn_of_unfinished(path: str) -> None:
     """Tell a reader that rows of a file may be mixed. Nothing is opened, nothing is changed."""
-    try:
-        undo = undo_file_of(path)
-        if not os.path.lexists(undo):
-            return
-    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
-        return
     notice = Notice(
         f"{safe(path)} may be a mix: a patch is under way, or was cut short",
-        where=safe(undo),
+        where=safe(undo_file_of(path)),
         hint=_WAYS_ON.format(name=safe(path)),
     )
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
@@ -74,7 +62,7 @@ def refuse_unfinished(path: str) -> None:
     """CannotWrite where a patch was cut short: patched once more, the file would stay a mix, and
     with another file under its name nobody could tell what the undo file is for.
     """
-    if os.path.lexists(undo_file_of(path)):
+    if is_unfinished(path):
         raise CannotWrite(
             f"a patch of {safe(path)} is under way, or was cut short",
             where=safe(undo_file_of(path)),

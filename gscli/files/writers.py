@@ -24,7 +24,7 @@ from gscli.files.readers import (
     format_for,
     suffix_of,
 )
-from gscli.files.source import Source
+from gscli.files.request import Source
 from gscli.files.system import writing
 
 WRITTEN = tuple(

@@ -26,8 +26,7 @@ from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Layout
 from gscli.plan.adjusted import census
-from gscli.plan.inputs import layout_of
-from gscli.plan.limits import shape_limit
+from gscli.plan.inputs import layout_of, shape_limit
 from gscli.plan.plan import BLOCK, JudgedPlan, Plan
 from gscli.plan.policy import legal_range
 from gscli.plan.typing import untyped_as

@@ -1,4 +1,7 @@
-"""From the arrays of a call to its plan: masks and numbers put in place, the layout asked for."""
+"""From the arrays of a call to its plan: masks and numbers put in place, the layout asked for.
+
+How large a result may become is judged from shapes alone, before anything is made.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,22 @@ from contextlib import suppress
 
 import numpy as np
 
-from gscli.base.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, is_left
-from gscli.base.errors import GscliError, UsageError
+from gscli.base.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
+from gscli.base.errors import GscliError, LimitRefused, UsageError
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
 from gscli.layout.axes import Tensor, TypeRefused
 from gscli.layout.layout import Layout
-from gscli.plan.limits import shape_limit
 from gscli.plan.plan import Plan
+
+DEFAULT_LIMIT = 1 << 30
+"""Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
+
+ENTRIES_ALLOWED = 1 << 20
+"""Entries that a call may always have, whatever its tensors hold."""
+
+_MOST_AXES = 64
+_MOST_BYTES = (1 << 63) - 1
 
 _VALUES_LIMIT = 64
 _LAYOUTS: dict[tuple[object, ...], Layout] = {}
@@ -203,3 +214,52 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     if kind != "values" or array.size > _VALUES_LIMIT:
         return None
     return tuple(array.reshape(-1).tolist())
+
+
+def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+    """Refuse amplification from shapes alone: an output far larger than what was given."""
+    first = arrays[layout.data] if layout.data is not None else None
+    width = first.dtype.itemsize if first is not None else _width(layout.dtype)
+    _representable(layout, width)
+    _worth_visiting(layout, arrays)
+    needed = width * layout.output_size
+    if max_bytes is None and needed <= DEFAULT_LIMIT:
+        return
+    given = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
+    if needed > limit:
+        raise LimitRefused(
+            "the output would be too large",
+            where=f"output {layout.dtype} {show_shape(layout.output_shape)}",
+            details=(f"{needed:,} bytes",),
+            valid=f"at most {limit:,} bytes",
+            hint=f"--max-bytes {needed}",
+        )
+
+
+def _worth_visiting(layout: Layout, arrays: Mapping[str, Array]) -> None:
+    """Every entry is judged and visited: there may not be far more of them than values. Shapes with
+    a zero can promise any number of entries, each of which moves nothing.
+    """
+    values = sum(array.size for array in arrays.values()) + layout.output_size
+    if layout.entry_count > max(ENTRIES_ALLOWED, values):
+        raise LimitRefused(
+            "there are more entries than values",
+            where=f"{layout.entry_count:,} entries, {values:,} values in and out",
+            valid=f"at most {ENTRIES_ALLOWED:,} entries that move nothing",
+        )
+
+
+def _representable(layout: Layout, width: int) -> None:
+    """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
+    for shape, cells in layout.made_shapes:
+        if len(shape) > _MOST_AXES or width * cells > _MOST_BYTES:
+            raise LimitRefused(
+                "no array can have the shape of the output",
+                where=f"{len(shape)} axes: {show_shape(shape)}"[:200],
+                valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
+            )
+
+
+def _width(dtype: str) -> int:
+    return 8 if dtype == "str" else dtype_named(dtype).itemsize

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gscli.base.arrays import plain
 from gscli.base.records import Record
@@ -17,7 +17,9 @@ from gscli.layout.boxes import Box, axis_boxes, box_size, reshaped, without
 from gscli.layout.layout import Fit
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.policy import legal_range
-from gscli.traces.replay import Change, Replay
+
+if TYPE_CHECKING:
+    from gscli.traces.replay import Change, Replay
 
 How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
 
@@ -145,7 +147,11 @@ class _Resolver:
     def entries(self, *, replayed: bool) -> Iterator[Entry]:
         """All of them; ENTRIES_AT_ONCE are resolved together."""
         plan, count = self.plan, self.count
-        replay = Replay(plan, count) if replayed and self.layout.kind == "scatter" else None
+        replay = None
+        if replayed and self.layout.kind == "scatter":
+            from gscli.traces.replay import Replay  # noqa: PLC0415  only scatters
+
+            replay = Replay(plan, count)
         for first in range(0, count, ENTRIES_AT_ONCE):
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.grid(first, last)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.errors import Notice
@@ -18,7 +18,6 @@ from gscli.base.records import Record
 from gscli.base.text import counted, label_of
 from gscli.files import files
 from gscli.frameworks import named
-from gscli.frameworks.duplicates import Duplicates, duplicate_writers
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import notices
 from gscli.frameworks.operator import Operator
@@ -39,6 +38,9 @@ __all__ = [
     "label_of",
     "trace",
 ]
+
+if TYPE_CHECKING:
+    from gscli.frameworks.duplicates import Duplicates
 
 SCHEMA = "gscli/1"
 """Names the JSON form of a run."""
@@ -161,6 +163,8 @@ class Trace:
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""
+        from gscli.frameworks.duplicates import duplicate_writers  # noqa: PLC0415  only scatters
+
         return duplicate_writers(self.plan, limit)
 
     @cached_property

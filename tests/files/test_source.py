@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gscli.files.source import Source
+from gscli.files.request import Source
 
 
 @pytest.mark.parametrize(
