@@ -74,11 +74,18 @@ typedef struct {
     I sizes[3], strides[3];
 } Items;
 
+/* `count` items `sw` bytes apart and their addresses, `left` of which may be looked at ahead. */
+typedef struct Job Job;
+typedef void (*Line)(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job);
+
 /* What a line is told of its job. Threads that share the work without sharing cells are given
-   columns `lo` … `hi`-1 of the `run` cells of a row, and rows `top` … `bottom`-1 if it `picks`. */
-typedef struct {
-    I size, far, run, lo, hi, picks, top, bottom;
-} Job;
+   columns `lo` … `hi`-1 of the `run` cells of a row, or rows `top` … `bottom`-1 only: then `line` gets
+   the entries to combine as `which`, and all of them where that is NULL. */
+struct Job {
+    I size, far, run, lo, hi, top, bottom;
+    Line line;
+    const int32_t *which;
+};
 
 PUBLIC I gscli_interface(void) { return INTERFACE; }
 
@@ -163,9 +170,6 @@ PUBLIC I gscli_resolve(const Where *where, I *addresses)
 }
 
 /* ---- follow: lines of items, in entry order --------------------------------------------------- */
-
-/* `count` items `sw` bytes apart and their addresses, `left` of which may be looked at ahead. */
-typedef void (*Line)(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job);
 
 /* Returns 1 where an index number is outside; then nothing of its chunk was touched. */
 static I follow(Line line, char *rows, const Where *where, const Items *items, const Job *job)
@@ -330,60 +334,58 @@ static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
     return found;
 }
 
-/* One update of one cell, and of a row's cells lo … hi-1. */
-#define CELL(DO, T, C, LOAD, STORE, AT, VALUE)                                                     \
+/* The line of a job for those rows alone that are its own. */
+static void picked_line(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
+{
+    int32_t picked[CHUNK + 1];
+    Job own = *job;
+    own.which = picked;
+    for (I begin = 0; begin < count; begin += CHUNK) {
+        const I found = pick(at + begin, less(count - begin, CHUNK), job->top, job->bottom, picked);
+        job->line(rows, at + begin, found, found, items + begin * sw, sw, &own);
+    }
+    (void)left;
+}
+
+/* One update of one cell, and of a row's cells c … hi-1. */
+#define CELL(DO, T, C, LOAD, STORE, ENTRY)                                                         \
     do {                                                                                           \
-        const C b = LOAD(*(const T *)(const void *)(VALUE)), a = LOAD(cells[AT]);                  \
-        cells[AT] = (T)STORE(DO(a, b));                                                            \
+        const C b = LOAD(*(const T *)(const void *)(items + (ENTRY) * sw)), a = LOAD(cells[at[ENTRY]]); \
+        cells[at[ENTRY]] = (T)STORE(DO(a, b));                                                     \
     } while (0)
 
 #define ROW(OP, DO, T, C, LOAD, STORE)                                                             \
-    for (I c = lo; c < hi; c++) {                                                                  \
+    for (; c < hi; c++) {                                                                          \
         const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
         row[c] = (T)STORE(DO(a, b));                                                               \
     }
 
-/* T: type in memory, C: type of the arithmetic; CELLS_OF_ROW: ROW, or a quicker one. */
+/* T: type in memory, C: type of the arithmetic; CELLS_OF_ROW: ROW, or a quicker one. Cells of a table
+   that no near cache holds are fetched ahead; rows were not quicker for it. */
 #define COMBINE(KIND, CELLS_OF_ROW, OP, DO, NAME, T, C, LOAD, STORE)                               \
     KIND static void OP##_##NAME(char *rows, const I *at, I count, I left, char *items, I sw,      \
                                  const Job *job)                                                   \
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
-        const I run = job->run, lo = job->lo, hi = job->hi, picks = job->picks;                    \
+        const int32_t *const which = job->which;                                                   \
+        const I run = job->run, lo = job->lo, hi = job->hi;                                        \
+        const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
         I w = 0;                                                                                   \
-        if (run == 1 && !picks) {                                                                  \
-            const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                        \
-            for (; w < ahead; w++) {                                                               \
-                PREFETCH(cells + at[w + CELLS_AHEAD], 1);                                          \
-                CELL(DO, T, C, LOAD, STORE, at[w], items + w * sw);                                \
-            }                                                                                      \
-            for (; w < count; w++) CELL(DO, T, C, LOAD, STORE, at[w], items + w * sw);             \
-            return;                                                                                \
-        }                                                                                          \
-        int32_t picked[CHUNK + 1];                                                                 \
-        for (I begin = 0; begin < count; begin += CHUNK) {                                         \
-            const I some = less(count - begin, CHUNK), *const here = at + begin;                   \
-            const I mine = picks ? pick(here, some, job->top, job->bottom, picked) : some;         \
-            const I most = picks ? mine : left - begin;                                            \
-            for (I k = 0; k < mine; k++) {                                                         \
-                const I entry = picks ? picked[k] : k;                                             \
-                const char *const values = items + (begin + entry) * sw;                           \
-                if (run == 1) {                                                                    \
-                    if (k + CELLS_AHEAD < most)                                                    \
-                        PREFETCH(cells + here[picked[k + CELLS_AHEAD]], 1);                        \
-                    CELL(DO, T, C, LOAD, STORE, here[entry], values);                              \
-                    continue;                                                                      \
-                }                                                                                  \
-                if (k + ROWS_AHEAD < most) {                                                       \
-                    const I next_one = picks ? picked[k + ROWS_AHEAD] : k + ROWS_AHEAD;            \
-                    fetch_row((const char *)(cells + here[next_one] * run + lo),                   \
-                              (hi - lo) * (I)sizeof(T), 1);                                        \
-                }                                                                                  \
-                T *restrict const row = cells + here[entry] * run;                                 \
-                const T *restrict const row_values = (const T *)(const void *)values;              \
+        if (run != 1) {                                                                            \
+            for (; w < count; w++) {                                                               \
+                const I entry = which ? which[w] : w;                                              \
+                T *restrict const row = cells + at[entry] * run;                                   \
+                const T *restrict const row_values = (const T *)(const void *)(items + entry * sw); \
+                I c = lo;                                                                          \
                 CELLS_OF_ROW(OP, DO, T, C, LOAD, STORE)                                            \
             }                                                                                      \
+            return;                                                                                \
         }                                                                                          \
+        for (; w < ahead; w++) {                                                                   \
+            PREFETCH(cells + at[which ? which[w + CELLS_AHEAD] : w + CELLS_AHEAD], 1);             \
+            CELL(DO, T, C, LOAD, STORE, which ? which[w] : w);                                     \
+        }                                                                                          \
+        for (; w < count; w++) CELL(DO, T, C, LOAD, STORE, which ? which[w] : w);                  \
     }
 
 #define NUMBERS(X)                                                                                 \
@@ -423,17 +425,13 @@ EIGHT_HALVES static inline uint16_t as_half(float x) { return _cvtss_sh(x, 0); }
 #define MIN_EIGHT(a, b) CHOSEN(a, b, _CMP_LE_OQ)
 
 #define EIGHTS(OP, DO, T, C, LOAD, STORE)                                                          \
-    I c = lo;                                                                                      \
     for (; c + 8 <= hi; c += 8) {                                                                  \
         const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row + c))); \
         const __m256 b =                                                                           \
             _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row_values + c)));     \
         _mm_storeu_si128((__m128i *)(void *)(row + c), _mm256_cvtps_ph(OP##_EIGHT(a, b), 0));      \
     }                                                                                              \
-    for (; c < hi; c++) {                                                                          \
-        const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
-        row[c] = (T)STORE(DO(a, b));                                                               \
-    }
+    ROW(OP, DO, T, C, LOAD, STORE)
 
 #define HALVES(OP, DO) COMBINE(EIGHT_HALVES, EIGHTS, OP, DO, halves, uint16_t, float, one_half, as_half)
 HALVES(ADD, ADD) HALVES(SUB, SUB) HALVES(MUL, MUL) HALVES(MAX, MAX_HALF) HALVES(MIN, MIN_HALF)
@@ -451,10 +449,10 @@ static int converts_halves(void)
 PUBLIC I gscli_combine(I op, I type, char *rows, const Where *where, const Items *items, I run, I lo,
                        I hi, I picks, I top, I bottom)
 {
-    const Job job = {0, where->far, run, lo, hi, picks, top, bottom};
     Line line = COMBINES[type][op];
 #if defined(EIGHT_HALVES)
     if (COMBINES[type] == COMBINES[10] && converts_halves()) line = OF_HALVES[op];
 #endif
-    return follow(line, rows, where, items, &job);
+    const Job job = {0, where->far, run, lo, hi, top, bottom, line, NULL};
+    return follow(picks ? picked_line : line, rows, where, items, &job);
 }
