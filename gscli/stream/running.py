@@ -126,7 +126,7 @@ def pieces(
     else:
         from gscli.stream.chunked.gathering import gathered_by_chunk  # noqa: PLC0415
 
-        found = gathered_by_chunk(plan, source.chunks, source.grid, folder, stack)
+        found = gathered_by_chunk(plan, source.chunks, source.grid, folder)
     if layout.form.order == layout.addressing.order:
         return found
     return _transposed(

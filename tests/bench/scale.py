@@ -74,7 +74,7 @@ elif kind == "vindex":
 else:
     x[i] = np.load(updates)
 x = x.rechunk((16384, -1))
-x.to_zarr(out, zarr_array_kwargs={"compressors": None})
+x.to_zarr(out, compressors=None)
 """
 
 ZARR = """

@@ -21,7 +21,7 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.kernel.reading import arranged, gather
 from gscli.kernel.writing import scatter
 from gscli.plan.plan import JudgedPlan, Plan
-from gscli.stream.chunked.gathering import gather_by_chunk
+from gscli.stream.chunked.gathering import rows_by_chunk
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
@@ -75,9 +75,11 @@ def run_in_memory(plan: JudgedPlan, max_bytes: int | None = None) -> Array:
     with temporary_files(None):
         if grid is None:
             return gather(plan, spooled(source, None).reshape(layout.data_shape))
-        rows = np.zeros(layout.form.result, source.dtype)
-        gather_by_chunk(plan, source, grid, rows.reshape(-1, layout.form.run), None)
-    return arranged(layout, rows)
+        result = np.full(layout.form.result, layout.fill, source.dtype)
+        rows = result.reshape(-1, layout.form.run)
+        for places, piece, cells in rows_by_chunk(plan, source, grid, None):
+            grid.put(rows, places, piece, cells)
+    return arranged(layout, result)
 
 
 def grid_of(plan: Plan, source: Chunks) -> Grid | None:
