@@ -51,8 +51,8 @@ class Store(Chunks):
             raise ContentRefused(
                 "no array can be so large", where=f"{self.name}: {show_shape(self.shape)}"
             )
-        unit = math.prod(units) * self.dtype.itemsize
-        check_limit(unit, max(limit, CHUNK_ALLOWED), self.name, "a chunk")
+        self.chunk_bytes = math.prod(units) * self.dtype.itemsize
+        check_limit(self.chunk_bytes, max(limit, CHUNK_ALLOWED), self.name, "a chunk")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place, to be opened again where it is wanted."""

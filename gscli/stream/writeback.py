@@ -6,17 +6,18 @@ import _thread
 import mmap
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import TypeAlias
 
+from gscli.base.errors import GscliError
 from gscli.files.atomic import AtomicFile
 from gscli.files.system import refused
 from gscli.files.uncached import put, set_direct
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
-Job: TypeAlias = tuple[mmap.mmap, int]
-"""A full buffer and the position in the file where it belongs."""
+Call: TypeAlias = Callable[[], None]
 
 UNCACHED_FROM = 128 << 20
 """Bytes of a result from which it goes past the cache."""
@@ -47,33 +48,76 @@ def _stream(file: AtomicFile) -> _Stream | None:
         return None
 
 
-class _Stream:
-    """Buffers of whole pages: while one is filled, the others leave by way of two threads.
+class Behind:
+    """Calls that are done by other threads, in turn, while the caller goes on.
 
     The threads are plain ones that go through a queue. A Thread ends in a weak reference's
     callback, where the exception of a signal that arrives just then would be dropped; and a queue
     knows what was given to it, whenever a signal comes.
     """
 
-    def __init__(self, file: AtomicFile) -> None:
-        self._file, self._size = file, STRIDE
-        self._free, self._full = SimpleQueue[mmap.mmap](), SimpleQueue[Job | None]()
-        for _ in range(BUFFERS):
-            self._free.put(mmap.mmap(-1, STRIDE))
-        self._filling = self._free.get()
-        self._filled = self._position = 0
+    def __init__(self, threads: int) -> None:
+        self._calls = SimpleQueue[Call | None]()
         self._error: Exception | None = None
         self._threads: list[_thread.LockType] = []
         with suppress(RuntimeError):  # no more threads
-            for _ in range(BUFFERS - 1):
+            for _ in range(threads):
                 self._threads.append(self._started())
 
     def _started(self) -> _thread.LockType:
         """A thread; what it returns can be locked when the thread has ended."""
         ended = _thread.allocate_lock()
         ended.acquire()
-        _thread.start_new_thread(self._leave_in_turn, (ended,))
+        _thread.start_new_thread(self._in_turn, (ended,))
         return ended
+
+    def do(self, call: Call) -> None:
+        """Leave a call to the threads; without any it is done at once."""
+        if self._threads:
+            self._calls.put(call)
+        else:
+            self._done(call)
+
+    def stop(self) -> None:
+        """Wait until all is done."""
+        for _ in self._threads:
+            self._calls.put(None)
+        while self._threads:
+            with self._threads[-1]:
+                pass
+            del self._threads[-1]
+
+    def tell(self, name: str) -> None:
+        """Raise what a call raised: GscliError as it is, else CannotWrite."""
+        if self._error is not None:
+            known = isinstance(self._error, GscliError)
+            raise self._error if known else refused(self._error, name) from self._error
+
+    def _in_turn(self, ended: _thread.LockType) -> None:
+        try:
+            while (call := self._calls.get()) is not None:
+                self._done(call)
+        finally:
+            ended.release()
+
+    def _done(self, call: Call) -> None:
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001  a block that is not written must be told of
+            self._error = error
+
+
+class _Stream:
+    """Buffers of whole pages: while one is filled, the others leave by way of two threads."""
+
+    def __init__(self, file: AtomicFile) -> None:
+        self._file, self._size = file, STRIDE
+        self._free = SimpleQueue[mmap.mmap]()
+        for _ in range(BUFFERS):
+            self._free.put(mmap.mmap(-1, STRIDE))
+        self._filling = self._free.get()
+        self._filled = self._position = 0
+        self._behind = Behind(BUFFERS - 1)
 
     # No generator: a signal that arrives while it is entered would leave it to end later, when the
     # file is closed.
@@ -107,51 +151,29 @@ class _Stream:
     def finish(self) -> None:
         """Write what is left, which need not be whole blocks, as usual."""
         self.stop()
-        self._tell()
+        self._behind.tell(self._file.name)
         self._file.seek(self._position)
         with memoryview(self._filling) as view:
             self._file.write(view[: self._filled])
 
     def stop(self) -> None:
         """Wait for the threads, for nobody may close the file before; leave the file as it was."""
-        for _ in self._threads:
-            self._full.put(None)
-        while self._threads:
-            with self._threads[-1]:
-                pass
-            del self._threads[-1]
+        self._behind.stop()
         set_direct(self._file.fileno(), on=False)
 
     def _send(self) -> None:
         self._file.poll()
-        job = self._filling, self._position
+        self._behind.do(partial(self._leave, self._filling, self._position))
         self._position, self._filled = self._position + self._size, 0
-        if self._threads:
-            self._full.put(job)
-        else:
-            self._leave(*job)
         self._filling = self._free.get()
-        self._tell()
-
-    def _leave_in_turn(self, ended: _thread.LockType) -> None:
-        try:
-            while (job := self._full.get()) is not None:
-                self._leave(*job)
-        finally:
-            ended.release()
+        self._behind.tell(self._file.name)
 
     def _leave(self, buffer: mmap.mmap, position: int) -> None:
         try:
             with memoryview(buffer) as view:
                 self._put(view, position)
-        except Exception as error:  # noqa: BLE001  a block that is not written must be told of
-            self._error = error
         finally:
             self._free.put(buffer)
 
     def _put(self, view: memoryview, position: int) -> None:
         put(self._file.fileno(), view, position)
-
-    def _tell(self) -> None:
-        if self._error is not None:
-            raise refused(self._error, self._file.name) from self._error

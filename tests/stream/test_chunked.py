@@ -8,6 +8,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,9 @@ from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
-from gscli.files.zarr_store import open_store
+from gscli.files.zarr_store import Store, open_store
 from gscli.stream import rowfile, run_to_file, writing
-from gscli.stream.chunked import gathering, rows, scattering
+from gscli.stream.chunked import behind, gathering, rows, scattering
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.running import run_to_store
 
@@ -40,6 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(writing, "FILES", 3)
     monkeypatch.setattr(gathering, "PIECE", 64)
     monkeypatch.setattr(gathering, "LATER", 16)
+    monkeypatch.setattr(gathering, "FILES", 3)
     monkeypatch.setattr(rows, "HELD", 32)
 
 
@@ -246,6 +248,56 @@ def test_chunks_of_a_large_store_pass_the_cache(
     store = open_store(Place(path), LIMIT, writable=True)
     store.write((0, 0), unaligned)
     assert same_bits(store.read((0, 0)), unaligned)
+
+
+@pytest.mark.parametrize("largest", [0, 1 << 20])
+def test_what_fails_behind_is_told(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    largest: int,
+) -> None:
+    """At once, by the next chunk or at the end; large chunks are waited for."""
+    path = made(tmp_path / "in.zarr", chunks=(1, 6))
+    words = ["scatter-nd", path, "[[0],[4],[9]]", "ones:3x6:float32", "-o", f"{tmp_path}/o.zarr"]
+    monkeypatch.setattr(behind, "LARGEST", largest)
+    assert guarded(words) == 0
+    real = Store.write
+    for failing in range(3):
+
+        def write(self: Store, coordinates: Any, values: Any, failing: int = failing) -> None:
+            if coordinates[0] == (0, 4, 9)[failing]:
+                raise CannotWrite("cannot write", where="no space left on device")
+            real(self, coordinates, values)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "write", write)
+            assert guarded(words) == 73
+        assert "no space" in capsys.readouterr().err
+        assert names(tmp_path) == ["in.zarr", "o.zarr"]
+
+
+def test_whoever_writes_behind_has_ended_when_the_folder_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a chunk that is still being written would bring a part of it back."""
+    plan = RandomCall("onnx.gather", {"data": DATA, "indices": np.arange(10)}, {}, (1, 6), {}).plan(
+        tmp_path / "in.zarr"
+    )
+    real = Store.write
+
+    def write(self: Store, coordinates: Any, values: Any) -> None:
+        time.sleep(0.05)
+        real(self, coordinates, values)
+
+    def stopped(*_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "write", write)
+    with pytest.raises(KeyboardInterrupt):
+        run_to_store(plan, f"{tmp_path}/o.zarr", progress=stopped)
+    time.sleep(0.1)
+    assert names(tmp_path) == ["in.zarr"]
 
 
 def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def commit_scatter(
     chunks = done = 0
     if not layout.moves_nothing:
         updates = updates_at(plan, target.dtype)
-        for count in scatter_by_chunk(plan, target, target, grid, updates, None):
+        for count in scatter_by_chunk(plan, target, target.write, grid, updates, None):
             chunks, done = chunks + 1, done + count
             if progress is not None:
                 progress(min(done, target.nbytes), target.nbytes)

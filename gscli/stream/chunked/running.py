@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
 from math import prod
 
 import numpy as np
@@ -21,8 +21,9 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.kernel.reading import arranged, gather
 from gscli.kernel.writing import scatter
 from gscli.plan.plan import JudgedPlan, Plan
+from gscli.stream.chunked.behind import WrittenBehind
 from gscli.stream.chunked.gathering import rows_by_chunk
-from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.grid import Coordinates, Grid
 from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
 
@@ -47,7 +48,9 @@ def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None)
         )
         total = prod(plan.layout.output_shape) * output_dtype(plan).itemsize
         done = 0
-        for count in _written(plan, hidden, folder):
+        # Closed before the folder is removed: whoever writes behind has ended then.
+        written = stack.enter_context(closing(_written(plan, hidden, folder)))
+        for count in written:
             done += count
             if progress is not None:
                 progress(min(done, total), total)
@@ -87,7 +90,7 @@ def grid_of(plan: Plan, source: Chunks) -> Grid | None:
     return Grid.of(source.shape, source.chunk, plan.layout.form.run)
 
 
-def _written(plan: JudgedPlan, hidden: str, folder: str) -> Iterator[int]:
+def _written(plan: JudgedPlan, hidden: str, folder: str) -> Generator[int]:
     """Write the store; yields bytes as they are done."""
     layout, dtype = plan.layout, output_dtype(plan)
     source = None if layout.data is None else chunks_of(plan.inputs[layout.data])
@@ -97,15 +100,18 @@ def _written(plan: JudgedPlan, hidden: str, folder: str) -> Iterator[int]:
         target = twin(store, hidden)
         if not layout.moves_nothing:
             updates = updates_at(plan, dtype)
-            yield from scatter_by_chunk(plan, store, target, grid, updates, folder)
+            with WrittenBehind(target) as behind:
+                yield from scatter_by_chunk(plan, store, behind.write, grid, updates, folder)
         yield from copy_untouched(store, hidden)
         return
     target = created(Place(hidden), dtype, layout.output_shape, like=store)
-    with ExitStack() as stack:
-        yield from in_order(pieces(plan, dtype, folder, stack), target)
+    with ExitStack() as stack, WrittenBehind(target) as behind:
+        yield from in_order(pieces(plan, dtype, folder, stack), target, behind.write)
 
 
-def in_order(parts: Iterator[Array], target: Store) -> Iterator[int]:
+def in_order(
+    parts: Iterator[Array], target: Store, write: Callable[[Coordinates, Array], None]
+) -> Iterator[int]:
     """Write cells that come in row-major order to an array whose chunks follow each other so."""
     counts = [-(-size // step) for size, step in zip(target.shape, target.chunk, strict=True)]
     places = np.ndindex(*counts)
@@ -121,6 +127,6 @@ def in_order(parts: Iterator[Array], target: Store) -> Iterator[int]:
             held[filled : filled + count] = content[:count]
             filled, content = filled + count, content[count:]
             if filled == wanted:
-                target.write(at, held[:wanted].view(target.dtype))
+                write(at, held[:wanted].view(target.dtype))
                 yield wanted
-                at, filled = next(places, None), 0
+                at, held, filled = next(places, None), aligned(size), 0

@@ -13,7 +13,7 @@ from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.chunked.grid import Grid, Piece
+from gscli.stream.chunked.grid import Coordinates, Grid, Piece
 from gscli.stream.writing import Dealing, Updates, records_of, updated
 
 
@@ -31,18 +31,18 @@ def twin(source: Store, folder: str) -> Store:
 def scatter_by_chunk(
     plan: JudgedPlan,
     source: Store,
-    target: Store,
+    write: Callable[[Coordinates, Array], None],
     grid: Grid,
     updates: Callable[[Indices], Array],
     folder: str | None,
 ) -> Iterator[int]:
-    """Change every touched chunk; yields the bytes of each when it is written."""
+    """Change every touched chunk; yields the bytes of each when `write` has taken it."""
     dealing = Dealing(updates, plan.layout.form.run, grid.capacity, folder)
     records = records_of(plan).renumbered(grid.numbered)
     for part in dealing.by_block(records, 0, grid.owners * grid.capacity, touched=True):
         for piece in grid.pieces(part.first // grid.capacity):
             block = source.read(piece.coordinates)
-            target.write(piece.coordinates, changed(plan.layout, grid, piece, block, part.updates))
+            write(piece.coordinates, changed(plan.layout, grid, piece, block, part.updates))
             yield block.nbytes
 
 
