@@ -1,8 +1,8 @@
 """What could have produced an expected answer: other rule sets, and common mistakes, as data.
 
-Each candidate is a phrase and what it would give for the very call. Three tables hold the mistakes:
-other rules for the same layout, other inputs or attributes for the same operator, and other orders
-of the same entries. Every candidate runs on the shared kernel.
+Each candidate is a phrase and what it would give for the very call. Tables hold the mistakes: other
+rules for the same layout, other inputs or attributes for the same operator, and (`orders`) other
+orders of the same entries. Every candidate runs on the shared kernel.
 """
 
 from __future__ import annotations
@@ -18,23 +18,15 @@ from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.errors import GscliError
 from gscli.base.records import Record
 from gscli.declare.comparisons import Comparison
-from gscli.declare.signature import Signature
-from gscli.kernel.reductions import REDUCTIONS, ReductionRule
-from gscli.kernel.routes import addresses_of
-from gscli.kernel.updates import updates_of
 from gscli.lab.compare import compare
-from gscli.lab.sample import values_at, whole, written_at
+from gscli.lab.orders import other_orders
+from gscli.lab.trial import Compute, Trial
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction
 from gscli.layout.layout import Layout
-from gscli.plan.inputs import planned
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan
 from gscli.traces.trace import Trace
 
-Compute: TypeAlias = Callable[[], Array]
 Change: TypeAlias = Callable[[Array], Array]
-
-REPLAYED = 1 << 22
-"""Updates that are put in another order at most."""
 
 MOST_AXES = 4
 """Axes of a tensor up to which every order of them is tried."""
@@ -51,31 +43,6 @@ class Candidate(Record):
     output: Array
 
 
-class Trial(Record):
-    """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
-
-    trace: Trace
-    cells: Indices | None = None
-
-    def output(self, plan: JudgedPlan) -> Array:
-        """What a variant gives; InputRefused where it has no such cells."""
-        if self.cells is None:
-            return whole(plan)
-        return values_at(plan, self.cells, self.trace.output.size)
-
-    def run(
-        self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
-    ) -> tuple[JudgedPlan, Array]:
-        """A variant's plan and what it gives."""
-        plan = planned(operator, inputs, attrs).judged()
-        return plan, self.output(plan)
-
-    def written(self) -> JudgedPlan:
-        """The scatter itself, or as much of it as reaches the cells."""
-        plan = self.trace.plan
-        return plan if self.cells is None else written_at(plan, self.cells)
-
-
 def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate]:
     """Every cause that has an answer for this call, rule sets first; refusals are left out.
 
@@ -83,7 +50,7 @@ def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate
     """
     trial = Trial(trace, cells)
     yield from _rule_sets(trial)
-    for table in (_other_rules, _other_inputs, _other_orders):
+    for table in (_other_rules, _other_inputs, other_orders):
         for cause, compute in table(trial):
             try:
                 with np.errstate(all="ignore"):
@@ -295,58 +262,5 @@ def _rounded(trial: Trial, dtype: str) -> Compute:
     def compute() -> Array:
         found = trial.output(trial.trace.plan)
         return found.astype(dtype_named(dtype)).astype(found.dtype)
-
-    return compute
-
-
-# --- other orders of the same entries -----------------------------------------------------------
-
-
-def _other_orders(trial: Trial) -> Iterator[tuple[str, Compute]]:
-    layout = trial.trace.layout
-    count = layout.entry_count * max(layout.window_size, 1)
-    few = trial.cells is not None or count <= REPLAYED
-    numbers = layout.dtype != "str" and layout.data is not None and few
-    if layout.kind != "scatter" or not numbers or layout.moves_nothing:
-        return
-    if layout.reduction == "none":
-        yield "the first update of a cell stays, not the last", _ordered(trial, "first")
-    elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
-        alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", _ordered(trial, "last")
-        yield f"{alone} first one counts", _ordered(trial, "first")
-        yield "updates are combined in reverse order", _ordered(trial, "reverse")
-
-
-def _in_turn(rule: ReductionRule) -> bool:
-    """Whether a cell meets its updates one after the other, and nothing else happens to it."""
-    return rule.divisor is None and rule.meet is None
-
-
-def _ordered(trial: Trial, kept: str) -> Compute:
-    """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
-
-    def compute() -> Array:
-        plan = trial.written()
-        layout = plan.layout
-        assert layout.data is not None
-        addresses, live = addresses_of(plan, 0, layout.entry_count)
-        updates = updates_of(plan, 0, layout.entry_count).reshape(addresses.shape)
-        flat, values = addresses.reshape(-1), updates.reshape(-1)
-        if live is not None:
-            flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
-        if kept != "last":
-            flat, values = flat[::-1], values[::-1]
-        work = dtype_named(layout.accumulate or layout.dtype)
-        output = np.array(plan.inputs[layout.data]).astype(work).reshape(-1)
-        if layout.reduction == "none":
-            output[flat] = values
-        else:
-            ufunc = REDUCTIONS[layout.reduction].for_types(work, values.dtype)
-            if kept == "reverse":
-                ufunc.at(output, flat, values)
-            else:
-                output[flat] = ufunc(output[flat], values)
-        return output.astype(dtype_named(layout.dtype)).reshape(layout.output_shape)
 
     return compute

@@ -14,6 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_name, plain
 from gscli.base.records import Record
+from gscli.base.text import counted, show_shape
 from gscli.files import mapped
 from gscli.layout.axes import Shape
 
@@ -237,3 +238,19 @@ def in_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, A
 
 def _place(number: int, shape: Shape) -> tuple[int, ...]:
     return tuple(int(at) for at in np.unravel_index(number, shape))
+
+
+def heading(found: Difference, name: str) -> list[str]:
+    """Type, shape and cells that differ, each in a sentence."""
+    lines = []
+    if not found.same_type:
+        lines.append(f"the type is {found.dtypes[0]}, {name} has {found.dtypes[1]}")
+    if not found.same_shape:
+        mine, theirs = map(show_shape, found.shapes)
+        return [*lines, f"the shape is {mine}, {name} has {theirs}"]
+    if not found.different:
+        return [*lines, f"all {counted(found.total, 'cell')} have equal values"]
+    told = f"{found.different:,} of {counted(found.total, 'cell')} differ from {name}"
+    if found.largest is not None:
+        told += f", by {found.largest[0]:g} at most, at {show_shape(found.largest[1])}"
+    return [*lines, told]

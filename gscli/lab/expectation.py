@@ -22,6 +22,7 @@ from gscli.lab.difference import (
     compared,
     difference,
     different,
+    heading,
     in_blocks,
 )
 from gscli.lab.sample import cells_of, read_by, values_at
@@ -232,7 +233,33 @@ class Expectation:
 
     def sentences(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
-        return list(sentences(self))
+        found = self.difference
+        if found.equal:
+            return [f"as expected: all {counted(found.total, 'cell')} of {self.name}"]
+        lines = heading(found, self.name)
+        if found.different:
+            lines.append(_reach(self))
+        if self.only_type:
+            return lines
+        if not self.looked:
+            return [*lines, f"causes of another shape are looked for up to {EXPLAINED:,} cells"]
+        if self.cells is not None:
+            lines.append(
+                f"causes are tried on {self.cells.size:,} of the cells, {found.sample.size:,} "
+                "of them differing ones"
+            )
+        if not self.fits:
+            return [
+                *lines,
+                "no rule set of compare and no common mistake gives the expected answer",
+            ]
+        exact = self.fits[0].exact
+        lines.append(
+            "the expected answer is what you get when" if exact
+            else f"nothing gives the expected answer; {self.fits[0].cells} of the differing cells "
+            f"{'is' if self.fits[0].cells == 1 else 'are'} what you get when"
+        )  # fmt: skip
+        return [*lines, *(f"  {fit.cause}{_where(fit)}" for fit in self.fits)]
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
@@ -248,58 +275,6 @@ class Expectation:
             if self.cells is not None:
                 found["tried"] = self.cells.size
         return found
-
-
-def _slices(box: Box) -> tuple[slice, ...]:
-    return tuple(slice(start, stop) for start, stop in box)
-
-
-def sentences(one: Expectation) -> list[str]:
-    """The facts of an expectation in words."""
-    found = one.difference
-    if found.equal:
-        return [f"as expected: all {counted(found.total, 'cell')} of {one.name}"]
-    lines = heading(found, one.name)
-    if found.different:
-        lines.append(_reach(one))
-    if one.only_type:
-        return lines
-    if not one.looked:
-        return [*lines, f"causes of another shape are looked for up to {EXPLAINED:,} cells"]
-    if one.cells is not None:
-        lines.append(
-            f"causes are tried on {one.cells.size:,} of the cells, {one.difference.sample.size:,} "
-            "of them differing ones"
-        )
-    if not one.fits:
-        return [*lines, "no rule set of compare and no common mistake gives the expected answer"]
-    exact = one.fits[0].exact
-    lines.append(
-        "the expected answer is what you get when" if exact
-        else f"nothing gives the expected answer; {one.fits[0].cells} of the differing cells "
-        f"{'is' if one.fits[0].cells == 1 else 'are'} what you get when"
-    )  # fmt: skip
-    return [*lines, *(f"  {fit.cause}{_where(fit)}" for fit in one.fits)]
-
-
-def heading(found: Difference, name: str) -> list[str]:
-    """Type, shape and cells that differ, each in a sentence."""
-    lines = []
-    if not found.same_type:
-        lines.append(f"the type is {found.dtypes[0]}, {name} has {found.dtypes[1]}")
-    if not found.same_shape:
-        mine, theirs = (_shape(shape) for shape in found.shapes)
-        return [*lines, f"the shape is {mine}, {name} has {theirs}"]
-    if not found.different:
-        return [*lines, f"all {counted(found.total, 'cell')} have equal values"]
-    told = f"{found.different:,} of {counted(found.total, 'cell')} differ from {name}"
-    if found.largest is not None:
-        told += f", by {found.largest[0]:g} at most, at {_shape(found.largest[1])}"
-    return [*lines, told]
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return f"[{','.join(map(str, shape))}]"
 
 
 def _reach(one: Expectation) -> str:

@@ -16,7 +16,7 @@ from gscli.base.errors import ShapeRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import show_shape
 from gscli.declare.signature import Signature, numbered
-from gscli.layout.subscripts import Item, basic_item, first_axes, parsed, written
+from gscli.layout.items import Item, basic_item, first_axes, parsed, written
 
 ARRAY = Item("i")
 

@@ -12,7 +12,8 @@ import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.cli.guard import guarded
 from gscli.layout.axes import Tensor
-from gscli.layout.subscripts import Style, parsed, subscripted, written
+from gscli.layout.items import parsed, written
+from gscli.layout.subscripts import Style, subscripted
 
 CUBE = np.arange(24).reshape(2, 3, 4)
 GRID = np.array([[1.0, 2.0], [3.0, 4.0]])

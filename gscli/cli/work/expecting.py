@@ -129,8 +129,8 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
     from gscli.cli.work.showing import held_by
-    from gscli.lab.difference import difference
-    from gscli.lab.expectation import heading, typed_as
+    from gscli.lab.difference import difference, heading
+    from gscli.lab.expectation import typed_as
 
     limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
     listed = [held_by(text, limit) for text in (first, second)]

@@ -11,9 +11,10 @@ from gscli.frameworks.torch.flat import Accumulate
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
 from gscli.layout.axes import Tensor
 from gscli.layout.families import described
+from gscli.layout.items import parsed
 from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
-from gscli.layout.subscripts import Style, parsed, subscripted
+from gscli.layout.subscripts import Style, subscripted
 
 STYLE = Style(rank_0_selects=True, backward=False)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from gscli.frameworks.operator import Operator
 from gscli.lab.code.meaning import Meaning
-from gscli.layout.subscripts import parsed
+from gscli.layout.items import parsed
 
 KEYWORDS = "{function}({named}{attrs})"
 IN_ORDER = "{function}({inputs}{attrs})"

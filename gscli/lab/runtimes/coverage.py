@@ -15,8 +15,8 @@ from gscli.base.arrays import dtype_name
 from gscli.declare.signature import numbered
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.writers import several_writers
+from gscli.layout.items import parsed
 from gscli.layout.layout import Layout
-from gscli.layout.subscripts import parsed
 from gscli.plan.plan import Plan
 
 Array = NDArray[Any]

@@ -1,0 +1,67 @@
+"""What a scatter would give if its entries came in another order: causes of an expected answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gscli.base.arrays import Array, dtype_named
+from gscli.kernel.reductions import REDUCTIONS, ReductionRule
+from gscli.kernel.routes import addresses_of
+from gscli.kernel.updates import updates_of
+from gscli.lab.trial import Compute, Trial
+
+REPLAYED = 1 << 22
+"""Updates that are put in another order at most."""
+
+
+def other_orders(trial: Trial) -> Iterator[tuple[str, Compute]]:
+    """Each mistake in the order of entries, and what runs it."""
+    layout = trial.trace.layout
+    count = layout.entry_count * max(layout.window_size, 1)
+    few = trial.cells is not None or count <= REPLAYED
+    numbers = layout.dtype != "str" and layout.data is not None and few
+    if layout.kind != "scatter" or not numbers or layout.moves_nothing:
+        return
+    if layout.reduction == "none":
+        yield "the first update of a cell stays, not the last", _ordered(trial, "first")
+    elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
+        alone = "of updates to the same cell only the"
+        yield f"{alone} last one counts", _ordered(trial, "last")
+        yield f"{alone} first one counts", _ordered(trial, "first")
+        yield "updates are combined in reverse order", _ordered(trial, "reverse")
+
+
+def _in_turn(rule: ReductionRule) -> bool:
+    """Whether a cell meets its updates one after the other, and nothing else happens to it."""
+    return rule.divisor is None and rule.meet is None
+
+
+def _ordered(trial: Trial, kept: str) -> Compute:
+    """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
+
+    def compute() -> Array:
+        plan = trial.written()
+        layout = plan.layout
+        assert layout.data is not None
+        addresses, live = addresses_of(plan, 0, layout.entry_count)
+        updates = updates_of(plan, 0, layout.entry_count).reshape(addresses.shape)
+        flat, values = addresses.reshape(-1), updates.reshape(-1)
+        if live is not None:
+            flat, values = flat[live.reshape(-1)], values[live.reshape(-1)]
+        if kept != "last":
+            flat, values = flat[::-1], values[::-1]
+        work = dtype_named(layout.accumulate or layout.dtype)
+        output = np.array(plan.inputs[layout.data]).astype(work).reshape(-1)
+        if layout.reduction == "none":
+            output[flat] = values
+        else:
+            ufunc = REDUCTIONS[layout.reduction].for_types(work, values.dtype)
+            if kept == "reverse":
+                ufunc.at(output, flat, values)
+            else:
+                output[flat] = ufunc(output[flat], values)
+        return output.astype(dtype_named(layout.dtype)).reshape(layout.output_shape)
+
+    return compute
