@@ -109,6 +109,7 @@ class Model:
                 f"{len(called)} nodes are called {safe(address, 60)!r}",
                 where=self.where,
                 valid=_some([safe(node.address, 60) for node in called]),
+                hint=f"name one: --node {safe(called[0].address, 60)}",
             )
         known = [name for node in self.nodes for name in (node.address, *node.outputs)]
         near = [safe(one, 60) for one in get_close_matches(address, known, 3)]
@@ -123,7 +124,7 @@ class Model:
         node = self.node(address)
         if node not in self.family:
             raise NotOurs(
-                f"node {safe(address, 60)!r} is a {safe(node.op_type, 60)}, no gather or scatter",
+                f"node {safe(address, 60)!r} is no gather or scatter, but {safe(node.op_type, 60)}",
                 where=self.where,
                 valid=_some([safe(one.address, 60) for one in self.family]),
                 hint=f"gscli run {self.where} lists what can be run",

@@ -215,3 +215,17 @@ def test_verify_counts_and_tells(tmp_path: Path) -> None:
     assert "line 1" in verify("-", stdin="x").stderr
     refused = json.loads(verify("-", "--json", stdin="x").stderr)["error"]
     assert refused["problem"] == "not a recorded case"
+
+
+def test_a_run_that_tries_nothing_is_no_success(tmp_path: Path) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(json.dumps(CASE))
+    done = verify(str(file), "--only", "nothing")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no case's id contains 'nothing'" in done.stderr
+    done = verify(str(file), "--on", "numpy")
+    assert (done.returncode, done.stdout) == (65, "")
+    assert "the runtime answers none of 1 case" in done.stderr
+    done = verify("-", stdin="\n")
+    assert (done.returncode, done.stdout) == (65, "")
+    assert "there is no case here" in done.stderr

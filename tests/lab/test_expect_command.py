@@ -219,7 +219,7 @@ def test_diff_holds_containers_of_any_kind_against_each_other(tmp_path: Path) ->
     for name in ("x", "y"):
         gscli("convert", f"two.npz::{name}", f"two.safetensors::{name}", cwd=tmp_path)
     same = gscli("diff", "two.npz", "two.safetensors", cwd=tmp_path)
-    assert (same.returncode, same.stdout) == (0, b"x: equal: all 2 cells\ny: equal: all 1 cells\n")
+    assert (same.returncode, same.stdout) == (0, b"x: equal: all 2 cells\ny: equal: all 1 cell\n")
     fewer = gscli("diff", "one.npz", "two.npz", cwd=tmp_path)
     assert fewer.returncode == 1
     assert fewer.stdout.decode().splitlines()[-1] == "y is only in two.npz"

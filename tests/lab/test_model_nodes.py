@@ -170,7 +170,7 @@ BAD = [
     (("net.onnx", "--node", "scatered"), 2, "did you mean scattered?"),
     (("net.onnx", "--node", "Gather#7"), 2, "has no node 'Gather#7'"),
     (("net.onnx", "--node", "same"), 2, "2 nodes are called 'same'"),
-    (("net.onnx", "--node", "relu"), 65, "is a Relu, no gather or scatter"),
+    (("net.onnx", "--node", "relu"), 65, "is no gather or scatter, but Relu"),
     (("net.onnx", "--node", "scattered"), 2, "needs data and updates"),
     (("net.onnx", "--node", "y"), 2, "scattered float32 [N,3], made by /layers.0/scatter"),
     (("net.onnx", "x.npy"), 2, "has 4 gathers and scatters"),

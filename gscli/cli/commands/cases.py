@@ -28,6 +28,7 @@ from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.terminal import tell
+from gscli.cli.work.runtimes import one_document
 
 if TYPE_CHECKING:
     from gscli.lab.runtimes.measuring import Measured
@@ -70,6 +71,7 @@ def cases(
     from gscli.lab.runtimes.naming import operators_named
     from gscli.lab.runtimes.packs import Pack
 
+    one_document(output, settings)
     chosen = dict.fromkeys(one for name in operators for one in operators_named(name))
     others = onnx_node_tests() if measure is None else measured(measure)
     made = [Pack(operator, count, seed) for operator in chosen]

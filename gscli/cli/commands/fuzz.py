@@ -28,7 +28,8 @@ from gscli.base.errors import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python
+from gscli.cli.terminal import tell
+from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, one_document, seconds
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -57,7 +58,13 @@ Cases: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[int, typer.Option(help="the same seed asks the same", metavar="N")]
 Seconds: TypeAlias = Annotated[
     float,
-    typer.Option("--time", help="stop after SECONDS", metavar="SECONDS", min=0, show_default=False),
+    typer.Option(
+        "--time",
+        help="stop after SECONDS",
+        metavar="SECONDS",
+        show_default=False,
+        callback=seconds(0),
+    ),
 ]
 Repeat: TypeAlias = Annotated[
     int, typer.Option(help="ask each call N times and compare the answers", metavar="N", min=1)
@@ -111,6 +118,7 @@ def fuzz(
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
+    one_document(output, settings)
     wishes = Wishes(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _lines(known)
     folder = None if output is None or _is_file(output) else output
@@ -120,7 +128,7 @@ def fuzz(
         if folder is not None:
             check_node_tests(folder, [one.full_name for one in chosen])
         report = _watched(runtime, chosen, wishes, accepted, quiet=quiet)
-    _tell(report, settings, strict=strict, quiet=quiet)
+    _tell(report, settings, strict=strict, quiet=quiet, beside=output == "-")
     _save(report, output, junit, strict=strict)
     if report.interrupted:
         return ExitCode.INTERRUPTED
@@ -163,14 +171,19 @@ def _has_a_folder(path: str | None) -> None:
         raise CannotWrite("there is no folder for this", where=safe(path))
 
 
-def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool) -> None:
+def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, beside: bool) -> None:
+    """Print what was found; on standard error where the cases go to standard output."""
     from gscli.lab.runtimes.documents import document, summary, told
 
     if settings.json is not None:
         sys.stdout.write(json.dumps(document(report, strict=strict)) + "\n")
         return
     lines = summary if quiet else told
-    sys.stdout.writelines(line + "\n" for line in lines(report, strict=strict))
+    text = "".join(line + "\n" for line in lines(report, strict=strict))
+    if beside:
+        tell(text)
+    else:
+        sys.stdout.write(text)
 
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:

@@ -12,7 +12,7 @@ own fails as not tried: it is no refusal by the rules. Exit status 1 when any fa
 are no cases are counted as refused, and the first of them is told at the end. - reads cases
 from standard input. With --json: {"passed", "failed", "failures"}, each failure with its id,
 problem and command. --on puts the cases to a runtime in place of gscli; what it does not
-support is skipped and counted.
+support is skipped and counted. Where no case was run the status is 65, or 2 with --only.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gscli.base.text import counted
 from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
@@ -58,6 +59,8 @@ def verify(
         counts["skipped"] = tally.skipped
     if tally.refusals:
         counts["refused"] = len(tally.refusals)
+    if not tally.passed and not tally.failures and not tally.refusals:
+        raise _nothing(tally, only)
     if settings.json is not None:
         sys.stdout.write(json.dumps({**counts, "failures": tally.failures}) + "\n")
     else:
@@ -65,6 +68,18 @@ def verify(
     if tally.refusals:
         raise tally.refusals[0]
     return int(bool(tally.failures))
+
+
+def _nothing(tally: _Tally, only: str) -> GscliError:
+    """What to say where no case was run: a run that tries nothing must not look like a success."""
+    from gscli.base.errors import InputRefused, UsageError
+
+    if tally.skipped:
+        told = f"the runtime answers none of {counted(tally.skipped, 'case')}"
+        return InputRefused(told, hint="gscli runtimes R tells what it answers")
+    if only:
+        return UsageError(f"no case's id contains {only!r}"[:200], hint="leave out --only")
+    return InputRefused("there is no case here", hint="gscli cases OP -o FILE.jsonl writes some")
 
 
 @dataclass

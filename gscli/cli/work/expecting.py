@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.text import counted, safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
 from gscli.files import files
@@ -150,7 +150,8 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
         found = difference(actual, typed_as(right, actual), tolerance)
         equal = equal and found.equal
         rows.append({"name": name, **found.to_dict()} if name else found.to_dict())
-        told = [f"equal: all {found.total:,} cells"] if found.equal else heading(found, safe(other))
+        same = f"equal: all {counted(found.total, 'cell')}"
+        told = [same] if found.equal else heading(found, safe(other))
         told[0] = f"{shown}: {told[0]}" if name else told[0]
         if settings.json is None and not settings.quiet:
             sys.stdout.write(_drawn(found, told, settings))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from gscli.base.errors import UsageError
 from gscli.base.records import Record
 
 if TYPE_CHECKING:
+    from gscli.cli.options import Settings
     from gscli.frameworks.operator import Operator
     from gscli.lab.runtimes.process import Runtime
 
@@ -40,10 +42,24 @@ Python: TypeAlias = Annotated[
 ]
 """`--python PATH`."""
 
+
+def seconds(least: float) -> Callable[[float], float]:
+    """Checks a number of seconds, which neither nan nor inf is: a limit has to come some time."""
+
+    def check(value: float) -> float:
+        if least <= value <= LONGEST:
+            return value
+        raise UsageError(f"{value:g} is no number of seconds", valid=f"{least:g} … {LONGEST:,}")
+
+    return check
+
+
+LONGEST = 10_000_000
+
 Patience: TypeAlias = Annotated[
     float,
     typer.Option("--patience", help="seconds a call may take (default 20)", metavar="SECONDS",
-                 show_default=False, min=0.05),
+                 show_default=False, callback=seconds(0.05)),
 ]  # fmt: skip
 """`--patience SECONDS`."""
 
@@ -68,6 +84,12 @@ def runtime_parameters() -> list[inspect.Parameter]:
         )
         for name, kind in kinds.items()
     ]
+
+
+def one_document(output: str | None, settings: Settings) -> None:
+    """UsageError where cases and the document of --json would both go to standard output."""
+    if output == "-" and settings.json is not None:
+        raise UsageError("-o - and --json both take standard output", hint="-o FILE.jsonl")
 
 
 @contextmanager

@@ -201,7 +201,9 @@ def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS)
         ).stdout.split("\n")  # fmt: skip
     except (OSError, subprocess.SubprocessError) as error:
         raise CannotRead(
-            "this is no Python that runs", where=f"{safe(interpreter)}: {type(error).__name__}"
+            "this is no Python that runs",
+            where=f"{safe(interpreter)}: {type(error).__name__}",
+            hint="--python names an interpreter, as /usr/bin/python3 is one",
         ) from None
     versions = dict(zip(packages, map(safe, told), strict=False))
     return [

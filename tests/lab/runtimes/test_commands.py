@@ -197,6 +197,21 @@ def test_interrupted_it_tells_what_was_done() -> None:
     assert "0 kinds of failures" in out
 
 
+@pytest.mark.parametrize("words", [("fuzz", "--on", "numpy"), ("cases", "numpy.take")])
+def test_standard_output_holds_one_document(words: tuple[str, ...]) -> None:
+    code, out, err = gscli(*words, "-o", "-", "--json")
+    assert (code, out) == (2, "")
+    assert json.loads(err)["error"]["problem"] == "-o - and --json both take standard output"
+
+
+def test_cases_on_standard_output_stand_there_alone() -> None:
+    words = ("fuzz", "onnx.gather", "--on", f"{WRONG} negative_is_zero", "--cases", "60", "-o", "-")
+    code, out, err = gscli(*words)
+    assert code == 1
+    assert {json.loads(line)["op"] for line in out.splitlines()} == {"Gather"}
+    assert " of failures" in err
+
+
 def test_time_alone_sets_no_number_of_calls() -> None:
     code, out, _ = gscli("fuzz", "onnx.gather", "--on", WRONG, "--time", "1.5", "--json")
     found = json.loads(out)
@@ -241,6 +256,10 @@ def test_gscli_agrees_with_itself_as_a_peer() -> None:
         (("fuzz", "--on", "numpy", "--except", "/nowhere/file"), 66),
         (("fuzz", "--on", "numpy", "-o", "/nowhere/found.jsonl"), 73),
         (("fuzz", "--on", "numpy", "--junit", "/nowhere/report.xml"), 73),
+        (("fuzz", "--on", "numpy", "--time", "nan"), 2),
+        (("fuzz", "--on", "numpy", "--time", "-1"), 2),
+        (("fuzz", "--on", "numpy", "--patience", "inf"), 2),
+        (("runtimes", "--python", "/bin/ls"), 66),
         (("runtimes", "--adapter", "nunpy"), 2),
         (("runtimes", "numpy", "--adapter", "numpy"), 2),
         (("runtimes", "--python", "/nowhere/python"), 66),
