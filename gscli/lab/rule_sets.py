@@ -27,6 +27,8 @@ def asked_for(
     >>> wanted, absent = asked_for("gather", ["onnx", "caffe2"], ())
     >>> list(wanted), absent
     (['ONNX Gather-13', 'Caffe2 Gather'], [])
+
+    Raises UsageError for a name of nothing, and for opsets that no row has.
     """
     wanted, absent = _wanted(concept, only or ["onnx"] * bool(opsets))
     return (_at_opsets(wanted, opsets) if opsets else wanted), absent
@@ -59,11 +61,26 @@ def _wanted(
     return wanted, absent
 
 
+def _check_opsets(operators: Sequence[Operator], opsets: Sequence[int]) -> None:
+    """UsageError for versions that no row has: of the future, or with ONNX left out."""
+    if not operators:
+        raise UsageError(
+            "opsets are versions of ONNX, which is not among the rule sets",
+            where=f"opset {','.join(map(str, opsets))}",
+            hint="name it too: --as onnx,…",
+        )
+    for operator in operators:
+        if operator.newest is not None and max(opsets) > operator.newest:
+            operator.version(max(opsets))
+
+
 def _at_opsets(
     wanted: Mapping[str, Sequence[Declared]], opsets: Sequence[int]
 ) -> dict[str, list[Declared]]:
     """The comparisons with each of ONNX once for every opset."""
     onnx = framework("onnx")
+    ours = [operator for pairs in wanted.values() for operator, _ in pairs]
+    _check_opsets([operator for operator in ours if operator.framework is onnx], opsets)
     found: dict[str, list[Declared]] = {}
     for label, pairs in wanted.items():
         for operator, comparison in pairs:

@@ -61,6 +61,19 @@ def test_the_command_takes_numbers(text: str) -> None:
         assert b"opset takes whole numbers" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--opset", "11,99"), b"opset 99 is newer than what gscli knows"),
+        (("--opset", "13", "--as", "numpy,tf"), b"which is not among the rule sets"),
+    ],
+)
+def test_versions_that_no_row_has_are_refused(words: tuple[str, ...], says: bytes) -> None:
+    done = gscli("compare", "gather", "[1,2]", "[0]", *words)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert says in done.stderr
+
+
 def test_the_document_says_what_was_asked_for() -> None:
     done = gscli("compare", "gather", "[1,2]", "[0]", "--opset", "1,11,13", "--json")
     document: dict[str, Any] = json.loads(done.stdout)
