@@ -10,6 +10,7 @@ import os
 import re
 import signal
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,6 +44,16 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell's background jobs ignore Ctrl-C and so would every program that a test interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Of random values a quarter every day, and all of them in the gate."""
+    everyday = config.option.markexpr == "not slow"
+    with suppress(ImportError):  # an environment with nothing but pytest draws none
+        from hypothesis import settings
+
+        settings.register_profile("gscli", max_examples=75 if everyday else 300)
+        settings.load_profile("gscli")
 
 
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:

@@ -26,7 +26,6 @@ FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
 REPEATABLE = settings(
     derandomize=True,
     deadline=None,
-    max_examples=300,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
