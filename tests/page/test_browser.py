@@ -330,6 +330,26 @@ def test_the_slider_has_its_own_keys_and_says_its_step(show: Any) -> None:
     assert window.run(OUTPUT) == ["·"] * 6
 
 
+def test_arrows_go_on_from_chunk_to_chunk(show: Any) -> None:
+    """Of many columns and rows each table holds some; a line of cells goes through all of them."""
+    window = show(crowded(), options=ViewOptions(full=True, limit=1000))
+    tables = "return [...document.querySelectorAll('.output table')].map(t => t.rows.length)"
+    assert window.run(tables) == [26] * 40
+    window.run("document.querySelector('.output td[tabindex]').focus()")
+    window.press("Home")
+    place = """
+        const cell = document.activeElement, head = cell.closest('table').tHead.rows[0];
+        return [cell.parentNode.cells[0].textContent, head.cells[cell.cellIndex].textContent];
+    """
+    assert window.run(place) == ["0", "0"]
+    window.press(*["Right"] * 11, *["Down"] * 26)
+    assert window.run(place) == ["26", "11"]
+    window.press("End")
+    assert window.run(place) == ["26", "99"]
+    window.press("Right", "Up", "Up", "Left")
+    assert window.run(place) == ["24", "98"]
+
+
 def test_one_tab_stop_per_tensor_and_arrows_inside(show: Any) -> None:
     window = show(added())
     stops = "return [...document.querySelectorAll('main [tabindex=\"0\"]')].length"

@@ -22,11 +22,9 @@ function Grid(stage) {
   }
 
   function neighbour(cell, key, control) {
-    var lines = all(cell.closest(".tensor"), "tbody tr").filter(function (row) {
-      return Array.prototype.some.call(row.cells, isCell);
-    });
-    var at = lines.indexOf(cell.parentNode);
-    var column = cellsOf(lines[at]).indexOf(cell);
+    var lines = linesOf(cell.closest(".tensor"));
+    var at = lines.findIndex(function (line) { return line.indexOf(cell) >= 0; });
+    var column = lines[at].indexOf(cell);
     var moves = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
     if (moves[key]) {
       at = between(0, at + moves[key][0], lines.length - 1);
@@ -37,11 +35,22 @@ function Grid(stage) {
     } else {
       return null;
     }
-    var line = cellsOf(lines[at]);
-    return line[between(0, column, line.length - 1)];
+    return lines[at][between(0, column, lines[at].length - 1)];
   }
 
-  function cellsOf(row) { return Array.prototype.filter.call(row.cells, isCell); }
+  // Rows of cells from top to bottom; the tables of a chunk of columns each go on in one line.
+  function linesOf(tensor) {
+    var lines = [], starts = new Map();
+    all(tensor, "table").forEach(function (table) {
+      var chunk = table.closest(".chunk"), group = chunk ? chunk.parentNode : table;
+      if (!starts.has(group)) { starts.set(group, lines.length); }
+      all(table, "tbody tr").forEach(function (row, place) {
+        var at = starts.get(group) + place;
+        lines[at] = (lines[at] || []).concat(Array.prototype.filter.call(row.cells, isCell));
+      });
+    });
+    return lines.filter(function (line) { return line.length; });
+  }
 }
 
 // Of a group, only the chosen element is a tab stop, and has the focus now.

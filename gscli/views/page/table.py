@@ -23,8 +23,10 @@ from gscli.views.sheet import Cell
 from gscli.views.window import Window
 from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
 
-BLOCK = 25
-"""Rows of one table; a browser lays out and paints only the tables in sight."""
+BLOCK, CHUNK = 25, 10
+"""Rows and columns of one table; a browser lays out and paints anew only what changes or comes in
+sight, and headers are never far.
+"""
 
 _MATRIX = 2
 
@@ -102,24 +104,47 @@ def left_out(tensor: Tensor) -> Iterator[str]:
 def _table(
     tensor: Tensor, seen: Window, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]
 ) -> str:
-    """One plane as a table; of many rows, as tables of some each, so that headers are never far."""
+    """One plane as a table; of many rows or columns, as tables of some each."""
     rows, columns = (
         _with_gaps(shown, allowed)
         for shown, allowed in ((seen.rows, seen.allowed[-2]), (seen.columns, seen.allowed[-1]))
     )
     if tensor.upright:
         rows, columns = columns, [0]
-    frame = _Frame(tensor, lead, columns, cells, heads)
-    if len(rows) <= BLOCK + BLOCK // 2:
-        return frame.table(rows, caption)
-    blocks = [rows[first : first + BLOCK] for first in range(0, len(rows), BLOCK)]
+    frames = [_Frame(tensor, lead, chunk, cells, heads) for chunk in _parts(columns, CHUNK)]
+    blocks = list(_parts(rows, BLOCK))
+    if len(blocks) == len(frames) == 1:
+        return frames[0].table(rows, caption)
     captions = [caption] + [f"<small>from {_first(block)}</small>" for block in blocks[1:]]
-    tables = map(frame.table, blocks, captions)
-    return "".join(f'<div class="block">{table}</div>' for table in tables)
+    return "".join(
+        f'<div class="block">{_chunks(frames, block, name)}</div>'
+        for block, name in zip(blocks, captions, strict=True)
+    )
 
 
-def _first(rows: Sequence[int | range]) -> int:
-    return rows[0].start if isinstance(rows[0], range) else rows[0]
+def _chunks(frames: Sequence[_Frame], rows: Sequence[int | range], caption: str) -> str:
+    """The same rows of every part of the columns, side by side."""
+    if len(frames) == 1:
+        return frames[0].table(rows, caption)
+    captions = [caption] + [f"<small>from column {one.first}</small>" for one in frames[1:]]
+    tables = [frame.table(rows, name) for frame, name in zip(frames, captions, strict=True)]
+    return "".join(f'<div class="chunk">{table}</div>' for table in tables)
+
+
+def _parts(places: Sequence[int | range], size: int) -> Iterator[Sequence[int | range]]:
+    """All at once where they are few, else some each.
+
+    >>> [len(part) for part in _parts(range(15), 10)], [len(part) for part in _parts(range(25), 10)]
+    ([15], [10, 10, 5])
+    """
+    if len(places) <= size + size // 2:
+        size = len(places)
+    for first in range(0, len(places), size or 1):
+        yield places[first : first + size]
+
+
+def _first(places: Sequence[int | range]) -> int:
+    return places[0].start if isinstance(places[0], range) else places[0]
 
 
 class _Frame:
@@ -138,6 +163,7 @@ class _Frame:
         self._numbered = len(tensor.shape) >= _MATRIX or tensor.upright
         corner = '<td class="gap"></td>' if self._numbered else ""
         self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
+        self.first = _first(columns)
         places = ",".join(map(str, lead))
         self._open = '<table role="grid" aria-readonly="true"' + (
             f' data-l="{places}">' if lead else ">"
