@@ -215,6 +215,36 @@ function Example(section) {
     });
   }
 
+  // Tables that are not laid out until they come in sight keep their columns and their place.
+  function measure() {
+    var tables = all(stage, ".block table"), parts = all(stage, ".chunk, .block");
+    if (!parts.length) { return; }
+    tables.forEach(function (table) { table.style.tableLayout = ""; table.style.width = ""; });
+    stage.classList.add("whole");
+    var widths = tables.map(function (table) {
+      return [table.offsetWidth, all(table, "thead > tr > *").map(function (head) {
+        return head.offsetWidth;
+      })];
+    });
+    tables.forEach(function (table, number) {
+      all(table, "thead > tr > *").forEach(function (head, place) {
+        head.style.width = widths[number][1][place] + "px";
+      });
+      table.style.width = widths[number][0] + "px";
+      table.style.tableLayout = "fixed";
+    });
+    var sizes = parts.map(function (part) {
+      var inner = part.className === "chunk" ? part.firstChild : part;
+      return [inner.offsetWidth, inner.offsetHeight];
+    });
+    stage.classList.remove("whole");
+    parts.forEach(function (part, place) {
+      part.style.containIntrinsicSize = sizes[place].join("px ") + "px";
+    });
+  }
+
+  phone.addEventListener("change", measure);
+  measure();
   Grid(stage);
   output.go(0);
   player.show(0);
