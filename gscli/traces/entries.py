@@ -180,12 +180,12 @@ class _Resolver:
     ) -> Entry:
         vector = self.plan.vector(number)
         live = all(alive for _, alive in resolved)
-        starts = tuple(start for start, _ in resolved)
-        target = self._target(at, starts) if live else None
+        spans = self._spans(at, tuple(start for start, _ in resolved))
+        target = self._target(spans) if live else None
         whole = tuple((0, size) for size in self.layout.addressing.window)
         result = taken = self._result(at, whole)
         if self.layout.kind == "scatter" and target is not None and not self.layout.policy.whole:
-            taken = self._result(at, self._inside(at, starts))
+            taken = self._result(at, self._inside(spans))
         return Entry(
             number,
             label_of(number),
@@ -218,25 +218,30 @@ class _Resolver:
             elif int(written) != start:
                 yield Adjustment(slot, number, axis.size, written, start, "wrapped", span)
 
-    def _target(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box | None:
-        layout = self.layout
-        box: list[tuple[int, int]] = []
-        for axis in layout.axes:
+    def _spans(self, at: tuple[int, ...], starts: tuple[int, ...]) -> list[tuple[int, int]]:
+        """Where an entry lies on each axis of the view, parts that do not exist included."""
+        spans = []
+        for axis in self.layout.axes:
             start = 0 if axis.column is None else starts[axis.column]
             start += 0 if axis.entry is None else at[axis.entry]
-            stop = start + (axis.span if axis.window is not None else 1)
-            box.append((max(start, 0), min(stop, axis.size)))
+            spans.append((start, start + (axis.span if axis.window is not None else 1)))
+        return spans
+
+    def _target(self, spans: list[tuple[int, int]]) -> Box | None:
+        layout = self.layout
+        box = tuple(
+            (max(start, 0), min(stop, axis.size))
+            for (start, stop), axis in zip(spans, layout.axes, strict=True)
+        )
         if any(stop <= start for start, stop in box):
             return None
-        return reshaped(tuple(box), layout.view_shape, layout.data_shape)
+        return reshaped(box, layout.view_shape, layout.data_shape)
 
-    def _inside(self, at: tuple[int, ...], starts: tuple[int, ...]) -> Box:
+    def _inside(self, spans: list[tuple[int, int]]) -> Box:
         """The part of an entry's window whose cells exist."""
         found = [(0, size) for size in self.layout.addressing.window]
-        for axis in self.layout.axes:
+        for (start, _), axis in zip(spans, self.layout.axes, strict=True):
             if axis.window is not None:
-                start = 0 if axis.column is None else starts[axis.column]
-                start += 0 if axis.entry is None else at[axis.entry]
                 found[axis.window] = (max(-start, 0), min(axis.span, axis.size - start))
         return tuple(found)
 

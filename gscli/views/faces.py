@@ -13,15 +13,15 @@ class PicturedTrace(Trace):
 
     def __rich__(self) -> object:
         """The picture of the run, as rich draws it."""
-        from gscli.views.notebook import shown
+        from gscli.views.notebook import show
 
-        return shown(self).__rich__()
+        return show(self).__rich__()
 
     def _repr_html_(self) -> str:
         """The picture in a notebook."""
-        from gscli.views.notebook import shown
+        from gscli.views.notebook import show
 
-        return shown(self)._repr_html_()
+        return show(self)._repr_html_()
 
 
 def trace(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cache
 from io import StringIO
 from itertools import zip_longest
 from textwrap import wrap
@@ -23,6 +24,8 @@ from gscli.views.signs import cells
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
+    from rich.segment import Segment
+    from rich.style import Style as RichStyle
 
 
 _DEPTHS: dict[str, Literal["truecolor", "256", "standard"]] = {
@@ -127,8 +130,6 @@ class Drawn(ABC):
         return [_clean(line, wanted, self.signs.cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        from gscli.views.segments import segments
-
         yield from segments(self.lines(options.max_width))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -197,8 +198,6 @@ def render(drawn: Drawn, options: ViewOptions) -> str:
     from rich.console import Console
     from rich.segment import Segments
 
-    from gscli.views.segments import segments
-
     console = Console(
         file=StringIO(),
         width=max(options.width, NARROWEST),
@@ -212,3 +211,27 @@ def render(drawn: Drawn, options: ViewOptions) -> str:
     with console.capture() as caught:
         console.print(Segments(segments(lines)), end="")
     return caught.get()
+
+
+@cache
+def rich_style(style: Style) -> RichStyle:
+    """The same style as rich has it."""
+    from rich.style import Style as RichStyle
+
+    return RichStyle(
+        color=style.ink or None,
+        bgcolor=style.ground or None,
+        bold=style.bold or None,
+        dim=style.dim or None,
+        italic=style.italic or None,
+        reverse=style.reverse or None,
+    )
+
+
+def segments(lines: Sequence[Line]) -> Iterator[Segment]:
+    """Finished lines as rich has them, each with its end."""
+    from rich.segment import Segment
+
+    for line in lines:
+        yield from (Segment(text, rich_style(style)) for text, style in line)
+        yield Segment.line()

@@ -6,7 +6,7 @@ from html import escape
 
 from gscli.base.arrays import as_array
 from gscli.traces.trace import Trace
-from gscli.views.lines import Drawn
+from gscli.views.lines import Drawn, rich_style
 from gscli.views.look import PLAIN, Style
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.picture import picture
@@ -68,15 +68,7 @@ def show(
     return Shown(tensor_picture(name, as_array(array, name), options), options)
 
 
-def shown(trace: Trace) -> Shown:
-    """The picture of a run."""
-    options = ViewOptions(width=WIDTH)
-    return Shown(picture(trace, options), options)
-
-
 def _span(text: str, style: Style) -> str:
     if style == PLAIN:
         return escape(text)
-    from gscli.views.segments import rich_style
-
     return f'<span style="{escape(rich_style(style).get_html_style())}">{escape(text)}</span>'

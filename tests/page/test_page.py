@@ -22,7 +22,7 @@ from gscli.lab.expectation import Expectation
 from gscli.traces.documents import trace_of
 from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
-from gscli.views.page.page import page, page_from_documents
+from gscli.views.page.page import page
 from gscli.views.page.sheets import Scene
 from gscli.views.terminal.explain import explain
 from gscli.views.words.purpose import purpose
@@ -338,7 +338,7 @@ def test_duplicates_without_a_reduction_are_said_to_be_open() -> None:
 
 
 def test_a_lesson_has_a_heading_and_a_section_per_run() -> None:
-    text = page_from_documents([added().to_dict(), gathered().to_dict()], title="Lesson")
+    text = page([added().to_dict(), gathered().to_dict()], title="Lesson")
     reader = Reader(text)
     assert [attrs["id"] for attrs in reader.all("section")] == ["example-1", "example-2"]
     assert reader.text["h1"] == ["Lesson"]
@@ -387,7 +387,7 @@ def test_documents_that_cannot_be_replayed_are_refused(
 ) -> None:
     document = json.loads(json.dumps(gathered().to_dict())) | change
     with pytest.raises(GscliError, match=problem):
-        page_from_documents([document])
+        page([document])
 
 
 JUNK = (None, True, -1, 2**70, 1.5, "", "nan", "\x00<", [], [[1], 2], [1, "x"], {}, {"data": [1]})
@@ -407,7 +407,7 @@ def test_a_damaged_document_is_refused_or_shown(name: str) -> None:
             node = node[key]
         node[key] = chance.choice(JUNK)
         with suppress(GscliError):
-            assert "</html>" in page_from_documents([document])
+            assert "</html>" in page([document])
 
 
 def test_a_large_input_is_not_in_the_document() -> None:

@@ -107,8 +107,8 @@ def test_every_declared_operator(seed: int) -> None:
         assert plain.isascii()
         assert all(character == "\n" or character.isprintable() for character in plain)
         steps = frames(trace, options)
-        for number in {0, len(steps) // 2, len(steps) - 1} & set(range(len(steps))):
-            check_text(render(steps[number], options), options)
+        for number in {0, 1, len(steps) // 2, len(steps)} & set(range(len(steps) + 1)):
+            check_text(render(steps.step(number), options), options)
 
 
 def test_the_fuzz_sees_every_operator() -> None:

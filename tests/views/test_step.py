@@ -17,13 +17,12 @@ from gscli.traces.trace import Trace, trace
 from gscli.views.after import subjects_after
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
-from gscli.views.terminal.frames import KEY_LINES
 from gscli.views.terminal.keys import interact
-from gscli.views.terminal.step import frames, show_steps
+from gscli.views.terminal.step import KEY_LINES, frames, show_steps
 
 
 def screen(found: Trace, number: int) -> str:
-    return render(frames(found, PLAIN)[number], PLAIN)
+    return render(frames(found, PLAIN).step(number + 1), PLAIN)
 
 
 def played(found: Trace, typed: str, options: ViewOptions = PLAIN) -> str:
@@ -96,9 +95,9 @@ def test_frames_are_made_when_asked_for() -> None:
     found = trace("onnx.gather", {"data": [1, 2], "indices": np.zeros(100_000, np.int64)})
     steps = frames(found, PLAIN)
     assert len(steps) == 100_000
-    assert "step 301 of 100000" in render(steps[300], PLAIN)
-    with pytest.raises(IndexError):
-        steps[100_000]
+    assert "step 301 of 100000" in render(steps.step(301), PLAIN)
+    with pytest.raises(UsageError):
+        steps.step(100_001)
 
 
 def test_one_step_by_number(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,9 +125,9 @@ def test_the_table_shows_what_the_sum_starts_from() -> None:
 
 
 def test_a_frame_fits_a_screen_of_24_lines() -> None:
-    for number in range(-1, 7):
+    for number in range(8):
         options = ViewOptions(color="none", height=24)
-        drawn = render(frames(duplicates(), options)[number], options)
+        drawn = render(frames(duplicates(), options).step(number), options)
         assert drawn.startswith("jax at-add")
         assert len(drawn.splitlines()) + KEY_LINES <= 24
 

@@ -56,7 +56,7 @@ def _figures(
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
     from gscli.views.figure import to_svg
     from gscli.views.terminal.picture import picture
-    from gscli.views.terminal.step import frame_number, frames, listed_steps
+    from gscli.views.terminal.step import frames, listed_steps
     from gscli.views.words.purpose import purpose
 
     path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
@@ -67,7 +67,7 @@ def _figures(
     steps = frames(trace, options, expectation)
     if settings.step != "all":
         number = _step_number(settings.step)
-        frame = frame_number(steps, number)
+        frame = steps.step(number)
         return {path: to_svg(frame, f"{title}, step {number}", told, settings.theme)}
     if path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")

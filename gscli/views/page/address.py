@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Literal, TypeAlias
 
-from gscli.base.records import Record
-from gscli.layout.axes import Axis
-from gscli.layout.boxes import Box
-from gscli.traces.trace import Entry, Trace
+from gscli.layout.layout import Layout
+from gscli.traces.trace import Entry
 
 Header: TypeAlias = Literal["row", "column", "plane", ""]
 """Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
@@ -16,79 +13,44 @@ Header: TypeAlias = Literal["row", "column", "plane", ""]
 _MATRIX = 2
 
 
-class Part(Record):
-    """One coordinate of every address: its name, its header, and whether an index decides it."""
-
-    name: str
-    header: Header
-    indexed: bool
-
-
-class Coordinate(Record):
-    """What one entry has for a part: the coordinate, and the number as written if that differs.
-
-    Both are texts. An entry that is skipped has no coordinate, a slice has no coordinate on the
-    axes that it spans.
-    """
-
-    text: str
-    written: str = ""
-
-
-class Addresses:
-    """The addresses of one trace, part by part.
+def parts(layout: Layout) -> list[tuple[str, Header]]:
+    """The coordinates that every entry fixes and their headers, in the order of data's axes.
 
     >>> from gscli.traces.trace import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [-1]}, {"axis": 1})
-    >>> addresses = Addresses(found)
-    >>> addresses.parts, addresses.coordinates(found.entries()[0])
-    ([Part(name='column', header='column', indexed=True)], [Coordinate(text='1', written='-1')])
+    >>> parts(found.layout), coordinates(found.layout, found.entries()[0])
+    ([('column', 'column')], [['1', '-1']])
     """
+    rank = len(layout.data_shape)
+    named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed(layout)]
+    return [("flat index", ""), *named] if _is_flat(layout) else named
 
-    def __init__(self, trace: Trace) -> None:
-        self._layout = trace.layout
-        self._flat = trace.layout.view_shape != trace.layout.data_shape
 
-    @cached_property
-    def parts(self) -> list[Part]:
-        """The coordinates that an entry fixes, in the order of data's axes."""
-        rank = len(self._layout.data_shape)
-        if self._flat:
-            axes = (
-                Part(axis_word(axis, rank), header_of(axis, rank), False) for axis in range(rank)
-            )
-            return [Part("flat index", "", True), *axes]
-        return [
-            Part(axis_word(number, rank), header_of(number, rank), axis.column is not None)
-            for number, axis in self._fixed
-        ]
+def coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
+    """What an entry has for each part: the coordinate, and the number as written if that differs.
 
-    def coordinates(self, entry: Entry) -> list[Coordinate]:
-        """What the entry has for each part."""
-        places = [_place(ends, size) for ends, size in self._ends(entry)]
-        if self._flat:
-            written = ", ".join(map(str, entry.vector))
-            return [Coordinate("", written), *map(Coordinate, places)]
-        found = []
-        for place, (_, axis) in zip(places, self._fixed, strict=True):
-            written = "" if axis.column is None else str(entry.vector[axis.column])
-            found.append(Coordinate(place, "" if written == place else written))
-        return found
+    An entry that is skipped has no coordinate, a slice has none on the axes that it spans.
+    """
+    flat, shape = _is_flat(layout), layout.data_shape
+    box = entry.target or ((0, 0),) * len(shape)
+    found = [["", ", ".join(map(str, entry.vector))]] if flat else []
+    for axis in _fixed(layout):
+        place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
+        written = place if column is None else str(entry.vector[column])
+        found.append([place, written] if written != place else [place] if place else [])
+    return found
 
-    @cached_property
-    def _fixed(self) -> list[tuple[int, Axis]]:
-        """The axes of data on which an entry does not take all there is."""
-        return [
-            (number, axis)
-            for number, axis in enumerate(self._layout.axes)
-            if (axis.column, axis.entry) != (None, None)
-        ]
 
-    def _ends(self, entry: Entry) -> list[tuple[tuple[int, int], int]]:
-        shape = self._layout.data_shape
-        box: Box = entry.target or ((0, 0),) * len(shape)
-        both = list(zip(box, shape, strict=True))
-        return both if self._flat else [both[number] for number, _ in self._fixed]
+def _is_flat(layout: Layout) -> bool:
+    return layout.view_shape != layout.data_shape
+
+
+def _fixed(layout: Layout) -> list[int]:
+    """The axes of data on which an entry does not take all there is."""
+    if _is_flat(layout):
+        return list(range(len(layout.data_shape)))
+    own = [(axis.column, axis.entry) != (None, None) for axis in layout.axes]
+    return [axis for axis, fixed in enumerate(own) if fixed]
 
 
 def _place(ends: tuple[int, int], size: int) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from itertools import islice
 
 from gscli.base.text import counted, safe
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
-from gscli.traces.trace import Entry, Trace, label_of
+from gscli.traces.trace import label_of
 from gscli.views.numberline import number_line
 from gscli.views.options import ViewOptions
 from gscli.views.page.cells import chip_class
@@ -22,8 +21,7 @@ from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
 from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
 from gscli.views.words.facts import Teller
-from gscli.views.words.meanings import meaning
-from gscli.views.words.remarks import meetings
+from gscli.views.words.vocabularies import meaning
 
 LISTED_CELLS = 16
 TOLD = 8
@@ -161,9 +159,10 @@ class Overview:
         if not self._answers.per_entry or drawn is None or drawn.trace is None:
             yield from (f'<th scope="col">[{n}]</th>' for n in range(self._answers.columns))
             return
+        teller = Teller(drawn.trace, self._answers.numbers)
         for entry in drawn.trace.entries(self._answers.columns):
-            chip = _chip(entry.number)
-            yield f'<th scope="col">{chip} <code>{escape(_vector(entry))}</code></th>'
+            chip, (_, vector) = _chip(entry.number), teller.source(entry)
+            yield f'<th scope="col">{chip} <code>{escape(vector)}</code></th>'
 
     def _row(self, group: Group) -> str:
         first, *others = group.labels
@@ -221,26 +220,20 @@ class Overview:
             return _told(row.entry, self._answers.refusal(group))
         if row.trace is None:
             return _told(None, "answered by the runtime itself")
-        unusual = list(self._answers.unusual(row.trace))
-        told = [_told(entry.number, self._meaning(row.trace, entry)) for entry in unusual[:TOLD]]
+        unusual, teller = (
+            list(self._answers.unusual(row.trace)),
+            Teller(row.trace, self._answers.numbers),
+        )
+        told: list[tuple[int | None, str]] = []
+        for entry in unusual[:TOLD]:
+            means = [meaning(teller, entry, one).remark for one in entry.adjustments]
+            told.append((entry.number, "; ".join(means)))
         if len(unusual) > TOLD:
-            told.append(_told(None, f"and {len(unusual) - TOLD:,} more"))
+            told.append((None, f"and {len(unusual) - TOLD:,} more"))
         if not told and row.trace.entry_count <= LISTED_ENTRIES:
-            told = [_told(None, "every index is used as written")]
-        return "".join([*told, *self._met(row.trace)])
-
-    def _met(self, trace: Trace) -> Iterator[str]:
-        """Cells that several entries write, and who wins or what adds up there."""
-        if trace.kind == "gather":
-            return
-        teller = Teller(trace, self._answers.numbers)
-        for found, outcome in islice(meetings(teller, trace.entries(LISTED_ENTRIES)), TOLD):
-            letters = " and ".join(entry.label for entry in found)
-            yield _told(None, f"{letters} write {teller.target_cell(found[0])}: {outcome}")
-
-    def _meaning(self, trace: Trace, entry: Entry) -> str:
-        teller = Teller(trace, self._answers.numbers)
-        return "; ".join(meaning(teller, entry, one).remark for one in entry.adjustments)
+            told = [(None, "every index is used as written")]
+        told += [(None, text) for text in self._answers.met(row.trace, TOLD)]
+        return "".join(_told(*one) for one in told)
 
 
 def _listed(found: Differences, base: str) -> Iterator[str]:
@@ -262,8 +255,3 @@ def _told(entry: int | None, text: str) -> str:
 def _chip(number: int) -> str:
     colour = chip_class(number, live=True)
     return f'<i class="{colour}"><span class="v">entry </span>{label_of(number)}</i>'
-
-
-def _vector(entry: Entry) -> str:
-    numbers = ", ".join(map(str, entry.vector))
-    return numbers if len(entry.vector) == 1 else f"({numbers})"

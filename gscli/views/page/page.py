@@ -73,14 +73,3 @@ def part_of(recorded: Mapping[str, object]) -> Trace | Comparing:
     if recorded.get("schema") == COMPARE_SCHEMA:
         return comparison_of(recorded)
     return trace_of(recorded)
-
-
-def page_from_documents(
-    documents: Sequence[Mapping[str, object]],
-    *,
-    title: str | None = None,
-    quiz: bool = False,
-    options: ViewOptions | None = None,
-) -> str:
-    """The lesson of several documents, as `--json` writes them."""
-    return page(documents, title=title, quiz=quiz, options=options)

@@ -9,7 +9,7 @@ from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
-from gscli.views.page.address import Addresses, Coordinate, axis_word
+from gscli.views.page.address import axis_word, coordinates, parts
 from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Place, Predictions
 from gscli.views.page.sheets import ENTRIES, Scene, Tensor
@@ -47,7 +47,6 @@ class Section:
         self.name = f"{noun}-{number + 1}"
         self._quiz = quiz
         self._teller = Teller(scene.trace, scene.numbers)
-        self._addresses = Addresses(scene.trace)
         self._predictions = Predictions(scene.trace)
         self._skipped = {entry.number for entry in scene.entries if not entry.live}
 
@@ -185,7 +184,7 @@ class Section:
             kinds.update(dict.fromkeys(kind for _, kind in (*fact.places, *fact.values)))
         return {
             "labels": [entry.label for entry in self._scene.entries],
-            "parts": [[part.name, part.header] for part in self._addresses.parts],
+            "parts": parts(trace.layout),
             "entries": [fact._asdict() for fact in facts],
             "why": {kind: self._predictions.why(kind) for kind in kinds},
             "act": act(trace),
@@ -199,7 +198,7 @@ class Section:
     def _fact(self, entry: Entry) -> Fact:
         (value, sum_), _ = told(self._teller, entry, MOVES)
         return Fact(
-            [_short(found) for found in self._addresses.coordinates(entry)],
+            coordinates(self._scene.trace.layout, entry),
             value,
             sum_,
             list(self._predictions.places(entry)),
@@ -233,11 +232,6 @@ def embedded(value: object) -> str:
     """
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _short(found: Coordinate) -> list[str]:
-    """The texts of a coordinate without empty ones at the end."""
-    return list(found) if found.written else [found.text] if found.text else []
 
 
 def _shown(value: object) -> str:

@@ -54,36 +54,24 @@ class Pen(Record):
 
     def gap(self, column: Column, first: bool) -> int:
         """Cells before a column."""
-        if column.skips:
-            return cells(self.look.signs.across) + GAP * (1 if first else 2)
-        return 0 if first else GAP
+        return cells(self._gap_text(column, first))
 
     def tail(self, column: Column) -> int:
         """Cells behind the last column of a table."""
         return cells(self._tail_text(column))
 
-    def width(self, columns: Sequence[Column]) -> int:
-        """Width of a row of these columns."""
-        gaps = sum(self.gap(column, number == 0) for number, column in enumerate(columns))
-        gaps += self.tail(columns[-1]) if columns else 0
-        return gaps + sum(column.width + column.sign for column in columns)
-
-    def header(self, columns: Sequence[Column]) -> Line:
+    def header(self, ruling: Ruling) -> Line:
         """The coordinates above the numbers."""
-        parts: list[str] = []
-        for number, column in enumerate(columns):
-            parts.append(self._gap_text(column, number == 0))
-            name = str(column.coordinate)
-            place = left(name, column.width) if self.lefthand else right(name, column.width)
-            parts.append(place + " " * column.sign)
-        return [("".join(parts) + self._tail_text(columns[-1]), self.look.dim)]
+        names = tuple(str(column.coordinate) for column in ruling.columns)
+        return [("".join(ruling.patterns) % names + ruling.tail, self.look.dim)]
 
-    def dots(self, columns: Sequence[Column]) -> Line:
+    def dots(self, ruling: Ruling) -> Line:
         """The row that stands for rows left out."""
-        parts: list[str] = []
-        for number, column in enumerate(columns):
-            parts.append(" " * self.gap(column, number == 0))
-            parts.append(right(self.look.signs.down, column.width) + " " * column.sign)
+        down = self.look.signs.down
+        parts = [
+            " " * cells(gap) + right(down, column.width) + " " * column.sign
+            for gap, column in zip(ruling.gaps, ruling.columns, strict=True)
+        ]
         return [("".join(parts), self.look.dim)]
 
     def ruling(self, columns: Sequence[Column]) -> Ruling:

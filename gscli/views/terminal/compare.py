@@ -8,7 +8,7 @@ from textwrap import wrap
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
-from gscli.views.lines import Drawn, line_width
+from gscli.views.lines import Drawn, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style
 from gscli.views.numberline import Behaviour, number_line
 from gscli.views.options import ViewOptions
@@ -26,6 +26,7 @@ NARROWEST_REASON = 14
 REASON_GAP = 3
 
 LISTED_CELLS = 8
+INDENT: Line = [("  ", PLAIN)]
 
 
 def comparison(comparing: Comparing, options: ViewOptions) -> ComparisonView:
@@ -54,8 +55,8 @@ class ComparisonView(Drawn):
         return [
             *self._heading(width), [], *body, [],
             *(line for text in self.answers.footnotes()
-              for line in self._wrapped(text, width, self.look.dim)),
-            *self._wrapped(summary, width, self.look.bold),
+              for line in paragraph(text, width, self.look.dim, indent="  ")),
+            *paragraph(summary, width, self.look.bold, indent="  "),
         ]  # fmt: skip
 
     def _heading(self, width: int) -> list[Line]:
@@ -163,7 +164,7 @@ class ComparisonView(Drawn):
             yield from self._cells(behaviour.group, width)
         elif behaviour.group.first.output is not None:
             for text in self._listed(behaviour.group):
-                yield from self._wrapped("  " + text, width, PLAIN)
+                yield from paragraph(text, width, head=INDENT)
         yield from self._ways(ruler, behaviour, width)
 
     def _named(self, group: Group, told: str, width: int) -> list[Line]:
@@ -192,7 +193,7 @@ class ComparisonView(Drawn):
         if not refusal:
             return [line for way in ruler.ways(behaviour) for line in self._fitted(way, width)]
         told = self.signs.text(refusal)
-        apart = self._wrapped("  " + told, width, self.look.dim)
+        apart = paragraph(told, width, self.look.dim, head=INDENT)
         stopped = [one for one in behaviour.landings if one.fate == "refused"]
         if not stopped:
             return apart
@@ -206,7 +207,7 @@ class ComparisonView(Drawn):
         if line_width(way) <= width:
             return [way]
         *drawn, (told, style) = way
-        return [drawn, *self._wrapped("  " + told, width, style)]
+        return [drawn, *paragraph(told, width, style, head=INDENT)]
 
     # --- differences only -----------------------------------------------------------------
 
@@ -223,9 +224,9 @@ class ComparisonView(Drawn):
             strips = [line for number in numbers for line in self._strip(ruler, number, width)]
             return [*lines, [], *ruler.head(), *strips]
         for group in self.comparing.ways:
-            lines += [[], *self._wrapped(", ".join(group.labels), width, self.look.bold)]
+            lines += [[], *paragraph(", ".join(group.labels), width, self.look.bold, indent="  ")]
             for text in self._listed(group):
-                lines += self._wrapped("  " + text, width, PLAIN)
+                lines += paragraph(text, width, head=INDENT)
         return lines
 
     def _draws(self, trace: Trace) -> bool:
@@ -266,10 +267,6 @@ class ComparisonView(Drawn):
                     meant = " filled" if trace.kind == "gather" else " dropped"
                 told.append(f"{entry.label}: {one.written} {self.signs.of(one.how)}{meant}")
         return told
-
-    def _wrapped(self, text: str, width: int, style: Style) -> list[Line]:
-        lines = wrap(text, width, break_on_hyphens=False, subsequent_indent="  ")
-        return [[(line, style)] for line in lines]
 
 
 def _filled(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:

@@ -8,8 +8,8 @@ from typing import IO
 
 from gscli.views.lines import Drawn, Lines, paragraph, render
 from gscli.views.look import PLAIN, Line, look_of
-from gscli.views.terminal.frames import Frames
 from gscli.views.terminal.picture import picture
+from gscli.views.terminal.step import Frames
 from gscli.views.words.formula import Formula
 from gscli.views.words.reasons import source
 

@@ -13,10 +13,9 @@ from gscli.views.look import PLAIN, Line, Look
 from gscli.views.numbers import NumberFormat
 from gscli.views.sheet import Cell, Sheet
 from gscli.views.signs import cells, right
-from gscli.views.terminal.cells import Column, Pen
+from gscli.views.terminal.cells import Pen, Ruling
 from gscli.views.terminal.columns import Chunk, Measures, fitting, is_narrow, measured
-from gscli.views.terminal.heads import Heads
-from gscli.views.texts import Texts
+from gscli.views.texts import Heads, Texts
 
 PLANE_GAP = 4
 _MATRIX = 2
@@ -170,15 +169,15 @@ class Painter:
                 for number, (at, _) in enumerate(chunk)
             }
             yield [(" " * self._margin, dim), *self.pen.letter_heads(columns, letters)]
+        ruling = self.pen.ruling(columns)
         if self.sheet.rank:
-            yield [(" " * self._margin, dim), *self.pen.header(columns)]
+            yield [(" " * self._margin, dim), *self.pen.header(ruling)]
         step, rows = window.allowed[-2].step, window.allowed[-2]
         before, count = rows[0] - step, len(window.columns)
-        ruling = self.pen.ruling(columns)
         every = [place for place, _ in chunk] == list(range(count))
         for row, at in enumerate(window.rows):
             if at - before > step:
-                yield self._dots(columns)
+                yield self._dots(ruling)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
             touched = self.texts.rows.get((plane, row), {})
             if not every:
@@ -187,12 +186,12 @@ class Painter:
             yield [*self._head(plane, row), *self.pen.row(texts, ruling, touched)]
             before = at
         if before != rows[-1]:
-            yield self._dots(columns)
+            yield self._dots(ruling)
 
-    def _dots(self, columns: Sequence[Column]) -> Line:
+    def _dots(self, ruling: Ruling) -> Line:
         """The row that stands for rows left out."""
         head = right(self.signs.down, self._margin - _BAR) + " " * _BAR
-        return [(head, self.look.dim), *self.pen.dots(columns)]
+        return [(head, self.look.dim), *self.pen.dots(ruling)]
 
 
 def plane_rows(planes: Sequence[tuple[int, ...]], rank: int) -> list[list[int]]:

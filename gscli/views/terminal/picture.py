@@ -10,7 +10,7 @@ from gscli.base.arrays import Array
 from gscli.base.text import LETTERED, counted
 from gscli.traces.trace import Entry, Trace
 from gscli.views.after import GRIDS, grids
-from gscli.views.lines import Block, Drawn, flow, line_width, paragraph
+from gscli.views.lines import Drawn, flow, line_width, paragraph
 from gscli.views.look import Line, look_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import cells
@@ -121,13 +121,10 @@ class Picture(Drawn):
         options, trace = self.options, self.trace
         found = grids(trace, subjects(trace, self.marked, GRIDS[trace.kind]))
         found = expecting(found, self.expectation)
-        group = draw_group(found, options, width, self._arithmetic())
-        table = EntryTable(trace, self.told, group.numbers, self.look).draw(width)
-        blocks, group = beside_table(table, found, options, width, group, self._arithmetic())
+        extras = self._arithmetic()
+        drawing, group = with_table(trace, self.told, found, options, width, extras)
         self.wrong = group.wrong
-        lines = paragraph(self.signs.line(purpose(trace)), width)
-        drawing = flow(blocks, width, GAP)
-        lines += [[], *drawing]
+        lines = [*paragraph(self.signs.line(purpose(trace)), width), [], *drawing]
         told = remark_lines(remarks(Teller(trace, group.numbers), self.marked), width, self.look)
         told += key_lines([self._counted()], drawing, width, self.look)
         lines += [[], *told] if told else []
@@ -177,26 +174,25 @@ class Picture(Drawn):
         return notes
 
 
-def beside_table(
-    table: Block,
+def with_table(
+    trace: Trace,
+    told: Sequence[Entry],
     found: Sequence[Subject],
     options: ViewOptions,
     width: int,
-    group: Group,
     extras: Sequence[Array] = (),
-) -> tuple[list[Block], Group]:
-    """Table and grids; the grids narrower than they would like, where they then stand beside it.
-
-    `group`: the grids at the whole width.
-    """
-    below = [table, *group.blocks]
-    room = width - table.width - GAP
+    lit: Sequence[Entry] | None = None,
+) -> tuple[list[Line], Group]:
+    """The table of entries and the grids, beside it where fewer lines then show as much."""
+    group = draw_group(found, options, width, extras)
+    table = EntryTable(trace, told, group.numbers, look_of(options), lit).draw(width)
+    below, room = flow([table, *group.blocks], width, GAP), width - table.width - GAP
     if room < NARROWEST_GRID:
         return below, group
     slim = draw_group(found, options, room, extras)
-    beside = [table, *slim.blocks]
-    fewer = len(flow(beside, width, GAP)) < len(flow(below, width, GAP))
-    return (beside, slim) if fewer and slim.columns == group.columns else (below, group)
+    beside = flow([table, *slim.blocks], width, GAP)
+    fewer = len(beside) < len(below) and slim.columns == group.columns
+    return (beside, slim) if fewer else (below, group)
 
 
 def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") -> list[Line]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +22,8 @@ from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
+from gscli.views.words.facts import Teller
+from gscli.views.words.remarks import meetings
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8
@@ -176,6 +179,14 @@ class Answers:
         whom = "" if len(unchecked) == len(group.rows) else f" in {', '.join(unchecked)}"
         return ", ".join(told) + (f"; unchecked there{whom}" if unchecked else "")
 
+    def met(self, trace: Trace, limit: int) -> Iterator[str]:
+        """Who wins, or what adds up, where entries write the same cells."""
+        teller = Teller(trace, self.numbers)
+        found = meetings(teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else [])
+        for entries, outcome in islice(found, limit):
+            letters = joined([entry.label for entry in entries])
+            yield f"{letters} write {teller.target_cell(entries[0])}: {outcome}"
+
     @staticmethod
     def unusual(trace: Trace) -> Iterator[Entry]:
         """Entries with a number that is not its own coordinate."""
@@ -200,6 +211,16 @@ class Answers:
         if base is None or (comparing.results == 1 and base.output is not None):
             return f"{results}, {refusals}."
         return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def behaviour(way: Group) -> str:

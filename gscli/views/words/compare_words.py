@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.text import counted
@@ -11,10 +10,9 @@ from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces.trace import label_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
-from gscli.views.words.answers import LISTED_ENTRIES, SHORT_TENSOR, Answers
+from gscli.views.words.answers import SHORT_TENSOR, Answers, joined
 from gscli.views.words.facts import Teller, shape_text
-from gscli.views.words.meanings import fate, meaning
-from gscli.views.words.remarks import meetings
+from gscli.views.words.vocabularies import fate, meaning
 
 LISTED_CELLS = 8
 
@@ -50,12 +48,14 @@ class _Words:
         for group in self.comparing.ways:
             yield self._group(group)
             yield from self._unusual(group.first)
-            yield from self._met(group.first)
+            if group.first.trace is not None:
+                told = self.answers.met(group.first.trace, LISTED_CELLS)
+                yield from (f"  entries {text}." for text in told)
         yield from self.answers.footnotes()
         yield self._summary()
 
     def _group(self, group: Group) -> str:
-        names = _joined(group.labels)
+        names = joined(group.labels)
         alone = "s" if len(group.labels) == 1 else ""
         if group.first.output is None:
             return f"{names} refuse{alone}: {self._refusal(group)}."
@@ -115,16 +115,6 @@ class _Words:
             more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."
 
-    def _met(self, row: Row) -> Iterator[str]:
-        """Who wins, or what adds up, where entries write the same cells."""
-        if row.trace is None or row.trace.kind == "gather":
-            return
-        teller = Teller(row.trace, self.answers.numbers)
-        told = row.trace.entries(LISTED_ENTRIES)
-        for found, outcome in islice(meetings(teller, told), LISTED_CELLS):
-            letters = _joined([entry.label for entry in found])
-            yield f"  entries {letters} write {teller.target_cell(found[0])}: {outcome}."
-
     def _summary(self) -> str:
         listed = not self.answers.columns
         counts, _, _ = self.answers.summary(listed=listed).partition(". ")
@@ -132,13 +122,3 @@ class _Words:
         if len(self.comparing.groups) == 1 or listed or base is None:
             return counts.rstrip(".") + "."
         return f"{counts.rstrip('.')}. To differ is to have a value other than {base.label}'s."
-
-
-def _joined(names: Sequence[str]) -> str:
-    """Names in a sentence.
-
-    >>> _joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -19,7 +19,7 @@ from gscli.layout.layout import Fit, Layout
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Entry, Trace
 from gscli.views.words.facts import VERBS
-from gscli.views.words.meanings import outside
+from gscli.views.words.vocabularies import outside
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 _FUNCTIONS = ("max", "min")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
-from gscli.views.words.meanings import meaning
-from gscli.views.words.vocabularies import TERSE, told
+from gscli.views.words.vocabularies import TERSE, meaning, told
 
 
 def why(teller: Teller, entry: Entry) -> list[str]:

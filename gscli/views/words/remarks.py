@@ -9,8 +9,8 @@ from gscli.base.text import counted
 from gscli.layout.boxes import Box
 from gscli.traces.trace import Adjustment, Entry
 from gscli.views.words.facts import Teller, mean_or_new
-from gscli.views.words.meanings import meaning
 from gscli.views.words.purpose import slice_name
+from gscli.views.words.vocabularies import meaning
 
 LISTED = 4
 """Remarks of one kind before the rest is counted."""
