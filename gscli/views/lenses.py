@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from gscli.layout.axes import Shape
 from gscli.layout.boxes import Box
+from gscli.views.subject import Mark
 from gscli.views.window import LARGE
 
 Lens: TypeAlias = tuple[range, ...]
@@ -95,16 +96,17 @@ def _joined(one: Box, other: Box) -> Box:
     )
 
 
-def planes_apart(boxes: Sequence[Box]) -> dict[Box, list[int]]:
-    """The numbers of the boxes on each plane; planes that the same boxes cross count as one.
+def planes_apart(marks: Sequence[Mark]) -> list[tuple[str, list[Mark]]]:
+    """The marks on each plane behind its name; planes that the same marks cross count as one.
 
-    >>> planes_apart([((5, 6), (0, 1), (2, 3)), ((0, 9), (0, 1), (0, 1)), ((5, 6), (3, 4), (0, 1))])
-    {((0, 9),): [1], ((5, 6),): [0, 2]}
+    >>> one, other = Mark(0, "a", ((5, 6), (0, 1), (2, 3))), Mark(1, "b", ((0, 9), (0, 1), (0, 1)))
+    >>> [(name, len(found)) for name, found in planes_apart([one, other])]
+    [('[0:9,:,:]', 1), ('[5,:,:]', 1)]
     """
-    found: dict[Box, list[int]] = {}
-    for number, box in enumerate(boxes):
-        found.setdefault(box[:-_MATRIX], []).append(number)
-    return dict(sorted(found.items()))
+    found: dict[Box, list[Mark]] = {}
+    for mark in marks:
+        found.setdefault(mark.box[:-_MATRIX], []).append(mark)
+    return [(plane_text(lead) if lead else "", own) for lead, own in sorted(found.items())]
 
 
 def plane_text(lead: Box) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 from gscli.base.records import Record
 from gscli.views.look import PLAIN, Line, Run, Style, look_of
 from gscli.views.options import NARROWEST, ViewOptions
-from gscli.views.signs import cells
+from gscli.views.signs import cells, right
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -95,11 +95,17 @@ def flow(blocks: Sequence[Block], width: int, gap: int = 4, between: int = 1) ->
         rows[-1].append(one)
     lines: list[Line] = []
     for number, row in enumerate(rows):
-        lines += [*([[]] * between if number else []), *_beside(row, gap)]
+        lines += [*([[]] * between if number else []), *beside(row, gap)]
     return lines
 
 
-def _beside(blocks: Sequence[Block], gap: int) -> list[Line]:
+def column(texts: Sequence[Run]) -> Block:
+    """Texts below each other, aligned on the right in their own styles."""
+    wide = max((cells(text) for text, _ in texts), default=0)
+    return Block(tuple([(right(text, wide), style)] for text, style in texts), wide)
+
+
+def beside(blocks: Sequence[Block], gap: int) -> list[Line]:
     """Blocks from left to right, tops aligned."""
     if len(blocks) == 1:
         return list(blocks[0].lines)

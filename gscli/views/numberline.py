@@ -13,9 +13,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.lab.answers import Comparing, Group
+from gscli.base.errors import GscliError
+from gscli.lab.answers import Comparing, Group, Row
+from gscli.layout.axes import Beyond, Negative
+from gscli.layout.layout import Layout
+from gscli.plan.inputs import layout_of
 from gscli.traces.trace import Entry, Trace, label_of
-from gscli.views.words.answers import Answers, behaviour
+from gscli.views.words.answers import Answers
 from gscli.views.words.facts import Teller
 from gscli.views.words.remarks import meetings
 
@@ -194,3 +198,63 @@ def _landing(entry: Entry, size: int) -> Landing:
         return Landing(entry.number, written, "used", size, written)
     moved = entry.adjustments[0]
     return Landing(entry.number, written, moved.how, size, moved.coordinate)
+
+
+def behaviour(way: Group) -> str:
+    """What all rule sets of a way do with numbers outside, by their rules or else by what is seen.
+
+    >>> from gscli.lab.compare import compare
+    >>> inputs = {"data": [10, 20, 30], "indices": [0, 7]}
+    >>> [behaviour(one) for one in compare("gather", inputs, only=["onnx", "tf"]).ways][0]
+    'refuse what is outside'
+    """
+    names = {_by_rule(row) for row in way.rows if not row.from_runtime}
+    if not names:
+        return "the runtime's own answer"
+    if len(names) == 1:
+        return names.pop()
+    if way.first.trace is None:
+        return "refuse what is outside"
+    return _by_sight(way.first.trace)
+
+
+def _by_rule(row: Row) -> str:
+    try:
+        layout = row.trace.layout if row.trace else layout_of(row.operator, row.inputs, row.attrs)
+    except GscliError:
+        return "refuse the call"
+    counts, beyond = layout.policy.negative is Negative.FROM_END, layout.policy.beyond
+    if beyond is Beyond.RAISE:
+        return "refuse what is outside" if counts else "refuse below zero too"
+    return _named(layout, beyond, counts=counts)
+
+
+def _by_sight(trace: Trace) -> str:
+    """What becomes of the numbers of this call, whatever the rules say of others."""
+    found = [one for entry in Answers.unusual(trace) for one in entry.adjustments]
+    counts = [one.written < 0 and one.coordinate == one.written + one.size for one in found]
+    seen = {one.how for one, from_end in zip(found, counts, strict=True) if not from_end}
+    for how, beyond in (
+        ("wrapped", Beyond.WRAP),
+        ("clipped", Beyond.CLIP),
+        ("skipped", Beyond.SKIP),
+    ):
+        if how in seen:
+            return _named(trace.layout, beyond, counts=any(counts))
+    return "count from the end" if found else "use every number as written"
+
+
+def _named(layout: Layout, beyond: Beyond, *, counts: bool) -> str:
+    """The name of a behaviour other than refusal; `counts`: from the end below zero."""
+    if beyond is Beyond.WRAP:
+        return "wrap around"
+    if beyond is Beyond.CLIP:
+        return "from the end, then clip" if counts else "clip to the nearest end"
+    if layout.kind == "scatter":
+        return "from the end, else drop" if counts else "drop what is outside"
+    fill = "the least integer" if _least(layout.fill) else layout.fill
+    return f"from the end, else {fill}" if counts else f"{fill} for anything outside"
+
+
+def _least(fill: object) -> bool:
+    return isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))

@@ -5,7 +5,7 @@ Costs as much as what is shown, never as much as the tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice, product
 from math import prod
 
@@ -127,22 +127,16 @@ def overlap(allowed: range, span: tuple[int, int]) -> range:
     return range(max(first, 0), max(min(stop, len(allowed)), 0))
 
 
-def touched(allowed: Sequence[range], box: Box) -> Iterator[tuple[int, ...]]:
-    """Coordinates on the leading axes where the box lies."""
-    spans = [
-        [one[place] for place in overlap(one, span)]
-        for one, span in zip(allowed, box, strict=False)
-    ]
-    return product(*spans)
-
-
 def _planes(lead: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> list[tuple[int, ...]]:
     total = prod(len(one) for one in lead)
     if limits.full or (total <= limits.planes and (len(lead) <= _GRID_RANK or not boxes)):
         return list(product(*lead))
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
-        chosen.update(dict.fromkeys(islice(touched(lead, box), limits.planes)))
+        spans = [
+            [one[at] for at in overlap(one, span)] for one, span in zip(lead, box, strict=False)
+        ]
+        chosen.update(dict.fromkeys(islice(product(*spans), limits.planes)))
         if len(chosen) >= limits.planes:
             break
     edges = 1 if chosen else limits.planes // 2

@@ -17,9 +17,9 @@ from gscli.views.lines import render
 from gscli.views.options import ViewOptions
 from gscli.views.subject import subjects
 from gscli.views.terminal.explain import explain
+from gscli.views.terminal.frames import frames
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.picture import Picture, picture
-from gscli.views.terminal.step import frames
 from gscli.views.terminal.tensor import tensor_picture
 
 WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)

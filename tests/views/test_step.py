@@ -17,8 +17,8 @@ from gscli.traces.trace import Trace, trace
 from gscli.views.after import subjects_after
 from gscli.views.lines import render
 from gscli.views.options import ViewOptions
-from gscli.views.terminal.keys import interact
-from gscli.views.terminal.step import KEY_LINES, frames, show_steps
+from gscli.views.terminal.frames import KEY_LINES, frames
+from gscli.views.terminal.step import interact, show_steps
 
 
 def screen(found: Trace, number: int) -> str:

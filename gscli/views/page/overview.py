@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.traces.trace import label_of
-from gscli.views.lenses import plane_text, planes_apart
+from gscli.views.lenses import planes_apart
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import Tensor
 from gscli.views.subject import Mark
@@ -30,11 +30,8 @@ def overview_svg(tensor: Tensor) -> str:
         return ""
     marks = tensor.subject.marks[:MOST]
     *_, rows, columns = tensor.shape
-    planes = planes_apart([mark.box for mark in marks])
-    maps = "".join(
-        _map(rows, columns, [marks[one] for one in own], plane_text(lead) if lead else "")
-        for lead, own in list(planes.items())[:MOST_PLANES]
-    )
+    planes = planes_apart(marks)[:MOST_PLANES]
+    maps = "".join(_map(rows, columns, own, title) for title, own in planes)
     return (
         f'<figure class="map"><figcaption>where: rows 0 … {rows - 1:,} down, '
         f"columns 0 … {columns - 1:,} across</figcaption>{maps}</figure>"

@@ -134,16 +134,11 @@ class Pen(Record):
 
         >>> from gscli.views.options import ViewOptions
         >>> from gscli.views.look import look_of
-        >>> from gscli.views.look import look_of
         >>> pen = Pen(look_of(ViewOptions()))
         >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])
         'ac:'
         """
-        if not marks:
-            return ""
-        if len(marks) == 1:
-            return marks[0].label + ":"
-        return "".join(text for text, _ in self._letters(marks)) + ":"
+        return self.letters(marks) + ":" if marks else ""
 
     def letters(self, marks: Sequence[Mark]) -> str:
         """The letters of several entries as they stand at the head of a row or column."""

@@ -10,12 +10,12 @@ from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
 from gscli.views.lines import Drawn, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style
-from gscli.views.numberline import Behaviour, number_line
+from gscli.views.numberline import Behaviour, behaviour, number_line
 from gscli.views.options import ViewOptions
 from gscli.views.signs import cells, left
 from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
-from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, behaviour, lettered
+from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, lettered
 
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.lab.difference import Difference
-from gscli.views.lines import Drawn, paragraph
+from gscli.views.lines import Drawn, beside, block, column, paragraph
 from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
-from gscli.views.signs import cells, left, right, signs_of
+from gscli.views.signs import cells, left, signs_of
 
 SHOWN = 8
 """Differing cells in the table; `--limit` asks for others."""
@@ -70,25 +70,22 @@ class DifferenceView(Drawn):
         return lines
 
     def _table(self) -> list[Line]:
-        shown = self.found.cells[: self.options.limit or SHOWN]
-        columns = [
+        shown, look = self.found.cells[: self.options.limit or SHOWN], self.look
+        texts = [
             [f"[{','.join(map(str, cell.at))}]" for cell in shown],
             [self._value(cell.actual) for cell in shown],
             [self._value(cell.expected) for cell in shown],
         ]
-        widths = [max(map(cells, (h, *c))) for h, c in zip(HEADS, columns, strict=True)]
+        columns = [
+            column([(head, look.dim), *((text, PLAIN) for text in own)])
+            for head, own in zip(HEADS, texts, strict=True)
+        ]
         letters = [*self.letters, *[""] * len(shown)][: len(shown)]
-        margin = max(map(cells, letters), default=0)
-        head: Line = [(" " * (margin + 2), PLAIN)]
-        for name, width in zip(HEADS, widths, strict=True):
-            head += [(right(name, width) + "  ", self.look.dim)]
-        lines = [head]
-        for letter, *texts in zip(letters, *columns, strict=True):
-            line: Line = [(f" {left(letter, margin)} ", self.look.bold)]
-            line += [(right(t, w) + "  ", PLAIN) for t, w in zip(texts, widths, strict=True)]
-            lines.append(line)
+        wide = max(map(cells, letters), default=0)
+        chips = block([[], *([(f" {left(letter, wide)}", look.bold)] for letter in letters)])
+        lines = beside([chips, block(beside(columns, 2))], 1)
         if self.found.different > len(shown):
-            lines.append([(f" {self.signs.down}", self.look.dim)])
+            lines.append([(f" {self.signs.down}", look.dim)])
         return lines
 
     def _value(self, value: object) -> str:

@@ -5,45 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.base.arrays import Array
-from gscli.base.records import cached_property
-from gscli.layout.boxes import Box, box_size
+from gscli.base.records import Record
+from gscli.layout.boxes import box_size
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Block, block, line_width
+from gscli.views.lines import Block, beside, block, column
 from gscli.views.look import PLAIN, Line, Look, Role, Style
 from gscli.views.numbers import NumberFormat
-from gscli.views.signs import cells, left, right
+from gscli.views.signs import cells, left
+from gscli.views.words.facts import VERBS
 from gscli.views.words.purpose import axis_names, slice_name
 
 GAP = 2
 MOST_VALUES = 8
 """Updates of one slice that stand in the table; of larger ones it says the shape."""
 
-_PREFIXES = {"add": "+", "sub": "-", "div": "/", "pow": "^"}
 
-
-class Column:
+class Column(Record):
     """A column of texts, one per entry. `chips`: they bear the colour of their entry."""
 
-    def __init__(self, head: str, texts: tuple[str, ...], chips: bool = True) -> None:
-        self.head, self.texts, self.chips = head, texts, chips
-
-    @cached_property
-    def width(self) -> int:
-        """The widest text or the head."""
-        return max(map(cells, (self.head, *self.texts)))
+    head: str
+    texts: tuple[str, ...]
+    chips: bool = True
 
 
-class Group:
+class Group(Record):
     """Neighbouring columns under one title; the widest of two groups may be left out first."""
 
-    def __init__(self, title: str, facts: str, columns: tuple[Column, ...]) -> None:
-        self.title, self.facts, self.columns = title, facts, columns
-
-    @cached_property
-    def width(self) -> int:
-        """Columns with a blank on either side, or the title."""
-        own = sum(column.width + GAP for column in self.columns)
-        return max(own, cells(self.title) + cells(self.facts) + 1)
+    title: str
+    facts: str
+    columns: tuple[Column, ...]
 
 
 class EntryTable:
@@ -76,39 +66,28 @@ class EntryTable:
         return drawn
 
     def _drawn(self, groups: Sequence[Group]) -> Block:
-        labels = max((cells(entry.label) for entry in self.entries), default=1)
+        entries, dim = self.entries, self.look.dim
+        labels = max((cells(entry.label) for entry in entries), default=1)
+        headed = any(column.head for group in groups for column in group.columns)
+        dots: list[Line] = [[(f" {self.signs.down}", dim)]]
+        above = dots if entries and entries[0].number > 0 else []
+        below = dots if entries and entries[-1].number < self.trace.entry_count - 1 else []
+        chips = [[(f" {left(entry.label, labels)} ", self._style(entry))] for entry in entries]
         margin: Line = [(" " * (labels + GAP), PLAIN)]
-        titles, heads = list(margin), list(margin)
+        blocks = [block([margin, *([[]] if headed else []), *above, *chips, *below])]
         for group in groups:
-            facts = left(group.facts, group.width - cells(group.title) - 1)
-            titles += [(" " * GAP, PLAIN), (group.title, self.look.bold)]
-            titles.append((" " + facts, self.look.dim))
-            texts = [column.head for column in group.columns]
-            heads += [(" " * GAP, PLAIN), *self._row(group, texts, None)]
-        lines = [titles, heads] if any(c.head for g in groups for c in g.columns) else [titles]
-        for number, entry in enumerate(self.entries):
-            line: Line = [(f" {left(entry.label, labels)} ", self._style(entry))]
-            for group in groups:
-                texts = [column.texts[number] for column in group.columns]
-                line += [(" " * GAP, PLAIN), *self._row(group, texts, entry)]
-            lines.append(line)
-        dots: list[Line] = [[(f" {self.signs.down}", self.look.dim)]]
-        below = self.entries and self.entries[-1].number < self.trace.entry_count - 1
-        above = self.entries and self.entries[0].number > 0
-        if not self.entries:
-            lines.append([(" no entries", self.look.dim)])
-        start = len(lines) - len(self.entries)
-        lines[start:start] = dots if above else []
-        return block([*lines, *(dots if below else [])])
+            title: Line = [(group.title, self.look.bold), (f" {group.facts}", dim)]
+            before = [("", PLAIN)] * len(above)
+            drawn = [self._column(one, before, headed=headed) for one in group.columns]
+            blocks.append(block([title, *beside(drawn, 0)]))
+        none: list[Line] = [] if entries else [[(" no entries", dim)]]
+        return block([*beside(blocks, GAP), *none])
 
-    def _row(self, group: Group, texts: Sequence[str], entry: Entry | None) -> Line:
-        line: Line = []
-        for column, text in zip(group.columns, texts, strict=True):
-            style = self.look.dim
-            if entry is not None and column.chips:
-                style = self._style(entry)
-            line.append((f" {right(text, column.width)} ", style))
-        return [*line, (" " * (group.width - line_width(line)), PLAIN)]
+    def _column(self, one: Column, before: Line, *, headed: bool) -> Block:
+        heads = [(f" {one.head} ", self.look.dim)] if headed else []
+        styles = [self._style(each) if one.chips else self.look.dim for each in self.entries]
+        texts = [f" {text} " for text in one.texts]
+        return column([*heads, *before, *zip(texts, styles, strict=True)])
 
     def _style(self, entry: Entry) -> Style:
         if entry.number not in self.lit:
@@ -167,17 +146,13 @@ class EntryTable:
         box = entry.result
         if box is None:
             return [""]
-        sizes = _sizes(box)
+        sizes = tuple(stop - start for start, stop in box if stop - start != 1)
         if len(sizes) > 1 or box_size(box) > MOST_VALUES:
             return [f"{slice_name(sizes)} {self.signs.times.join(map(str, sizes))}"]
         values = array[tuple(slice(start, stop) for start, stop in box)]
-        prefix = {**_PREFIXES, "mul": self.signs.times}.get(self.trace.reduction, "")
+        prefix = VERBS[self.trace.reduction].sign.replace("×", self.signs.times)
         texts = self.numbers.texts(values.reshape(-1))
         return [_signed(prefix, text) for text in texts]
-
-
-def _sizes(box: Box) -> tuple[int, ...]:
-    return tuple(stop - start for start, stop in box if stop - start != 1)
 
 
 def _signed(prefix: str, text: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from gscli.layout.axes import Shape
-from gscli.layout.boxes import Box
-from gscli.views.lenses import plane_text, planes_apart
+from gscli.views.lenses import planes_apart
 from gscli.views.lines import Block, block, flow
 from gscli.views.look import PLAIN, Line, Look, Style
 from gscli.views.signs import cells
@@ -35,10 +34,9 @@ Canvas: TypeAlias = list[list[tuple[str, Style]]]
 
 def outline(shape: Shape, marks: Sequence[Mark], width: int, look: Look) -> Block:
     """The map of a tensor of rank 2 or more; planes that are touched alike share an outline."""
-    planes = planes_apart([mark.box for mark in marks])
+    planes = planes_apart(marks)
     drawn = [
-        _Outline(shape[-_MATRIX:], lead, [marks[one] for one in own], width, look)
-        for lead, own in list(planes.items())[:MOST_PLANES]
+        _Outline(shape[-_MATRIX:], name, own, width, look) for name, own in planes[:MOST_PLANES]
     ]
     signs = look.signs
     lines: list[Line] = [[("where", look.bold), ("   rows down, columns across", look.dim)]]
@@ -61,12 +59,12 @@ class _Outline:
     def __init__(
         self,
         shape: Shape,
-        lead: Box,
+        name: str,
         marks: Sequence[Mark],
         width: int,
         look: Look,
     ) -> None:
-        self._shape, self._lead, self._signs, self._look = shape, lead, look.signs, look
+        self._shape, self._name, self._signs, self._look = shape, name, look.signs, look
         self._margin = len(str(shape[0] - 1)) + 2
         room = min(WIDEST, width - self._margin - 2)
         rows, columns = shape
@@ -83,8 +81,8 @@ class _Outline:
         dim, (rows, columns) = self._look.dim, self._shape
         across, down = ("─", "│") if self._signs.utf8 else ("-", "|")
         corners = "┌┐└┘" if self._signs.utf8 else "++++"
-        if self._lead:
-            yield [(plane_text(self._lead), self._look.bold)]
+        if self._name:
+            yield [(self._name, self._look.bold)]
         last = str(columns - 1)
         head = f"0{'columns':^{self._wide - 1 - len(last)}}{last}"
         yield [(" " * (self._margin + 1) + head, dim)]

@@ -1,169 +1,37 @@
-"""One entry at a time: only it is lit, cells that are done keep their new value.
+"""One entry at a time, by the keys n, p, g, a, ? and q; without a terminal all in a row.
 
-No full-screen mode, so that scrollback stays; without a terminal the frames follow each other.
+No full-screen mode, so that scrollback stays.
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import IO, TYPE_CHECKING
 
-import numpy as np
-
-from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
-from gscli.base.records import cached_property
-from gscli.base.text import counted
-from gscli.traces.entries import resolved_entries
-from gscli.traces.trace import Entry, Trace
-from gscli.views.after import GRIDS, Done, grids, subjects_after
-from gscli.views.lines import Drawn, flow, paragraph, render
-from gscli.views.look import PLAIN, Line
+from gscli.traces.trace import Trace
+from gscli.views.lines import Drawn, Lines, paragraph, render
+from gscli.views.look import PLAIN, Line, look_of
 from gscli.views.options import ViewOptions
-from gscli.views.subject import expecting
-from gscli.views.terminal.group import check_requests, draw_group
-from gscli.views.terminal.legend import key_lines, legend
-from gscli.views.terminal.picture import GAP, title_lines, with_table
-from gscli.views.words.facts import Teller
-from gscli.views.words.key import numbers_key
-from gscli.views.words.purpose import purpose
-from gscli.views.words.reasons import why
+from gscli.views.terminal.frames import Frames, frames, listed_steps
+from gscli.views.terminal.picture import picture
+from gscli.views.words.formula import Formula
+from gscli.views.words.reasons import source
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
 
-TABLE_ROWS = 12
-"""Entries in the table of a frame, around the one that is lit."""
-
-KEY_LINES = 3
-"""Lines that the keys of --step take below a frame."""
-
-TOGETHER = 26
-"""Entries whose frames keep the same places for everything. Beyond them, room would be kept for
-ever more, and each frame would cost more than the one before.
-"""
-
-
-class Frame(Drawn):
-    """The run after one of its entries."""
-
-    def __init__(self, frames: Frames, number: int) -> None:
-        super().__init__(frames.options)
-        self._frames = frames
-        self._number = number
-
-    def draw(self, width: int) -> list[Line]:
-        """Title, entries and grids with one entry lit, its line, and why.
-
-        On a screen that is too low for it, fewer entries stand in the table.
-        """
-        lines = self._drawn(width, TABLE_ROWS)
-        over = len(lines) + KEY_LINES - (self.options.height or len(lines) + KEY_LINES)
-        rows = min(TABLE_ROWS, self._frames.trace.entry_count)
-        return lines if over <= 0 else self._drawn(width, max(rows - over - 2, 1))
-
-    def _drawn(self, width: int, rows: int) -> list[Line]:
-        frames, options, look, signs = self._frames, self.options, self.look, self.signs
-        trace, entries = frames.trace, frames.entries(self._number + 1)
-        lit = entries[self._number : self._number + 1] if self._number >= 0 else []
-        first = options.show is None
-        begin = max(self._number, 0) // TOGETHER * TOGETHER
-        found = subjects_after(
-            trace,
-            entries[begin : begin + TOGETHER],
-            self._number - begin,
-            GRIDS[trace.kind] if first else options.show,
-            frames.done.before(entries, begin),
-        )
-        found = grids(trace, found) if first else found
-        if frames.expectation is not None:
-            found = expecting(found, frames.expectation, frames.last > self._number)
-        near = max(min(self._number - rows // 2, len(entries) - rows), 0)
-        told = entries[near : near + rows]
-        if first:
-            drawing, group = with_table(trace, told, found, options, width, lit=lit)
-        else:
-            group = draw_group(found, options, width)
-            drawing = flow(group.blocks, width, GAP)
-        step = f"step {self._number + 1} of {trace.entry_count}"
-        lines = [*title_lines(trace, options, width, step), []]
-        lines += [*drawing, []]
-        teller = Teller(trace, group.numbers)
-        lines += legend(teller, lit, width, look)
-        reason, *more = [text for entry in lit for text in why(teller, entry)] or [purpose(trace)]
-        lines += paragraph(signs.line(reason), width, head=[("why  ", look.bold)])
-        for text in more:
-            lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
-        return lines + key_lines([numbers_key(trace, told, signs)], drawing, width, look)
-
-
-class Frames:
-    """The frames of a trace, made when they are asked for.
-
-    Cells that no later entry reaches and that differ from an `expectation` show both values.
-    """
-
-    def __init__(
-        self, trace: Trace, options: ViewOptions, expectation: Expectation | None = None
-    ) -> None:
-        self.trace = trace
-        self.options = options
-        self.expectation = expectation
-        self.done = Done(trace)
-        self._entries = trace.entries(TOGETHER)
-
-    def entries(self, count: int) -> Sequence[Entry]:
-        """The first entries, at least `count` of them."""
-        if count > len(self._entries):
-            self._entries = self.trace.entries(max(count, 2 * len(self._entries)))
-        return self._entries
-
-    @cached_property
-    def last(self) -> Array:
-        """The number of the last entry that reaches each cell of the output; -1 where none does."""
-        gathers = self.trace.kind == "gather"
-        found = np.full(self.trace.output.shape, -1)
-        for entry in resolved_entries(self.trace.plan, len(self), replayed=False):
-            box = entry.result if gathers else entry.target
-            if box is not None:
-                found[tuple(slice(*span) for span in box)] = entry.number
-        return found
-
-    def step(self, number: int) -> Frame:
-        """The frame that people call `number`, 0 before the first entry; UsageError beyond."""
-        if not 0 <= number <= len(self):
-            raise UsageError(
-                f"there is no step {number}",
-                where=counted(len(self), "entry", "entries"),
-                valid=f"0 … {len(self)}",
-            )
-        return Frame(self, number - 1)
-
-    def __len__(self) -> int:
-        return self.trace.entry_count
-
-    def __iter__(self) -> Iterator[Frame]:
-        return (self.step(number + 1) for number in range(len(self)))
-
-
-if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
-
-STEPPED_ENTRIES = 100
-"""Frames that are printed in a row, unless a limit says otherwise."""
-
-
-def frames(trace: Trace, options: ViewOptions, expectation: Expectation | None = None) -> Frames:
-    """One renderable per entry.
-
-    >>> from gscli.traces.trace import trace
-    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
-    >>> len(frames(found, ViewOptions()))
-    2
-    """
-    check_requests(trace, options)
-    return Frames(trace, options, expectation)
+_KEYS = (
+    ("n", "next"), ("p", "back"), ("g", "go to entry"), ("a", "all"), ("?", "why"), ("q", "quit"),
+)  # fmt: skip
+_NEXT = ("n", "N", " ", "\r", "\n", "\x1b[C", "\x1b[B")
+_BACK = ("p", "P", "\x7f", "\b", "\x1b[D", "\x1b[A")
+_QUIT = ("q", "Q", "", "\x04", "\x1b")
+_ENTER, _ERASE = ("\r", "\n"), ("\x7f", "\b")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LONGEST = 12
+_KEY = re.compile(r"\x1b\[[A-Z]|.", re.DOTALL)
 
 
 def show_steps(
@@ -179,18 +47,10 @@ def show_steps(
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
         from typer import getchar
 
-        from gscli.views.terminal.keys import interact
-
         interact(found, sys.stdout, getchar)
     else:
         for text in _in_a_row(found, options):
             sys.stdout.write(text)
-
-
-def listed_steps(found: Frames, options: ViewOptions) -> range:
-    """The steps of a series, from what there was before: STEPPED_ENTRIES of them, or the limit."""
-    limit = STEPPED_ENTRIES if options.limit is None else options.limit
-    return range(min(limit, len(found)) + 1)
 
 
 def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:
@@ -199,3 +59,105 @@ def _in_a_row(found: Frames, options: ViewOptions) -> Iterator[str]:
         yield ("\n" if number > 1 else "") + render(found.step(number), options)
     if len(steps) < len(found):
         yield f"\n{len(found) - len(steps):,} more steps: --limit N, --step N\n"
+
+
+def interact(frames: Frames, screen: IO[str], keys: Callable[[], str]) -> None:
+    """Show frames as the keys ask until q or the end of input."""
+    number = 0
+    pressed = _one_by_one(keys)
+    _show(frames, number, screen)
+    while (key := next(pressed)) not in _QUIT:
+        wanted = number
+        if key in _NEXT:
+            wanted = number + 1
+        elif key in _BACK:
+            wanted = number - 1
+        elif key in ("g", "G"):
+            asked = _asked(frames, screen, pressed)
+            wanted = number if asked is None else asked
+        elif key in ("a", "A"):
+            whole = picture(frames.trace, frames.options, expectation=frames.expectation)
+            _print(whole, screen)
+            _print_bar(frames, number, screen)
+        elif key == "?":
+            _explain(frames, screen)
+            _print_bar(frames, number, screen)
+        if wanted in range(-1, len(frames)) and wanted != number:
+            number = wanted
+            _show(frames, number, screen)
+
+
+def _one_by_one(keys: Callable[[], str]) -> Iterator[str]:
+    """Single keys: a terminal may hand over several that were typed fast. Ends in empty ones."""
+    while True:
+        try:
+            read = keys()
+        except EOFError:
+            read = ""
+        yield from _KEY.findall(read) or [""]
+
+
+def _show(frames: Frames, number: int, screen: IO[str]) -> None:
+    _print(frames.step(number + 1), screen)
+    _print_bar(frames, number, screen)
+
+
+def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
+    look = look_of(frames.options)
+    line: Line = []
+    for key, word in _KEYS:
+        line += [(f" {key} ", look.several), (f" {word}  ", PLAIN)]
+    line.append((f"  {number + 1} of {len(frames)}", look.dim))
+    _print(Lines([[], line, []], frames.options), screen)
+
+
+def _print(drawn: Drawn, screen: IO[str]) -> None:
+    _write(render(drawn, drawn.options), screen)
+
+
+def _write(text: str, screen: IO[str]) -> None:
+    screen.write(text)
+    screen.flush()  # also what has no end of line yet
+
+
+def _asked(frames: Frames, screen: IO[str], pressed: Iterator[str]) -> int | None:
+    """The entry that is typed as a letter or a number, or None."""
+    _write(f"entry (a letter, or 1 to {len(frames)}): ", screen)
+    typed = ""
+    while (key := next(pressed)) not in _ENTER:
+        if key in _ERASE:
+            typed = typed[:-1]
+        elif key in ("", "\x1b", "\x04") or len(typed) >= _LONGEST:
+            break
+        elif key.isalnum() and key.isascii():
+            typed += key
+            _write(key, screen)
+    _write("\n", screen)
+    return number_of(typed)
+
+
+def number_of(typed: str) -> int | None:
+    """The entry that a letter or a number from 1 means.
+
+    >>> number_of("c"), number_of("3"), number_of("aa"), number_of("?")
+    (2, 2, 52, None)
+    """
+    if typed.isdecimal():
+        return int(typed) - 1
+    if not typed or not typed.isascii() or not typed.isalpha():
+        return None
+    number = 0
+    for letter in typed:
+        number = number * len(_ALPHABET) + _ALPHABET.index(letter) + 1
+    return number - 1
+
+
+def _explain(frames: Frames, screen: IO[str]) -> None:
+    """The rule at length: formula, legal indices, the operator's own help, the source."""
+    options, formula = frames.options, Formula(frames.trace)
+    look = look_of(options)
+    doc = frames.trace.operator.doc.splitlines()
+    lines: list[Line] = [[], [(formula.equation, look.bold)]]
+    for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
+        lines += paragraph(look.signs.line(text), options.width)
+    _print(Lines(lines, options), screen)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.arrays import Array, dtype_name
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces.trace import label_of
 from gscli.views.options import ViewOptions
 from gscli.views.signs import signs_of
 from gscli.views.words.answers import SHORT_TENSOR, Answers, joined
-from gscli.views.words.facts import Teller, shape_text
-from gscli.views.words.vocabularies import fate, meaning
+from gscli.views.words.facts import Teller
+from gscli.views.words.vocabularies import fate, meaning, tensor_lines
 
 LISTED_CELLS = 8
 
@@ -43,10 +42,15 @@ class _Words:
         """What is compared, each answer, and how many there are."""
         call = ", ".join(self.answers.call.replace("=", " is ").split("  "))
         yield f"compare {self.comparing.concept}" + (f", {call}." if call else ".")
+        numbers = self.answers.numbers
         for name, array in self.comparing.inputs.items():
-            yield self._tensor(name, array) + "."
+            yield from tensor_lines(name, array, numbers, SHORT_TENSOR)
         for group in self.comparing.ways:
             yield self._group(group)
+            if group.first is self.answers.drawn and not self.answers.columns:
+                assert group.first.output is not None
+                lines = tensor_lines("output", group.first.output, numbers, SHORT_TENSOR)
+                yield from (f"  {text}" for text in lines)
             yield from self._unusual(group.first)
             if group.first.trace is not None:
                 told = self.answers.met(group.first.trace, LISTED_CELLS)
@@ -79,27 +83,14 @@ class _Words:
         told = [f"{place} is {mine}, not {base}" for place, mine, base in found.listed]
         if found.more:
             told.append(f"and {counted(found.more, 'more cell differs', 'more cells differ')}")
-        return "; ".join(told) if told else self._whole(group)
+        itself = group.first is self.answers.drawn
+        same = "what the others are compared with" if itself else "no cell differs"
+        return "; ".join(told) if told else same
 
     def _place(self, number: int) -> str:
         if self.answers.per_entry:
             return f"entry {label_of(number)} reads"
         return f"output[{number}] is"
-
-    def _whole(self, group: Group) -> str:
-        """The output that the others are compared with."""
-        output = group.first.output
-        assert output is not None
-        return self._tensor("output", output)
-
-    def _tensor(self, name: str, array: Array) -> str:
-        """Type, shape and, where they are few, values."""
-        told = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
-        if array.size > SHORT_TENSOR or not array.ndim or not array.size:
-            return told
-        texts = self.answers.numbers.texts(array)
-        are = "its value is" if array.size == 1 else "its values are"
-        return f"{told}, {are} {', '.join(text.strip() for text in texts)}"
 
     def _unusual(self, row: Row) -> Iterator[str]:
         """What became of numbers that are not their own coordinates."""

@@ -183,10 +183,6 @@ class Teller:
         vector = ", ".join(map(str, entry.vector))
         return ", ".join(places), vector if alone else f"({vector})"
 
-    def value(self, value: object) -> str:
-        """One number in the picture's format, without zeros at its end."""
-        return self.numbers.short(value)
-
     def values(self, part: Array) -> list[str]:
         """The values of a slice one after the other, in the picture's format."""
         return self.numbers.values(part)
@@ -201,7 +197,9 @@ class Teller:
 
     def fill(self) -> str:
         """What an entry that reads nothing is given."""
-        return self.value(np.asarray(self.trace.layout.fill).astype(self.trace.output.dtype))
+        return self.numbers.short(
+            np.asarray(self.trace.layout.fill).astype(self.trace.output.dtype)
+        )
 
     def slice_size(self, box: Box) -> str:
         """`4×4 slice`; nothing for a single cell."""
@@ -221,7 +219,7 @@ class Teller:
         """The cell of output that gather wrote, or of updates that scatter took."""
         layout = self.trace.layout
         if entry.result is None:
-            return self.value(layout.updates.value) if layout.updates else ""
+            return self.numbers.short(layout.updates.value) if layout.updates else ""
         if self.trace.kind == "gather":
             return cell_text("output", entry.result, layout.output_shape)
         return self._update_cell(entry.result)

@@ -88,14 +88,14 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
     changes = [entry.change for entry in found if entry.change is not None]
     single = len(changes) == len(found) and changes[-1].new.size == 1
     if reduction == "none":
-        value = f" with {teller.value(changes[-1].new)}" if single else ""
+        value = f" with {teller.values(changes[-1].new)[0]}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
         return {"add": "both are added"}.get(reduction, f"combined by {reduction}")
     terms = [change.update for change in changes]
     terms = terms if changes[0].fresh else [changes[0].old, *terms]
-    texts = [teller.value(one.reshape(-1)[0]) for one in terms]
+    texts = [teller.values(one)[0] for one in terms]
     if len(texts) > _MOST_TERMS:
         texts = [*texts[: _MOST_TERMS - 2], teller.signs.cut, texts[-1]]
-    result = teller.value(mean_or_new(teller.trace, changes[-1]).reshape(-1)[0])
+    result = teller.values(mean_or_new(teller.trace, changes[-1]))[0]
     return f"{teller.joined(texts, changes[-1])} = {result}"

@@ -109,14 +109,16 @@ def sentence(teller: Teller, entry: Entry) -> str:
     return "; ".join([f"entry {entry.label}: {place} is {vector}", *means, *parts, *notes]) + "."
 
 
-def tensor_lines(name: str, array: Array, numbers: NumberFormat) -> list[str]:
-    """Type, shape and, up to TOLD_CELLS cells, the values row by row.
+def tensor_lines(
+    name: str, array: Array, numbers: NumberFormat, most: int = TOLD_CELLS
+) -> list[str]:
+    """Type, shape and, up to so many cells, the values row by row.
 
     >>> tensor_lines("data", np.array([[1, 2]]), NumberFormat())
     ['data is int64 with shape [1,2].', 'data[0,:] is 1, 2.']
     """
     head = f"{name} is {dtype_name(array.dtype)} with shape {shape_text(array.shape)}"
-    if array.size > TOLD_CELLS or not array.size:
+    if array.size > most or not array.size:
         return [head + "."]
     if array.ndim <= 1:
         word = "value is" if array.size == 1 else "values are"
