@@ -84,7 +84,7 @@ class _Words:
         if found.more:
             told.append(f"and {counted(found.more, 'more cell differs', 'more cells differ')}")
         itself = group.first is self.answers.drawn
-        same = "what the others are compared with" if itself else "no cell differs"
+        same = "the output below" if itself else "no cell differs"
         return "; ".join(told) if told else same
 
     def _place(self, number: int) -> str:
