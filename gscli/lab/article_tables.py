@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from gscli.frameworks import find
 from gscli.lab.answers import same
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.lab.rules import Rule, markdown_table, rules
 
 Cell: TypeAlias = Callable[[str], str]

@@ -20,7 +20,7 @@ from gscli.base.records import Record
 from gscli.declare.comparisons import Comparison
 from gscli.lab.compare import compare
 from gscli.lab.orders import other_orders
-from gscli.lab.trial import Compute, Trial
+from gscli.lab.variants import Compute, Variants
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan
@@ -48,10 +48,10 @@ def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate
 
     With `cells`, flat and ascending, answers have these cells alone, in a row.
     """
-    trial = Trial(trace, cells)
-    yield from _rule_sets(trial)
+    call = Variants(trace, cells)
+    yield from _rule_sets(call)
     for table in (_other_rules, _other_inputs, other_orders):
-        for cause, compute in table(trial):
+        for cause, compute in table(call):
             try:
                 with np.errstate(all="ignore"):
                     yield Candidate(cause, compute())
@@ -62,9 +62,9 @@ def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def _rule_sets(trial: Trial) -> Iterator[Candidate]:
+def _rule_sets(call: Variants) -> Iterator[Candidate]:
     """The answers of `compare` to the same call, where it has words for it."""
-    trace = trial.trace
+    trace = call.trace
     for known, comparison in trace.operator.framework.comparisons:
         if known is not trace.operator or not _expresses(comparison, trace):
             continue
@@ -72,7 +72,7 @@ def _rule_sets(trial: Trial) -> Iterator[Candidate]:
             found = compare(
                 comparison.concept,
                 _neutral(trace, comparison),
-                run=trial.run,
+                run=call.run,
                 **_asked(trace, comparison),
             )
         except GscliError:
@@ -139,33 +139,33 @@ _NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
 """Types that a whole model may have been converted to."""
 
 
-def _other_rules(trial: Trial) -> Iterator[tuple[str, Compute]]:
-    layout = trial.trace.layout
+def _other_rules(call: Variants) -> Iterator[tuple[str, Compute]]:
+    layout = call.trace.layout
     # These policies speak of numbers that name one row each; a wrapped window could end outside.
     rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
     for cause, (negative, beyond) in _POLICIES.items() if rows else ():
-        yield cause, _under(trial, layout._replace(policy=Policy(negative, beyond)))
+        yield cause, _under(call, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return
     for reduction, cause in _MET.items():
         if reduction != layout.reduction:
-            yield cause, _under(trial, layout._replace(reduction=reduction, open_order=""))
+            yield cause, _under(call, layout._replace(reduction=reduction, open_order=""))
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        yield f"data {without} the reduction", _under(trial, flipped)
+        yield f"data {without} the reduction", _under(call, flipped)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate else _WIDER[layout.dtype]
             wide = layout._replace(accumulate=kept)
-            yield f"the reduction is computed in {kept or layout.dtype}", _under(trial, wide)
+            yield f"the reduction is computed in {kept or layout.dtype}", _under(call, wide)
     if layout.data is not None:
         zeros = layout._replace(data=None, fill=0)
-        yield "data is ignored and everything starts from 0", _under(trial, zeros)
+        yield "data is ignored and everything starts from 0", _under(call, zeros)
 
 
-def _under(trial: Trial, layout: Layout) -> Compute:
+def _under(call: Variants, layout: Layout) -> Compute:
     """The same inputs under another layout."""
-    return lambda: trial.output(Plan(layout, trial.trace.inputs).judged())
+    return lambda: call.output(Plan(layout, call.trace.inputs).judged())
 
 
 # --- other inputs or attributes for the same operator -------------------------------------------
@@ -194,19 +194,19 @@ _UPDATES: dict[str, Change] = {
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
-def _other_inputs(trial: Trial) -> Iterator[tuple[str, Compute]]:
-    layout, inputs = trial.trace.layout, trial.trace.inputs
+def _other_inputs(call: Variants) -> Iterator[tuple[str, Compute]]:
+    layout, inputs = call.trace.layout, call.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
     updates = layout.updates.name if layout.updates is not None else None
     for name, changes in ((indices, _INDICES), (updates, _UPDATES)):
         if name and inputs[name].ndim and inputs[name].size and inputs[name].nbytes <= CHANGED:
             for cause, change in changes.items():
-                yield cause, _with(trial, name, change)
+                yield cause, _with(call, name, change)
             for order in _transpositions(inputs[name]):
-                yield f"{name} is transposed", _with(trial, name, partial(np.transpose, axes=order))
-    yield from _other_attributes(trial)
+                yield f"{name} is transposed", _with(call, name, partial(np.transpose, axes=order))
+    yield from _other_attributes(call)
     for dtype in _NARROWER.get(layout.dtype, ()):
-        yield f"it is computed in {dtype}", _rounded(trial, dtype)
+        yield f"it is computed in {dtype}", _rounded(call, dtype)
 
 
 def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
@@ -219,48 +219,48 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _with(trial: Trial, name: str, change: Change) -> Compute:
+def _with(call: Variants, name: str, change: Change) -> Compute:
     def compute() -> Array:
-        given = trial.trace.inputs
+        given = call.trace.inputs
         inputs = {**given, name: np.ascontiguousarray(change(given[name]))}
-        return trial.run(trial.trace.operator, inputs, trial.trace.attributes)[1]
+        return call.run(call.trace.operator, inputs, call.trace.attributes)[1]
 
     return compute
 
 
-def _other_attributes(trial: Trial) -> Iterator[tuple[str, Compute]]:
-    trace = trial.trace
+def _other_attributes(call: Variants) -> Iterator[tuple[str, Compute]]:
+    trace = call.trace
     rank = len(trace.layout.data_shape)
     for name in _AXES:
         value = trace.attributes.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             for axis in range(rank):
                 if axis != value % max(rank, 1):
-                    yield f"{name} is {axis}, not {value}", _attributed(trial, {name: axis})
+                    yield f"{name} is {axis}, not {value}", _attributed(call, {name: axis})
     given = trace.inputs.get("axis")
     if given is not None and given.size == 1:
         for axis in range(rank):
             if axis != int(given.reshape(-1)[0]) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
-                yield f"axis is {axis}, not {given.reshape(-1)[0]}", _with(trial, "axis", change)
+                yield f"axis is {axis}, not {given.reshape(-1)[0]}", _with(call, "axis", change)
     if trace.attributes.get(_BATCHES):
-        yield f"{_BATCHES} is ignored", _attributed(trial, {_BATCHES: 0})
+        yield f"{_BATCHES} is ignored", _attributed(call, {_BATCHES: 0})
 
 
-def _attributed(trial: Trial, changed: Mapping[str, object]) -> Compute:
-    trace = trial.trace
+def _attributed(call: Variants, changed: Mapping[str, object]) -> Compute:
+    trace = call.trace
     attrs = {**trace.attributes, **changed}
-    return lambda: trial.run(trace.operator, trace.inputs, attrs)[1]
+    return lambda: call.run(trace.operator, trace.inputs, attrs)[1]
 
 
-def _rounded(trial: Trial, dtype: str) -> Compute:
+def _rounded(call: Variants, dtype: str) -> Compute:
     """Cells and updates rounded to a type before anything is computed, and given in their own."""
-    layout = trial.trace.layout
+    layout = call.trace.layout
     if layout.kind == "scatter":
-        return _under(trial, layout._replace(accumulate=dtype))
+        return _under(call, layout._replace(accumulate=dtype))
 
     def compute() -> Array:
-        found = trial.output(trial.trace.plan)
+        found = call.output(call.trace.plan)
         return found.astype(dtype_named(dtype)).astype(found.dtype)
 
     return compute

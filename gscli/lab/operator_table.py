@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.frameworks import NAMES, framework
 from gscli.frameworks.operator import Operator
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 
 
 def operator_table() -> str:

@@ -10,27 +10,27 @@ from gscli.base.arrays import Array, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule
 from gscli.kernel.routes import addresses_of
 from gscli.kernel.updates import updates_of
-from gscli.lab.trial import Compute, Trial
+from gscli.lab.variants import Compute, Variants
 
 REPLAYED = 1 << 22
 """Updates that are put in another order at most."""
 
 
-def other_orders(trial: Trial) -> Iterator[tuple[str, Compute]]:
+def other_orders(call: Variants) -> Iterator[tuple[str, Compute]]:
     """Each mistake in the order of entries, and what runs it."""
-    layout = trial.trace.layout
+    layout = call.trace.layout
     count = layout.entry_count * max(layout.window_size, 1)
-    few = trial.cells is not None or count <= REPLAYED
+    few = call.cells is not None or count <= REPLAYED
     numbers = layout.dtype != "str" and layout.data is not None and few
     if layout.kind != "scatter" or not numbers or layout.moves_nothing:
         return
     if layout.reduction == "none":
-        yield "the first update of a cell stays, not the last", _ordered(trial, "first")
+        yield "the first update of a cell stays, not the last", _ordered(call, "first")
     elif _in_turn(REDUCTIONS[layout.reduction]) and layout.include_self:
         alone = "of updates to the same cell only the"
-        yield f"{alone} last one counts", _ordered(trial, "last")
-        yield f"{alone} first one counts", _ordered(trial, "first")
-        yield "updates are combined in reverse order", _ordered(trial, "reverse")
+        yield f"{alone} last one counts", _ordered(call, "last")
+        yield f"{alone} first one counts", _ordered(call, "first")
+        yield "updates are combined in reverse order", _ordered(call, "reverse")
 
 
 def _in_turn(rule: ReductionRule) -> bool:
@@ -38,11 +38,11 @@ def _in_turn(rule: ReductionRule) -> bool:
     return rule.divisor is None and rule.meet is None
 
 
-def _ordered(trial: Trial, kept: str) -> Compute:
+def _ordered(call: Variants, kept: str) -> Compute:
     """The updates met in another way: "first" or "last" of each cell alone, or all in "reverse"."""
 
     def compute() -> Array:
-        plan = trial.written()
+        plan = call.written()
         layout = plan.layout
         assert layout.data is not None
         addresses, live = addresses_of(plan, 0, layout.entry_count)

@@ -15,7 +15,7 @@ from gscli.base.errors import GscliError
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
-from gscli.lab.probes import DECIDING, Probe, example, split_words
+from gscli.lab.examples import DECIDING, Probe, example, split_words
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Trace
 

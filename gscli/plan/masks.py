@@ -91,7 +91,7 @@ def without_masks(
     return WithoutMasks(result, sources, {**attrs, "subscript": subscript})
 
 
-class _Group(Record):
+class _Mask(Record):
     """An item of the subscript with its array; a mask stands for as many items as it has axes."""
 
     items: tuple[Item, ...]
@@ -102,17 +102,17 @@ class _Group(Record):
 
 def _groups(
     given: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
-) -> list[_Group]:
+) -> list[_Mask]:
     waiting, groups = list(arrays), []
     for item in given:
         if not item.takes_array or not waiting:
-            groups.append(_Group((item,)))
+            groups.append(_Mask((item,)))
             continue
         name, array, letter = waiting.pop(0)
         own = item if letter is None else Item(letter if array.ndim else "b")
         more = 0 if letter is None else max(array.ndim - 1, 0)
-        groups.append(_Group((own, *[Item("+")] * more), name, (array,), letter))
-    return [*groups, *(_Group((), name, (array,)) for name, array, _ in waiting)]
+        groups.append(_Mask((own, *[Item("+")] * more), name, (array,), letter))
+    return [*groups, *(_Mask((), name, (array,)) for name, array, _ in waiting)]
 
 
 def _letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
@@ -122,7 +122,7 @@ def _letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
     return "u" if operator.byte_masks and array.dtype == np.uint8 else None
 
 
-def _positions(group: _Group, data: Array, axis: int) -> tuple[Array, ...]:
+def _positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
     (mask,) = group.arrays
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int64),)

@@ -21,7 +21,7 @@ from gscli.cli.root import TOOLS
 from gscli.cli.topics import TOPICS
 from gscli.cli.topics import topic as told
 from gscli.frameworks import NAMES, framework
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 
 EVERY = package.operators()
 

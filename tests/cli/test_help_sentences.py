@@ -15,7 +15,7 @@ from gscli.base.errors import ExitCode
 from gscli.cli.guard import guarded
 from gscli.frameworks import find, operators
 from gscli.frameworks.operator import Operator
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.lab.rules import Rule, rules
 
 NUMBERED = re.compile(r"\d|…|NaN|bits")

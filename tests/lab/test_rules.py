@@ -7,7 +7,7 @@ import pytest
 import gscli
 from gscli.frameworks import find
 from gscli.lab.article_tables import table
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.lab.rules import Rule, document, markdown, rules
 
 

@@ -11,7 +11,7 @@ from conftest import assert_same
 
 import gscli
 from gscli.frameworks import operators
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.layout.boxes import box_size, reshaped
 from gscli.traces.trace import Trace, label_of
 

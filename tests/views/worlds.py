@@ -13,7 +13,7 @@ from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 
 from gscli.base.errors import GscliError
 from gscli.frameworks import operators
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.traces.trace import Trace, trace
 
 TEXTS = (

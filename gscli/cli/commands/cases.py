@@ -87,7 +87,7 @@ def cases(
 
 def _write(made: list[Pack], output: str) -> int:
     """Write the packs as one file, or as node tests; how many cases that are."""
-    from gscli.cli.work.drawing import save_text
+    from gscli.cli.work.pictures import save_text
     from gscli.lab.runtimes import packs
 
     if output.endswith(".jsonl") or output == "-":

@@ -110,7 +110,7 @@ def _function(name: ConceptName) -> Callable[..., int]:
     concept = CONCEPTS[name]
 
     def run(words: list[str] | None = None, **options: Any) -> int:
-        from gscli.cli.work.comparing import Wanted, compare_concept, opset_numbers
+        from gscli.cli.work.compare import Wanted, compare_concept, opset_numbers
 
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         only, opsets = (_parts(options.pop(key)) for key in ("only", "opsets"))

@@ -37,6 +37,6 @@ def convert(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.showing import convert_file
+    from gscli.cli.work.tensors import convert_file
 
     return convert_file(source, target, settings, cast=cast, chunks=chunks)

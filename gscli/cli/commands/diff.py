@@ -30,6 +30,6 @@ def diff(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.expecting import diff_files
+    from gscli.cli.work.expect import diff_files
 
     return diff_files(first, second, settings)

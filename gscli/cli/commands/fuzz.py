@@ -187,7 +187,7 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, besi
 
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
-    from gscli.cli.work.drawing import save_text
+    from gscli.cli.work.pictures import save_text
     from gscli.lab.runtimes import documents, packs
 
     if junit is not None:

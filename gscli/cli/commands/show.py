@@ -35,6 +35,6 @@ def show(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.showing import show_files
+    from gscli.cli.work.tensors import show_files
 
     return show_files(files, settings, statistics_only=stat)

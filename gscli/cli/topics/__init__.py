@@ -62,7 +62,7 @@ LONGEST_LINE = 70
 """Columns of a finding's command before it is continued."""
 
 
-class Finding(Record):
+class Observation(Record):
     """What a released runtime answers where the rules say something else, and how to see it."""
 
     runtime: str
@@ -114,11 +114,11 @@ def _code() -> str:
     return f"{_written('code.txt')}{ran}\n"
 
 
-def findings() -> list[Finding]:
+def findings() -> list[Observation]:
     """Facts about releases, each seen by its own command."""
     import tomllib
 
-    return [Finding(**one) for one in tomllib.loads(_written("findings.toml"))["finding"]]
+    return [Observation(**one) for one in tomllib.loads(_written("findings.toml"))["finding"]]
 
 
 def _findings() -> str:

@@ -14,7 +14,7 @@ from gscli.base.text import counted, show_shape
 from gscli.cli.options import Settings
 from gscli.cli.terminal import tell
 from gscli.cli.work.call import Call
-from gscli.cli.work.drawing import drawn, drawn_files, explained, save_text, show_steps
+from gscli.cli.work.pictures import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
 from gscli.files.readers import STORES, suffix_of
 from gscli.frameworks.operator import Operator
@@ -23,7 +23,7 @@ from gscli.traces.trace import Trace
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 
 if TYPE_CHECKING:
-    from gscli.cli.work.expecting import Expected
+    from gscli.cli.work.expect import Expected
     from gscli.lab.expectation import Expectation
 
 BINARY = ("npy", "npz", "safetensors", "h5", "pb")
@@ -88,7 +88,7 @@ def explain_operator(
 def _expected(settings: Settings, words: list[str]) -> Expected | None:
     if settings.expect is settings.rtol is settings.atol is None:
         return None
-    from gscli.cli.work.expecting import Expected
+    from gscli.cli.work.expect import Expected
 
     return Expected.asked(settings, words)
 
@@ -99,7 +99,7 @@ def _told(
     """Say whether the answer is the expected one, if one is; the exit code."""
     if expectation is None:
         return 0
-    from gscli.cli.work.expecting import tell_expectation
+    from gscli.cli.work.expect import tell_expectation
 
     return tell_expectation(expectation, settings, below=below, seen=seen)
 

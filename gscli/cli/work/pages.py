@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gscli.base.errors import ContentRefused, GscliError, UsageError
 from gscli.base.text import safe
-from gscli.cli.work.drawing import save_text
+from gscli.cli.work.pictures import save_text
 from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.jsontext import parse_json
 from gscli.lab.answers import Comparing

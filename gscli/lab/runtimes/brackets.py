@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.lab.runtimes.drafts import Array, Dice, Draft, Roles, Shape
+from gscli.base.arrays import Array
+from gscli.lab.runtimes.drafts import Dice, Draft, Roles, Shape
 
 Item: TypeAlias = tuple[str, Any]
 

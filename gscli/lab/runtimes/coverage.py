@@ -6,20 +6,16 @@ Kinds of differences are told apart by these words, and a pack of cases is measu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.declare.signature import numbered
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.writers import several_writers
 from gscli.layout.items import parsed
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan
-
-Array = NDArray[Any]
 
 USUAL_TYPES = ("float32", "float64", "int32", "int64")
 """Types of data that need no word."""

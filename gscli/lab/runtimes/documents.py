@@ -9,14 +9,13 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import GscliError
 from gscli.base.text import counted, safe
 from gscli.files.jsonarray import dump_json
 from gscli.lab.answers import different
 from gscli.lab.runtimes.fuzz import Difference, Report
 from gscli.lab.runtimes.packs import record
-from gscli.lab.runtimes.protocol import Array
 from gscli.lab.runtimes.verdicts import MEANING
 
 LONGEST_VALUE = 400

@@ -9,12 +9,11 @@ from random import Random
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 
-Array = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
 
 FAR = (1 << 31) + 5

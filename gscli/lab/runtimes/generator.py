@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from random import Random
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import dtype_named
+from gscli.base.arrays import Array, dtype_named
 from gscli.base.errors import GscliError, UsageError
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
-from gscli.lab.probes import Probe, example
+from gscli.lab.examples import Probe, example
 from gscli.lab.runtimes.drafts import Dice, Draft, Roles
 from gscli.lab.runtimes.families import family_of
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.layout.layout import Layout
 from gscli.plan.inputs import planned
-
-Array = NDArray[Any]
 
 TEMPERS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
 """How often the indices of a call are plain, partly negative, at the borders, partly bad."""

@@ -16,12 +16,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, ContentRefused
 from gscli.base.text import safe
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.protocol import (
     Answer,
-    Array,
     Hello,
     echo_request,
     encoded,

@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from numpy.typing import NDArray
-
-from gscli.base.arrays import plain
+from gscli.base.arrays import Array, plain
 from gscli.base.errors import ContentRefused, GscliError
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -20,8 +18,6 @@ from gscli.files.jsonarray import dump_json, load_json
 from gscli.files.jsontext import parse_json
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import operator_name
-
-Array = NDArray[Any]
 
 ECHO = "echo"
 """The operator that answers its input: with it the way in and out is tried."""

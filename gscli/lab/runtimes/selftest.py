@@ -12,7 +12,7 @@ from gscli.base.arrays import dtype_named
 from gscli.base.errors import ContentRefused
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference
-from gscli.lab.probes import example
+from gscli.lab.examples import example
 from gscli.lab.runtimes.process import Runtime
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.lab.runtimes.verdicts import verdict

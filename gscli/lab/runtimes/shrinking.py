@@ -9,16 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.lab.runtimes.generator import roles_of
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.lab.runtimes.verdicts import Verdict
 
-Array = NDArray[Any]
 Judge: TypeAlias = Callable[[Trial], Verdict | None]
 Cut: TypeAlias = Mapping[str, tuple[int, int]]
 """For some extents the axis to be cut and its new size; size -1 takes the axis away."""

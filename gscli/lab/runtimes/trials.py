@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from numpy.typing import NDArray
-
+from gscli.base.arrays import Array
 from gscli.base.errors import GscliError, IndexRefused
 from gscli.base.records import Record
 from gscli.frameworks.execute import execute
@@ -17,8 +15,6 @@ from gscli.lab.cases import Case, reproduction
 from gscli.lab.runtimes.coverage import BORDERS, rules_met
 from gscli.plan.inputs import planned
 from gscli.plan.plan import Plan
-
-Array = NDArray[Any]
 
 RESULT_LIMIT = 1 << 26
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import dtype_name
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import GscliError, LimitRefused
 from gscli.base.records import Record
 from gscli.lab.cases import difference
-from gscli.lab.runtimes.protocol import Answer, Array
+from gscli.lab.runtimes.protocol import Answer
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.lab.runtimes.writers import several_writers
 

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from gscli.cli.guard import guarded
-from gscli.cli.topics import Finding, findings
+from gscli.cli.topics import Observation, findings
 from gscli.frameworks import find
 from gscli.lab.cases import judge, parse_case
 from gscli.lab.runtimes.catalogue import NAMES
@@ -310,7 +310,7 @@ def test_a_runtime_without_the_operation_is_told() -> None:
 
 @pytest.mark.parametrize("finding", findings(), ids=lambda one: one.command[:60])
 def test_a_finding_is_a_command_whose_rules_are_as_told(
-    finding: Finding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    finding: Observation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, tool, *words = shlex.split(finding.command)
     at = words.index("--on")

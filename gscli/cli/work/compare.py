@@ -12,8 +12,8 @@ from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import concept_inputs
 from gscli.cli.options import Settings
-from gscli.cli.work.drawing import save_text, view_options
 from gscli.cli.work.operators import check_requests
+from gscli.cli.work.pictures import save_text, view_options
 from gscli.cli.work.runtimes import Asked, judging
 from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
 from gscli.files import mapped
@@ -69,7 +69,7 @@ def compare_concept(
     )
     comparing = call(only=wanted.only, opsets=wanted.opsets)
     if asked.on:
-        from gscli.lab.runtimes.comparing import with_runtime
+        from gscli.lab.runtimes.rows import with_runtime
 
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)

@@ -15,7 +15,7 @@ from gscli.base.errors import DtypeRefused, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
-from gscli.cli.work.drawing import save_text, view_options
+from gscli.cli.work.pictures import save_text, view_options
 from gscli.files import files, mapped
 from gscli.files.element_types import dtype_label, dtype_named
 from gscli.files.readers import STORES, suffix_of

@@ -17,7 +17,7 @@ Compute: TypeAlias = Callable[[], Array]
 """Runs a variant."""
 
 
-class Trial(Record):
+class Variants(Record):
     """The call whose variants are run, as a whole or at some flat `cells` of its output alone."""
 
     trace: Trace

@@ -97,7 +97,7 @@ def _worded(
     letters: Sequence[str],
 ) -> str:
     """Sentences alone: each listed cell with both values and the entries that reach it."""
-    from gscli.cli.work.drawing import view_options
+    from gscli.cli.work.pictures import view_options
     from gscli.views.lines import wrapped
     from gscli.views.terminal.difference import cell_words
 
@@ -115,7 +115,7 @@ def _drawn(
     *,
     seen: int = 0,
 ) -> str:
-    from gscli.cli.work.drawing import view_options
+    from gscli.cli.work.pictures import view_options
     from gscli.views.lines import render
     from gscli.views.terminal.difference import DifferenceView
 
@@ -128,7 +128,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     """Hold B against A, member by member where both are containers; 1 where anything differs."""
     if first == second == "-":
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
-    from gscli.cli.work.showing import held_by
+    from gscli.cli.work.tensors import held_by
     from gscli.lab.difference import difference, heading
     from gscli.lab.expectation import typed_as
 
