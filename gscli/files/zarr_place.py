@@ -15,6 +15,9 @@ from gscli.base.text import safe
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
 
+_HIDDEN = re.compile(r"(?<=\.zarr)\.gscli-[0-9a-f]{8}$")
+"""What `folder` adds to the name of a store in the making."""
+
 _PLACE = re.compile(r"(.*\.(?:zarr|icechunk|zip))(?:@([\w.-]+))?", re.IGNORECASE | re.DOTALL)
 
 
@@ -29,13 +32,15 @@ class Place(Record):
 
     @property
     def name(self) -> str:
-        """The place as it is typed, safe to print.
+        """The place as it is typed, safe to print; of a store in the making, its later name.
 
-        >>> Place("s.zarr", "emb").name
-        's.zarr::emb'
+        >>> Place("s.zarr", "emb").name, Place("s.zarr.gscli-0123abcd").name
+        ('s.zarr::emb', 's.zarr')
         """
         version = "" if self.version is None else f"@{self.version}"
-        return safe(f"{self.path}{version}" + (f"::{self.member}" if self.member else ""))
+        return safe(
+            f"{_HIDDEN.sub('', self.path)}{version}" + (f"::{self.member}" if self.member else "")
+        )
 
 
 def place_of(path: str, member: str | None = None) -> Place:

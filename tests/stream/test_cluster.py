@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import distributed
@@ -20,6 +22,7 @@ from stream.stores import RandomCall, random_call, same_bits
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli.guard import guarded
 from gscli.files.files import load
+from gscli.files.zarr_store import Store
 from gscli.stream.cluster import connection, running
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.running import run_on_cluster
@@ -149,8 +152,6 @@ def test_what_a_worker_refuses_is_told_as_it_is(tmp_path: Path, client: Any) -> 
 def test_a_full_disk_on_a_worker(
     tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gscli.files.zarr_store import Store
-
     def full(*_: Any) -> None:
         raise CannotWrite("cannot write", where="no space left on device")
 
@@ -159,6 +160,57 @@ def test_a_full_disk_on_a_worker(
     with pytest.raises(CannotWrite, match="no space"):
         run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
     assert names(tmp_path) == ["in.zarr"]
+
+
+def test_tasks_in_mid_work_end_before_the_folder_goes(
+    tmp_path: Path, client: Any, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk that is still being written would bring a part of the folder back."""
+    del small
+    data = np.zeros((16, 4), np.float32)
+    arrays = {"data": data, "indices": np.arange(16)[:, None], "updates": data}
+    call = RandomCall("onnx.scatter_nd", arrays, {}, (1, 4), {})
+    plan, real, calls = call.plan(tmp_path / "in.zarr"), Store.write, itertools.count()
+
+    def write(self: Store, coordinates: Any, values: Any) -> None:
+        if next(calls) == 0:
+            time.sleep(0.1)
+            raise CannotWrite("cannot write", where="no space left on device")
+        time.sleep(0.4)
+        real(self, coordinates, values)
+
+    monkeypatch.setattr(Store, "write", write)
+    with pytest.raises(CannotWrite, match="no space"):
+        run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
+    time.sleep(0.6)
+    assert names(tmp_path) == ["in.zarr"]
+
+
+class Busy:
+    """A client whose one worker is at some tasks, each time it is asked."""
+
+    def __init__(self, status: str, *counts: int) -> None:
+        self.status, self.counts, self.cancelled = status, list(counts), False
+
+    def cancel(self, futures: list[Any], *, force: bool) -> None:
+        assert (futures, force) == ([1], True)
+        self.cancelled = True
+
+    def run(self, *_: Any, on_error: str) -> dict[str, int]:
+        del on_error
+        return {"tcp://worker": self.counts.pop(0)}
+
+
+def test_a_failed_run_waits_for_its_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there in (Busy("running", 2, 1, 0), Busy("closed")):
+        connection.let_go(there, {1})
+        assert (there.cancelled, there.counts) == (True, [])
+    monkeypatch.setattr(connection, "SETTLING", -1)
+    late = Busy("running", 1)
+    connection.let_go(late, {1})
+    assert late.counts == [1]
+    state = SimpleNamespace(state=SimpleNamespace(executing_count=3))
+    assert connection.at_work(state) == 3
 
 
 class Answers:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -15,6 +17,12 @@ from gscli.files.extras import extra
 
 PATIENCE = 10
 """Seconds to wait for a scheduler, and for its first worker."""
+
+SETTLING = 30
+"""Seconds to wait for tasks in mid-work when a run has failed."""
+
+SILENT = 60
+"""A level of logging above all that is logged."""
 
 PACKAGES = ("gscli", "numpy", "zarr", "distributed")
 
@@ -28,7 +36,7 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
     distributed = extra("distributed", "dask")
     import dask  # comes with distributed
 
-    with dask.config.set({"distributed.admin.log-format": "", "distributed.comm.retry.count": 2}):
+    with _quiet(), dask.config.set({"distributed.comm.retry.count": 2}):
         cluster = client = None
         try:
             if not address:
@@ -42,10 +50,24 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
                     part.close()
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Dask logs tracebacks of what is told of here as an error."""
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(SILENT)
+    try:
+        yield
+    finally:
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
+
+
 def _made(distributed: Any, workers: int) -> Any:
     try:
         return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=60
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=SILENT
         )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise CannotRead(
@@ -84,7 +106,7 @@ def _told(distributed: Any, address: str) -> Iterator[None]:
         raise CannotWrite(
             "the cluster did not finish the work",
             where=f"{safe(address) or 'its workers'}: {type(error).__name__}",
-            details=("nothing was put in place", safe(str(error), 200)),
+            details=("nothing was put in place", safe(" ".join(str(error).split()), 200)),
             hint="run the command again",
         ) from error
 
@@ -121,7 +143,12 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
         other = [name for name in own if own[name] != there[name]]
         if other:
             differ = [f"{name} {own[name]} here, {there[name]} there" for name in other]
-            raise UsageError("a worker runs other versions", where=worker, details=tuple(differ))
+            raise UsageError(
+                "a worker runs other versions",
+                where=worker,
+                details=tuple(differ),
+                hint="install the same where workers run: bits and formats depend on them",
+            )
     for worker, missing in blind.items():
         if missing:
             raise CannotRead(
@@ -129,3 +156,22 @@ def check_workers(client: Any, paths: Sequence[str]) -> None:
                 where=worker,
                 hint="workers must see inputs and output under the same names",
             )
+
+
+def let_go(client: Any, futures: Iterable[Any]) -> None:
+    """Cancel the tasks of a run that failed, and wait for those that are in mid-work.
+
+    A worker that still writes would bring the folder back that is removed next.
+    """
+    deadline = time.monotonic() + SETTLING
+    with suppress(Exception):  # the cluster may be what failed
+        client.cancel(list(futures), force=True)
+        while client.status == "running" and time.monotonic() < deadline:
+            if not any(_answers(client, at_work).values()):
+                return
+            time.sleep(0.05)
+
+
+def at_work(dask_worker: Any) -> int:
+    """Tasks that a worker is at, cancelled ones too."""
+    return int(dask_worker.state.executing_count)

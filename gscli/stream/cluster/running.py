@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
+from weakref import WeakSet
 
 from gscli.base.arrays import Array
 from gscli.base.errors import UsageError
@@ -21,7 +22,7 @@ from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.running import grid_of
 from gscli.stream.chunked.scattering import twin
 from gscli.stream.cluster import tasks
-from gscli.stream.cluster.connection import check_workers, cluster_client
+from gscli.stream.cluster.connection import check_workers, cluster_client, let_go
 from gscli.stream.cluster.shipping import InFile, named, packed
 from gscli.stream.cluster.tasks import Deal
 from gscli.stream.running import Report, output_dtype
@@ -72,6 +73,7 @@ class _Job:
         row = plan.layout.form.run * store.dtype.itemsize
         self.how = Deal(grid, max(GROUP // max(grid.capacity * row, 1), 1))
         self._row = row
+        self._futures = WeakSet[Any]()  # a future that nobody wants any more frees its result
 
     def written(self, place: Place) -> Array:
         """Judge, then make the folder and fill it."""
@@ -88,7 +90,11 @@ class _Job:
             is_array_or_group,
             check=lambda: mapped.check_unchanged(*self.plan.inputs.values()),
         ) as hidden:
-            (self._scatter if self.plan.layout.kind == "scatter" else self._gather)(hidden)
+            try:
+                (self._scatter if self.plan.layout.kind == "scatter" else self._gather)(hidden)
+            except BaseException:
+                let_go(self.client, self._futures)
+                raise
             _remove_partial(hidden)
         return stand_in(open_store(place, 1 << 62, self.store.dtype))
 
@@ -151,7 +157,9 @@ class _Job:
         self._wait(placed, prod(layout.output_shape) * dtype.itemsize)
 
     def _submit(self, task: Callable[..., Any], *arguments: Any) -> Any:
-        return self.client.submit(task, *arguments, pure=False)
+        future = self.client.submit(task, *arguments, pure=False)
+        self._futures.add(future)
+        return future
 
     def _wait(self, futures: Sequence[Any], total: int) -> None:
         """Until all are done; the first failure is raised."""
