@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from gscli.base.records import Record
 from gscli.layout.axes import Reduction, Tensor
@@ -131,6 +131,17 @@ class Comparison(Record):
     axis_input: str = ""
     from_zeros: bool = False
     shape_input: str = ""
+
+    def each(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
+        """The same under each value of an attribute, whose title is put into the label.
+
+        >>> [one.label for one in Comparison("take", "N {}", ("a",)).each("mode", {"c": "clip"})]
+        ['N clip']
+        """
+        return [
+            self._replace(label=self.label.format(title), fixed={attribute: value})
+            for value, title in titles.items()
+        ]
 
     def attrs(self, call: ConceptCall) -> Attrs:
         """The operator's attributes for `call`, or None when it cannot express the call.

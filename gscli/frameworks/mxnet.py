@@ -74,16 +74,9 @@ def _take_compared(name: str) -> list[Comparison]:
     name="gather_nd",
     example="'[[1,2,3],[4,5,6]]' '[[0,1,-1],[2,0,1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[0,1],[2,3]]'",
-    compares=[
-        Comparison(
-            "gather-nd",
-            f"MXNet {release} gather_nd",
-            ("data", "indices"),
-            {"release": release},
-            vectors="first",
-        )
-        for release in ("1.6", "1.9")
-    ],
+    compares=Comparison(
+        "gather-nd", "MXNet {} gather_nd", ("data", "indices"), vectors="first"
+    ).each("release", {"1.6": "1.6", "1.9": "1.9"}),
 )
 def gather_nd(
     data: Tensor,

@@ -88,16 +88,9 @@ def take(
 @FRAMEWORK.operator(
     example="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[[0,-1],[3,1]]' --axis 1",
     refused="'[[1.5,2.5,3.5],[4.5,5.5,6.5]]' '[0,1]' --axis 1",
-    compares=[
-        Comparison(
-            "gather-elements",
-            f"JAX take_along_axis ({mode})",
-            ("arr", "indices"),
-            {"mode": mode},
-            axis="axis",
-        )
-        for mode in ("fill", "clip")
-    ],
+    compares=Comparison(
+        "gather-elements", "JAX take_along_axis ({})", ("arr", "indices"), axis="axis"
+    ).each("mode", {"fill": "fill", "clip": "clip"}),
 )
 def take_along_axis(
     arr: Tensor,

@@ -29,22 +29,16 @@ READS_OUTSIDE = (
 
 SUPPORTED = (*NUMERIC, "str")
 
+_READ = ("data", "indices")
+
 
 @FRAMEWORK.operator(
     versions=(1, 7, 8),
     example="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1",
     refused="'[[1,2,3],[4,5,6]]' '[2,0,-1]' 1 --opset 7",
-    compares=[
-        Comparison(
-            "gather",
-            f"OpenVINO Gather-{opset}",
-            ("data", "indices"),
-            {"opset": opset},
-            batch_dims="batch_dims",
-            axis_input="axis",
-        )
-        for opset in (8, 7)
-    ],
+    compares=Comparison(
+        "gather", "OpenVINO Gather-{}", _READ, batch_dims="batch_dims", axis_input="axis"
+    ).each("opset", {8: "8", 7: "7"}),
 )
 def gather(
     data: Tensor,
@@ -114,16 +108,9 @@ def gather_elements(
     versions=(5, 8),
     example="'[[1,2,3],[4,5,6]]' '[[1,2],[0,-1]]'",
     refused="'[[1,2,3],[4,5,6]]' '[[1,3]]'",
-    compares=[
-        Comparison(
-            "gather-nd",
-            f"OpenVINO GatherND-{opset}",
-            ("data", "indices"),
-            {"opset": opset},
-            batch_dims="batch_dims",
-        )
-        for opset in (8, 5)
-    ],
+    compares=Comparison("gather-nd", "OpenVINO GatherND-{}", _READ, batch_dims="batch_dims").each(
+        "opset", {8: "8", 5: "5"}
+    ),
 )
 def gather_nd(
     data: Tensor,

@@ -31,6 +31,9 @@ UNCHECKED = Policy(
     Negative.OUTSIDE, note="TensorFlow does not check this and reads a cell of another row"
 )
 
+_READ = ("params", "indices")
+_GATHER = Comparison("gather", "TF gather {}", _READ, axis="axis", batch_dims="batch_dims")
+
 INDEX_TYPES = ("int32", "int64", "int16")
 
 
@@ -38,16 +41,8 @@ INDEX_TYPES = ("int32", "int64", "int16")
     example="'[[1,2,3],[4,5,6]]' '[2,0]' --axis 1",
     refused="'[[1,2,3],[4,5,6]]' '[0,-1]'",
     compares=[
-        Comparison(
-            concept,
-            f"TF gather {title}",
-            ("params", "indices"),
-            {"device": device},
-            axis="axis",
-            batch_dims="batch_dims",
-        )
-        for device, title in DEVICES.items()
-        for concept in ("gather", "take")
+        *_GATHER.each("device", DEVICES),
+        *_GATHER._replace(concept="take").each("device", DEVICES),
     ],
 )
 def gather(
@@ -96,16 +91,9 @@ def gather(
     name="gather_nd",
     example="'[[1,2],[3,4]]' '[[0,0],[1,1]]'",
     refused="'[[1,2],[3,4]]' '[[0,2]]'",
-    compares=[
-        Comparison(
-            "gather-nd",
-            f"TF gather_nd {title}",
-            ("params", "indices"),
-            {"device": device},
-            batch_dims="batch_dims",
-        )
-        for device, title in DEVICES.items()
-    ],
+    compares=Comparison("gather-nd", "TF gather_nd {}", _READ, batch_dims="batch_dims").each(
+        "device", DEVICES
+    ),
 )
 def gather_nd(
     params: Tensor,

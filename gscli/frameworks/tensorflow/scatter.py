@@ -37,18 +37,14 @@ OPEN_ORDER = "TensorFlow promises an order of duplicates on the CPU only"
     name="scatter_nd",
     example="'[[4],[1],[4]]' '[10,20,30]' '[6]'",
     refused="'[[4],[-1]]' '[10,20]' '[6]'",
-    compares=[
-        Comparison(
-            "scatter-nd",
-            f"TF scatter_nd {title} (on zeros)",
-            ("", "indices", "updates"),
-            {"device": device},
-            reductions={"none": "scatter_nd", "add": "scatter_nd"},
-            from_zeros=True,
-            shape_input="shape",
-        )
-        for device, title in DEVICES.items()
-    ],
+    compares=Comparison(
+        "scatter-nd",
+        "TF scatter_nd {} (on zeros)",
+        ("", "indices", "updates"),
+        reductions={"none": "scatter_nd", "add": "scatter_nd"},
+        from_zeros=True,
+        shape_input="shape",
+    ).each("device", DEVICES),
 )
 def scatter_nd(
     indices: Tensor,
@@ -68,22 +64,7 @@ def scatter_nd(
     index_types(indices)
     output = Tensor("output", _shape(shape, indices), updates.dtype)
     policy = writing(device, bad_indices_policy)
-    return _scatter(None, output, indices, updates, policy, "add")
-
-
-def _compared(name: str, reduction: Reduction) -> list[Comparison]:
-    """How ScatterND with this reduction becomes a call of an operator, on each device."""
-    inputs = ("tensor", "indices", "updates")
-    return [
-        Comparison(
-            "scatter-nd",
-            f"TF {name} {title}",
-            inputs,
-            {"device": device},
-            reductions={reduction: name},
-        )
-        for device, title in DEVICES.items()
-    ]
+    return scattered(None, output, indices, updates, policy, "add")
 
 
 def _declared(
@@ -108,7 +89,7 @@ def _declared(
         allow(tensor, allowed)
         index_types(indices)
         same_type(tensor, updates)
-        return _scatter(
+        return scattered(
             tensor,
             tensor,
             indices,
@@ -121,7 +102,10 @@ def _declared(
 
     tensor_scatter.__doc__ = doc
     name = f"tensor_scatter_nd_{name}"
-    compares = _compared(name, reduction)
+    inputs = ("tensor", "indices", "updates")
+    reductions: dict[str, object] = {reduction: name}
+    compared = Comparison("scatter-nd", f"TF {name} {{}}", inputs, reductions=reductions)
+    compares = compared.each("device", DEVICES)
     declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
     return declare(tensor_scatter)
 
@@ -206,7 +190,7 @@ def _shape(shape: Values, indices: Tensor) -> Shape:
     return shape.values
 
 
-def _scatter(
+def scattered(
     tensor: Tensor | None,
     output: Tensor,
     indices: Tensor,
@@ -216,8 +200,13 @@ def _scatter(
     *,
     nan_wins: bool = True,
     order: str = "",
+    hint: str = "TensorFlow takes no single vector; add one axis: [[2]] for [2]",
+    vectors_always: bool = False,
 ) -> Layout:
-    """The shape rules of the whole scatter family; `output` is what is written into."""
+    """The shape rules of the whole scatter family; `output` is what is written into.
+
+    `vectors_always`: vectors are judged though nothing can be written, as for variables.
+    """
     empty = 0 in output.shape
     if empty and not (0 in indices.shape and 0 in updates.shape):
         raise ShapeRefused(
@@ -226,9 +215,9 @@ def _scatter(
             details=(described(indices), described(updates)),
             valid="no number in indices and none in updates",
         )
-    hint = "TensorFlow takes no single vector; add one axis: [[2]] for [2]"
-    at_least_rank(indices, 1 if empty else 2, hint)
-    if not empty:
+    judged = vectors_always or not empty
+    at_least_rank(indices, 2 if judged else 1, hint)
+    if judged:
         no_empty_vectors(indices, min(output.rank, LONGEST_VECTOR))
     addressing = vectors(output, indices)
     short_enough(indices)

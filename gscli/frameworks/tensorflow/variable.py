@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.tensorflow.rules import (
     FRAMEWORK,
-    LONGEST_VECTOR,
     REAL,
     REFUSE,
-    nan_in,
-    short_enough,
 )
+from gscli.frameworks.tensorflow.scatter import scattered
 from gscli.layout.axes import Reduction, Tensor
-from gscli.layout.families import described, vectors
-from gscli.layout.layout import Layout, Updates, scatter_layout
+from gscli.layout.layout import Layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
     index_types,
-    no_empty_vectors,
     same_type,
-    vector_updates,
 )
+
+HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
 
 SUMMED = ("bool", *dtypes.NUMBERS)
 
@@ -35,7 +31,12 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
         allow(ref, allowed)
         index_types(indices)
         same_type(ref, updates)
-        return _scatter(ref, indices, updates, reduction)
+        at_least_rank(ref)
+        nan_wins = ref.dtype not in dtypes.FLOATS
+        return scattered(
+            ref, ref, indices, updates, REFUSE, reduction, nan_wins=nan_wins, hint=HINT,
+            vectors_always=True,
+        )  # fmt: skip
 
     scatter.__doc__ = doc
     return FRAMEWORK.operator(
@@ -94,25 +95,3 @@ scatter_nd_min = _declared(
     updates changes nothing and NaN in ref stays.
     """,
 )
-
-
-def _scatter(ref: Tensor, indices: Tensor, updates: Tensor, reduction: Reduction) -> Layout:
-    at_least_rank(ref)
-    if 0 in ref.shape and not (0 in indices.shape and 0 in updates.shape):
-        raise ShapeRefused(
-            "ref is empty, yet something is written into it",
-            where=described(ref),
-            details=(described(indices), described(updates)),
-            valid="no number in indices and none in updates",
-        )
-    hint = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
-    at_least_rank(indices, 2, hint)
-    no_empty_vectors(indices, min(ref.rank, LONGEST_VECTOR))
-    addressing = vectors(ref, indices)
-    short_enough(indices)
-    vector_updates(updates, ref, indices, addressing.result_shape)
-    nan_wins = ref.dtype not in dtypes.FLOATS
-    layout = scatter_layout(
-        ref, Updates(updates.name, nan_wins=nan_wins), addressing, REFUSE, reduction=reduction
-    )
-    return layout._replace(open_texts=nan_in(reduction, "an update that is NaN changes nothing"))
