@@ -104,3 +104,17 @@ def test_every_neighbour_has_a_lens_of_bounded_reach() -> None:
     found = lenses((1000, 1000), diagonal)
     assert len(found) > 1
     assert all(len(axis) <= 8 for lens in found for axis in lens)
+
+
+def test_a_point_on_a_map_is_not_called_unread() -> None:
+    """It stands for an entry beyond those with letters; in the steps of a gather for a cell."""
+    numbers = np.arange(40)
+    inputs = {
+        "data": np.zeros((200, 200)),
+        "indices": np.stack([numbers * 5, numbers * 5], axis=1),
+        "updates": np.ones(40),
+    }
+    options = ViewOptions(color="none")
+    drawn = render(picture(trace("onnx.scatter_nd", inputs), options), options)
+    assert "·" in drawn
+    assert "not read yet" not in drawn

@@ -94,7 +94,8 @@ class Frame(Drawn):
         lines += paragraph(signs.line(reason), width, head=[("why  ", look.bold)])
         for text in more:
             lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
-        return lines + key_lines([numbers_key(trace, told, signs)], drawing, width, look)
+        unread = "not read yet" if trace.kind == "gather" else ""
+        return lines + key_lines([numbers_key(trace, told, signs)], drawing, width, look, unread)
 
 
 class Frames:

@@ -60,10 +60,15 @@ def remark_lines(found: Sequence[Remark], width: int, look: Look) -> list[Line]:
     return lines
 
 
-def key_lines(told: Sequence[str], drawing: Sequence[Line], width: int, look: Look) -> list[Line]:
-    """What is told below a drawing, and what its signs mean: one line where both fit in it."""
+def key_lines(
+    told: Sequence[str], drawing: Sequence[Line], width: int, look: Look, point: str = ""
+) -> list[Line]:
+    """What is told below a drawing, and what its signs mean: one line where both fit in it.
+
+    `point`: what a lone point means there.
+    """
     text = "\n".join("".join(part for part, _ in line) for line in drawing)
-    parts = [part for part in (*told, drawn_key(text, look.signs)) if part]
+    parts = [part for part in (*told, drawn_key(text, look.signs, point)) if part]
     joined = "   ".join(parts)
     parts = [joined] if parts and cells(joined) <= width else parts
     return [line for part in parts for line in paragraph(part, width, look.dim)]

@@ -26,15 +26,17 @@ def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
     return _JOIN.join(_numbers(trace, entries, signs))
 
 
-def drawn_key(drawing: str, signs: Signs) -> str:
+def drawn_key(drawing: str, signs: Signs, point: str = "") -> str:
     """The signs that stand alone in a drawing, and the letters of a crowded cell.
+
+    `point`: what a lone point means there.
 
     >>> from gscli.views.options import ViewOptions
     >>> from gscli.views.signs import signs_of
     >>> drawn_key("0  ⋯  a+4:9", signs_of(ViewOptions()))
     '⋯ columns left out   a+4: a and 4 more entries'
     """
-    return _JOIN.join(_drawn(drawing, signs))
+    return _JOIN.join(_drawn(drawing, signs, point))
 
 
 def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[str]:
@@ -52,13 +54,13 @@ def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[s
         yield f"{signs.skipped} out of range, {fate}"
 
 
-def _drawn(drawing: str, signs: Signs) -> Iterator[str]:
+def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
     gaps = {signs.across: "columns", signs.down: "rows"}
     left_out = {sign: what for sign, what in gaps.items() if _alone(sign, drawing)}
     if left_out:
         yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
-    if _alone(signs.point, drawing):
-        yield f"{signs.point} not read yet"
+    if point and _alone(signs.point, drawing):
+        yield f"{signs.point} {point}"
     crowded = _SEVERAL.search(drawing)
     if crowded:
         first, more = crowded.groups()
