@@ -616,6 +616,56 @@ def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
     assert window.run("return document.documentElement.scrollWidth") <= 400
 
 
+@pytest.mark.parametrize("name", ["cells", "rows", "planes"])
+def test_on_a_telephone_a_step_is_seen_between_sentence_and_controls(show: Any, name: str) -> None:
+    """Output stands first; what is steered and told stays at the bottom and covers no lit cell."""
+    window = show(PLACES[name]())
+    window.resize(375, 667)
+    steps = int(window.run("return document.querySelector('.controls input').max"))
+    for step in range(1, steps + 1):
+        go(window, step)
+        seen = window.run("""
+            const box = e => { const b = e.getBoundingClientRect(); return [b.top, b.bottom] };
+            return ['.output td.lit', '.desk', '.controls button'].map(
+                each => box(document.querySelector(each)));
+        """)
+        (top, bottom), (desk, end), (button, _) = seen
+        assert 0 <= top < bottom <= desk + 1, (name, step, seen)
+        assert desk < button < end <= 668
+
+
+def test_paper_breaks_no_row(show: Any) -> None:
+    window = show(comparison())
+    window.devtools("Emulation.setEmulatedMedia", media="print", features=[])
+    breaks = "return [...document.querySelectorAll('tr, .strip, li')].map("
+    breaks += "e => getComputedStyle(e).breakInside)"
+    try:
+        assert set(window.run(breaks)) == {"avoid"}
+    finally:
+        window.devtools("Emulation.setEmulatedMedia", media="", features=[])
+
+
+@pytest.mark.parametrize("width", [375, 1120])
+def test_tab_reaches_all_there_is_and_leaves_again(show: Any, width: int) -> None:
+    """Each stop is seen and has a visible focus; after the last one the page is left."""
+    window = show(added())
+    window.resize(width, 700)
+    stop = """
+        const e = document.activeElement, box = e.getBoundingClientRect();
+        return e === document.body ? null : [e.ariaLabel || e.textContent,
+            getComputedStyle(e).outlineStyle, box.bottom > 0 && box.top < innerHeight];
+    """
+    found = []
+    for _ in range(20):
+        window.press("Tab")
+        if (reached := window.run(stop)) is None:
+            break
+        found.append(reached)
+    assert reached is None
+    assert {"next ▶", "▶ play", "predict", "step"} <= {name for name, _, _ in found}
+    assert [one for one in found if one[1] != "solid" or not one[2]] == []
+
+
 def test_a_script_that_is_not_ours_does_not_run(window: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     text = page([added()]).replace("</main>", "<script>window.stolen = 1</script></main>")

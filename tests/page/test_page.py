@@ -451,3 +451,10 @@ def test_the_key_tells_the_signs_that_occur() -> None:
     assert '<p class="key">' not in page([sliced()])
     long = trace("onnx.gather", {"data": np.arange(40), "indices": [39]})
     assert "⋯ columns left out" in page([long])
+
+
+def test_batches_are_named() -> None:
+    inputs = {"data": np.arange(8).reshape(2, 2, 2), "indices": [[0], [1]]}
+    text = page([trace("onnx.gather_nd", inputs, {"batch_dims": 1})])
+    assert "<small>batch 0</small>" in text
+    assert "<small>batch</small> 1</th>" in text

@@ -188,3 +188,13 @@ def test_no_line_is_wider_than_asked(width: int, concept: str) -> None:
     drawn = render(comparison(compare(concept, inputs), options), options)
     assert max(map(len, drawn.split("\n"))) <= width
     assert not re.search(r"\S…", drawn)  # nothing is cut
+
+
+def test_the_base_is_the_same_at_every_width() -> None:
+    comparing = gathered(0, -1, 7)
+    bases = set()
+    for width in range(40, 141, 20):
+        options = ViewOptions(width=width, color="none")
+        drawn = " ".join(render(comparison(comparing, options), options).split())
+        bases.add(re.findall(r"a value other than (.*?)'s", drawn)[0])
+    assert bases == {"ONNX Gather-13"}
