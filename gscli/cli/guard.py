@@ -168,8 +168,6 @@ def _way_on(error: GscliError, arguments: Sequence[str]) -> str:
         return "-o FILE names another place; see that its folder is there and may be written to"
     if isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
-    if isinstance(error, LimitRefused):
-        return "--max-bytes SIZE raises the limit"
     from gscli.cli.root import command_path
 
     return f"{command_path(arguments)} --help"

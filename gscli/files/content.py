@@ -278,5 +278,5 @@ def check_limit(size: int, limit: int, where: str, what: str) -> None:
             f"{what} is larger than the limit",
             where=f"{where}: {size:,} bytes",
             valid=f"at most {limit:,} bytes",
-            hint="" if limit == TEXT_LIMIT else "--max-bytes raises the limit",
+            hint="save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it",
         )

@@ -263,4 +263,5 @@ def _enough_memory(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise LimitRefused("not enough memory", where=safe(name)) from error
+        hint = "use .npy files and -o, which are streamed"
+        raise LimitRefused("not enough memory", where=safe(name), hint=hint) from error

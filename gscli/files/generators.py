@@ -16,7 +16,7 @@ from gscli.files.content import check_limit
 from gscli.files.element_types import cast_exactly, dtype_named, is_floating
 from gscli.files.jsonarray import array_of_json
 from gscli.files.jsontext import parse_json
-from gscli.files.npy import RANK_LIMIT
+from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.files.request import Wish
 
 FORMS = (
@@ -57,6 +57,8 @@ def generate(text: str, wish: Wish, limit: int) -> tuple[NDArray[Any], bool]:
         dtype = _usual_dtype(recipe) if value is None else value.dtype
     count = math.prod(recipe.shape)
     check_limit(count * max(dtype.itemsize, 8), limit, safe(text), "the array")
+    if math.prod(size or 1 for size in recipe.shape) >= BYTES_LIMIT // 16:
+        raise _unfit(text, "no array can have this shape, even without its zeros")
     if dtype.kind in "US":
         raise _unfit(text, f"{dtype.name} has no numbers")
     return _filled(recipe, dtype, value, text).reshape(recipe.shape), typed

@@ -106,6 +106,7 @@ def _check_parents(file: Any, path: str, name: str) -> None:
             raise ContentRefused(
                 f"{safe(group, 60)} is a link, and gscli does not write through links",
                 where=f"{name}::/{safe(path, 60)}",
+                hint="name a place that is in this file itself",
             )
 
 

@@ -172,7 +172,9 @@ def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | No
         or math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
     ):
         raise ContentRefused(
-            '"shape" is not a list of sizes', where=name, valid=f"at most {RANK_LIMIT} axes"
+            '"shape" is not a list of sizes',
+            where=name,
+            valid=f"sizes from 0 up, at most {RANK_LIMIT}",
         )
     return tuple(shape)
 

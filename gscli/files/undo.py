@@ -151,7 +151,7 @@ def undo(path: str, undo_path: str | None = None) -> int:
     the file was written to since, or is another one. Raises CannotRead and CannotWrite.
     """
     name = safe(path)
-    with writing(name):
+    with writing(name, "cannot mend", hint="name the file that was patched"):
         file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     try:
         with writing(name, "cannot mend"), file.locked():
@@ -174,7 +174,7 @@ def _own(path: str, name: str) -> RegularFile:
         raise CannotRead(
             f"{name} has no undo file",
             where=safe(path),
-            hint="gscli undo FILE UNDO-FILE, where the file was moved since",
+            hint="of a file that was moved since, name its undo file as well",
         ) from error
     status = os.fstat(found.descriptor)
     plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
@@ -190,7 +190,7 @@ def _put_back(file: RegularFile, undo: RegularFile) -> int:
     _, _, offset, width = _header(undo)
     count = 0
     for rows, old, new in _parts(undo):
-        _check_old_or_new(file, rows, _held(file, offset, rows, width), old, new)
+        _check_old_or_new(file, undo.name, rows, _held(file, offset, rows, width), old, new)
         count += rows.size
     for rows, old, _ in _parts(undo):
         write_rows(file.descriptor, offset, rows, old)
@@ -211,7 +211,9 @@ def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
         )
 
 
-def _check_old_or_new(file: RegularFile, rows: Rows, held: Bytes, old: Bytes, new: Bytes) -> None:
+def _check_old_or_new(
+    file: RegularFile, undo: str, rows: Rows, held: Bytes, old: Bytes, new: Bytes
+) -> None:
     strange = ((held != old) & (held != new)).any(axis=1)
     if strange.any():
         first = int(rows[strange.argmax()])
@@ -219,6 +221,7 @@ def _check_old_or_new(file: RegularFile, rows: Rows, held: Bytes, old: Bytes, ne
             f"{file.name} was written to since the patch, or is another file",
             where=f"{file.name}: row {first} holds neither its old nor its new content",
             details=("nothing was changed",),
+            hint=f"delete {undo} to keep {file.name} as it is",
         )
 
 

@@ -247,6 +247,7 @@ def _worth_visiting(layout: Layout, arrays: Mapping[str, Array]) -> None:
             "there are more entries than values",
             where=f"{layout.entry_count:,} entries, {values:,} values in and out",
             valid=f"at most {ENTRIES_ALLOWED:,} entries that move nothing",
+            hint="shorten the axes beside a zero: nothing is moved along them",
         )
 
 
@@ -258,6 +259,7 @@ def _representable(layout: Layout, width: int) -> None:
                 "no array can have the shape of the output",
                 where=f"{len(shape)} axes: {show_shape(shape)}"[:200],
                 valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
+                hint="shorten the other axes, or take fewer of them",
             )
 
 

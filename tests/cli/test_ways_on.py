@@ -95,6 +95,8 @@ WRITTEN = [
     "gscli gather '[1]' '[0]' --opset 99",
     "gscli gather '[1]' '[0]' --axis 9",
     "gscli verify nothere.jsonl",
+    "gscli undo nothere.npy",
+    "gscli undo f32.npy",
     "gscli run nothere",
     "gscli batch nothere",
     "gscli show nothere",
@@ -148,6 +150,25 @@ def test_a_refusal_has_a_way_on_that_can_be_gone(
     for command in commands(hint_of(told)):
         done, answer = refusal(command, capsys)
         assert done in (0, 1), (command, answer)
+
+
+BOUNDED = {
+    """gscli numpy put-along-axis '{"dtype":"float32","shape":[0,1099511627776],"data":[]}'"""
+    " '[[0]]' 1 --axis 0": "shorten the axes",
+    "gscli gather zeros:0x1048576 zeros:1048576x1048576x0:int64 --axis 0": "shorten",
+    "gscli gather '[1]' many.json": "save the array as .npy",
+}
+
+
+@pytest.mark.parametrize(("line", "hint"), BOUNDED.items(), ids=BOUNDED.values())
+def test_a_limit_that_no_option_raises_names_none(
+    line: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("many.json").write_text(f"[{'[],' * 2_000_000}[]]")
+    code, told = refusal(line, capsys)
+    assert code == 65
+    assert hint in hint_of(told)
+    assert "--max-bytes" not in told
 
 
 CONVERSIONS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, GscliError
+from gscli.base.errors import ContentRefused, GscliError, UsageError
 from gscli.files.files import load
 
 
@@ -212,3 +212,12 @@ def test_a_generator_without_a_type_takes_the_type_of_another_input() -> None:
     assert load("full:2:7", like=np.dtype("float16")).array.dtype == np.float16
     assert load("zeros:2:int8", like=np.dtype("float16")).array.dtype == np.int8
     assert load("zeros:2:int8", dtype="float16").array.dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    "shape", ["0x1099511627776x4194304", "9223372036854775807x0", "0x0x0x9999999999999999999"]
+)
+def test_a_shape_that_no_array_can_have_is_refused_though_it_holds_nothing(shape: str) -> None:
+    with pytest.raises(UsageError, match="no array can have this shape"):
+        load(f"zeros:{shape}:int8")
+    assert load("zeros:0x1099511627776:int8").array.shape == (0, 1 << 40)
