@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices, dtype_named
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted
 from gscli.kernel.routes import addresses_of
@@ -53,7 +53,7 @@ class Replay:
 
     def _replayed(self) -> dict[int, Change]:
         layout = self._plan.layout
-        addresses, inside = self._addresses()
+        addresses, inside = addresses_of(self._plan, 0, self._count)
         if inside is not None:
             addresses = np.where(inside, addresses, 0)  # skipped cells have no address of meaning
         cells, compact = np.unique(addresses, return_inverse=True)
@@ -70,7 +70,8 @@ class Replay:
             fresh = not layout.include_self and bool((terms[where] == 0).any())
             if fresh:
                 unset = where[terms[where] == 0]
-                values[unset] = np.asarray(self._identity(values.dtype)).astype(values.dtype)
+                identity = REDUCTIONS[layout.reduction].identity(values.dtype)
+                values[unset] = np.asarray(identity).astype(values.dtype)
             met = values[where]
             combined = self._combined(met, update)
             values[where] = combined
@@ -81,9 +82,6 @@ class Replay:
             writers[where] = number
             changes[number] = Change(old, update, new, again, fresh, int(terms[where].max()))
         return changes
-
-    def _addresses(self) -> tuple[Indices, Flags | None]:
-        return addresses_of(self._plan, 0, self._count)
 
     def _start(self, cells: Indices) -> Array:
         layout = self._plan.layout
@@ -120,9 +118,6 @@ class Replay:
         if updates is not None and not updates.cast:
             return rows
         return rows.astype(self._working_dtype(), copy=False)
-
-    def _identity(self, dtype: np.dtype[Any]) -> object:
-        return REDUCTIONS[self._plan.layout.reduction].identity(dtype)
 
     def _combined(self, old: Array, update: Array) -> Array:
         reduction = self._plan.layout.reduction

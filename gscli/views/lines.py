@@ -9,7 +9,7 @@ no rich.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from io import StringIO
 from itertools import zip_longest
@@ -145,17 +145,16 @@ class Drawn(ABC):
         return Measurement(widest, widest)
 
 
-class Lines(Drawn):
-    """Lines that are finished already."""
+class Sketch(Drawn):
+    """What a function draws."""
 
-    def __init__(self, lines: Sequence[Line], options: ViewOptions) -> None:
+    def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
         super().__init__(options)
-        self._lines = list(lines)
+        self._draw = draw
 
     def draw(self, width: int) -> list[Line]:
-        """The lines as they are; cut by `lines` where `width` is smaller than they."""
-        del width
-        return self._lines
+        """The lines; `lines` cuts them where `width` is smaller than they."""
+        return self._draw(width)
 
 
 def _clean(line: Line, width: int, cut: str) -> Line:

@@ -27,9 +27,8 @@ class Shown:
     1 │ 3  4
     """
 
-    def __init__(self, drawn: Drawn, options: ViewOptions) -> None:
+    def __init__(self, drawn: Drawn) -> None:
         self._drawn = drawn
-        self._options = options
 
     def __rich__(self) -> Drawn:
         return self._drawn
@@ -64,8 +63,8 @@ def show(
     """
     options = ViewOptions(width=width, slice=slice)
     if isinstance(array, Trace):
-        return Shown(picture(array, options), options)
-    return Shown(tensor_picture(name, as_array(array, name), options), options)
+        return Shown(picture(array, options))
+    return Shown(tensor_picture(name, as_array(array, name), options))
 
 
 def _span(text: str, style: Style) -> str:

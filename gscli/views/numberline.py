@@ -7,13 +7,13 @@ one coordinate of one axis, and few enough of them to be seen at once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import GscliError
+from gscli.base.records import Record
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.layout.axes import Beyond, Negative
 from gscli.layout.layout import Layout
@@ -31,8 +31,7 @@ _MEETING = {"none": "the last one wins", "add": "updates add up"}
 Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
 
 
-@dataclass(frozen=True, slots=True)
-class Landing:
+class Landing(Record):
     """One entry: the number as written, what became of it, and the cell that it reached, if any.
 
     `size`: of the axis. "unreached": the call was refused for another entry.
@@ -75,8 +74,7 @@ class Landing:
         return f"{self.written} mod {self.size} = {self.to}"
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+class Meeting(Record):
     """A cell that several entries write, and what comes of it: who wins, or what is combined."""
 
     cell: int
@@ -84,8 +82,7 @@ class Meeting:
     told: str
 
 
-@dataclass(frozen=True, slots=True)
-class Behaviour:
+class Behaviour(Record):
     """What rule sets that answer alike do with the numbers, under a name of its own if it has one.
 
     `skipped`: what is said of an entry without a cell.
@@ -98,8 +95,7 @@ class Behaviour:
     skipped: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class NumberLine:
+class NumberLine(Record):
     """The places to draw: cells 0 … `size` - 1 and whatever the numbers name outside of them.
 
     `values`: the text of each cell, empty where a cell is a slice.

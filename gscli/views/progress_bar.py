@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
-    from rich.progress import TaskID
 
 SHOWN_AFTER = 1.0
 
@@ -29,7 +27,6 @@ class Progress:
         self._began = time.monotonic()
         self._wanted = not quiet and sys.stderr.isatty()
         self._bar: RichProgress | None = None
-        self._task: TaskID | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -46,8 +43,9 @@ class Progress:
             return
         if self._bar is None:
             self._start()
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done, total=self._total, description=self._label)
+        if self._bar is not None:
+            (task,) = self._bar.task_ids
+            self._bar.update(task, completed=done, total=self._total, description=self._label)
 
     def _start(self) -> None:
         from rich.console import Console
@@ -71,13 +69,8 @@ class Progress:
             TimeRemainingColumn(), console=Console(stderr=True), transient=True,
         )  # fmt: skip
         self._bar.start()
-        self._task = self._bar.add_task(self._label, total=self._total)
+        self._bar.add_task(self._label, total=self._total)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._bar is not None:
             self._bar.stop()

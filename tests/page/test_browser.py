@@ -20,7 +20,6 @@ from gscli.lab.compare import compare
 from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace
 from gscli.views.options import ViewOptions
-from gscli.views.page.compare import compare_page
 from gscli.views.page.page import page
 
 pytestmark = [
@@ -79,7 +78,7 @@ def show(window: Browser, tmp_path: Path) -> Iterator[Any]:
     ) -> Browser:
         alone = shown[0]
         if len(shown) == 1 and isinstance(alone, Comparing):
-            text = compare_page(alone)
+            text = page([alone])
         else:
             text = page(shown, quiz=quiz, options=options, expectation=expectation)
         file.write_text(text, encoding="utf-8")
@@ -478,7 +477,7 @@ def comparison() -> Comparing:
     return compare("gather", inputs, only=["onnx", "numpy", "tf", "jax"])
 
 
-CURRENT = "return document.querySelector('.current h2').textContent"
+CURRENT = "return document.querySelector('.comparison .current h2').textContent"
 MARKED = "return document.querySelector('[aria-current]').closest('th').textContent"
 
 
@@ -487,7 +486,7 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     window = show(comparison())
     window.resize(1120, height)
     assert window.run(CURRENT) == "NumPy take (wrap)"
-    window.run("document.querySelector('[href=\"#answer-3\"]').focus()")
+    window.run("document.querySelector('[href=\"#example-1-answer-3\"]').focus()")
     window.press("Enter")
     waited = 0.0
     while window.run(FOCUSED) != "TF gather GPU" and waited < PATIENCE:  # links are followed later
@@ -498,14 +497,15 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     top = "return document.querySelector('nav').getBoundingClientRect().top"
     assert abs(window.run(top)) < 40
     window.press("Right", "Right", "Right")
-    assert window.run(OUTPUT) == ["10", "0", "0", "·"]
+    answer = OUTPUT.replace(".current", ".comparison .current")
+    assert window.run(answer) == ["10", "0", "0", "·"]
     window.click("nav button:last-child")
     assert window.run(MARKED).startswith("JAX x[i]")
     assert "answer 4 of" in window.run("return document.querySelector('nav').innerText")
-    window.click(".current a[href='#answers']")
+    window.click(".comparison .current a[href='#example-1-answers']")
     assert window.run("return scrollY") < 200
     assert window.run(CURRENT) == "JAX x[i]"
-    window.click("[href='#answer-1']")
+    window.click("[href='#example-1-answer-1']")
     assert window.run(CURRENT) == "NumPy take (wrap)"
 
 

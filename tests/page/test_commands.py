@@ -17,7 +17,7 @@ from gscli.frameworks.onnx import gather
 
 WORDS = ["[10,20,30]", "[0,-1]"]
 ARGUMENTS = {"axis": None, "batch_dims": None, "reduction": None}
-HEADING = "<h1>compare gather</h1>"
+HEADING = ">compare gather</h1>"
 
 
 def compared(settings: Settings) -> int:

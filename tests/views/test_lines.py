@@ -18,7 +18,7 @@ from rich.measure import Measurement
 from gscli.cli.guard import guarded
 from gscli.traces.trace import trace
 from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
-from gscli.views.lines import Lines, render, wrapped
+from gscli.views.lines import Sketch, render, wrapped
 from gscli.views.look import PLAIN, Style
 from gscli.views.options import Depth, PaletteName, ViewOptions
 from gscli.views.terminal.picture import picture
@@ -29,14 +29,15 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def test_neighbours_of_one_style_become_one_run() -> None:
-    drawn = Lines(
-        [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]], ViewOptions()
+    drawn = Sketch(
+        lambda _: [[("a", BOLD), ("", PLAIN), ("b", Style(bold=True)), (" c ", PLAIN)]],
+        ViewOptions(),
     )
     assert drawn.lines() == [[("ab", BOLD), (" c", PLAIN)]]
 
 
 def test_lines_too_wide_are_cut_with_a_mark() -> None:
-    drawn = Lines([[("日本" * 30, BOLD)]], ViewOptions(width=40))
+    drawn = Sketch(lambda _: [[("日本" * 30, BOLD)]], ViewOptions(width=40))
     (line,) = drawn.lines()
     assert cell_len(line[0][0]) == 39
     assert line[0][0].endswith("…")
@@ -44,7 +45,9 @@ def test_lines_too_wide_are_cut_with_a_mark() -> None:
 
 def test_wide_characters_are_never_halved() -> None:
     for width in (40, 41):
-        (line,) = Lines([[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)).lines()
+        (line,) = Sketch(
+            lambda _: [[("日本" * 30, PLAIN)]], ViewOptions(width=width, utf8=False)
+        ).lines()
         assert cell_len(line[0][0]) <= width
 
 

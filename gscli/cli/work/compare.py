@@ -94,10 +94,10 @@ def _pictures(comparing: Comparing, settings: Settings) -> dict[str, str]:
         title = f"gscli compare {comparing.concept}"
         texts[settings.svg] = to_svg(comparison(comparing, options), title, theme=settings.theme)
     if settings.html is not None:
-        from gscli.views.page.compare import compare_page
+        from gscli.views.page.page import page
 
         options = view_options(settings, colored=True)
-        texts[settings.html] = compare_page(comparing, options=options)
+        texts[settings.html] = page([comparing], options=options)
     return texts
 
 

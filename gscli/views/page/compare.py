@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from gscli.base.text import counted, safe
+from gscli.base.text import counted
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import label_of
 from gscli.views.numberline import number_line
 from gscli.views.options import ViewOptions
 from gscli.views.page.cells import chip_class
-from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
@@ -32,37 +31,18 @@ NOUN = "answer"
 COMPARE_STYLE = "compare.css"
 
 
-def compare_page(
-    comparing: Comparing, *, title: str | None = None, options: ViewOptions | None = None
-) -> str:
-    """One HTML document: the table of all answers, and a section per distinct result.
-
-    `options` as in `page`. Raises LimitRefused where `full` would show too many cells.
-
-    >>> from gscli.lab.compare import compare
-    >>> found = compare("gather", {"data": [10, 20], "indices": [-1]}, only=["onnx", "tf"])
-    >>> "negative index, legal 0 … 1" in compare_page(found)
-    True
-    """
-    heading = safe(title or f"compare {comparing.concept}")
-    section = ComparisonSection(comparing, None, options or ViewOptions())
-    parts = [f"<h1>{escape(heading)}</h1>", section.body(heading="h2")]
-    return document(heading, parts, styles=(STYLE, COMPARE_STYLE))
-
-
 class ComparisonSection:
-    """A comparison as part `number` of a lesson, or alone on its page (None)."""
+    """A comparison as part `number` of a page: all answers in a table, a section per result."""
 
-    def __init__(self, comparing: Comparing, number: int | None, options: ViewOptions) -> None:
-        self._comparing, self._options = comparing, options
-        self._name = "" if number is None else f"example-{number + 1}"
-        self._answers = f"{self._name}-answers".lstrip("-")
+    def __init__(self, comparing: Comparing, number: int, options: ViewOptions) -> None:
+        self._comparing, self._answers = comparing, Answers(comparing, options)
+        self._name = f"example-{number + 1}"
         self._sections: dict[str, AnswerSection] = {}
         answering = [group for group in comparing.ways if group.first.trace is not None]
         for place, group in enumerate(answering):
             assert group.first.trace is not None
             self._sections[group.first.label] = AnswerSection(
-                Scene(group.first.trace, options), place, group, self._name, self._answers
+                Scene(group.first.trace, options), place, group, self._name
             )
 
     @property
@@ -73,52 +53,14 @@ class ComparisonSection:
     def html(self, *, heading: str) -> str:
         """The `<section>` of a lesson; `heading` is its element's name."""
         inner = f"h{int(heading[1:]) + 1}"
+        answers = "".join(each.html(heading=inner) for each in self._sections.values())
         return (
             f'<section id="{self._name}" aria-labelledby="{self._name}-title">'
             f'<{heading} id="{self._name}-title">{escape(self.title)}</{heading}>'
-            f"{self.body(heading=inner)}</section>"
+            f'<div class="comparison">{self._overview()}{answers}</div></section>'
         )
 
-    def body(self, *, heading: str) -> str:
-        """The table of all answers, and a section per distinct result."""
-        links = {label: section.name for label, section in self._sections.items()}
-        overview = Overview(self._comparing, self._options, links, self._answers).html()
-        answers = "".join(each.html(heading=heading) for each in self._sections.values())
-        return f'<div class="comparison">{overview}{answers}</div>'
-
-
-class AnswerSection(Section):
-    """The run of a group's first rule set, under its label."""
-
-    def __init__(self, scene: Scene, number: int, group: Group, lesson: str, answers: str) -> None:
-        super().__init__(scene, number, noun=f"{lesson}-{NOUN}".lstrip("-"))
-        self._labels, self._answers = group.labels, answers
-
-    @property
-    def title(self) -> str:
-        """The rule set."""
-        return self._labels[0]
-
-    @property
-    def note(self) -> str:
-        """Who answers alike, and the way back to the table."""
-        others = ", ".join(self._labels[1:])
-        alike = f"The same answer: {escape(others)}. " if others else ""
-        return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
-
-
-class Overview:
-    """The table of all answers under the call and the summary."""
-
-    def __init__(
-        self, comparing: Comparing, options: ViewOptions, links: dict[str, str], name: str
-    ) -> None:
-        self._comparing = comparing
-        self._name = name
-        self._answers = Answers(comparing, options)
-        self._links = links
-
-    def html(self) -> str:
+    def _overview(self) -> str:
         """Call, summary and table."""
         concept = self._comparing.concept
         call = self._answers.call.replace("  ", ", ")
@@ -126,7 +68,7 @@ class Overview:
         summary = self._answers.summary(listed=not self._answers.columns)
         notes = "".join(f"<p>{escape(text)}</p>" for text in self._answers.footnotes())
         return (
-            f'<div id="{self._name}" class="overview"><p class="lead">{escape(lead)}</p>'
+            f'<div id="{self._name}-answers" class="overview"><p class="lead">{escape(lead)}</p>'
             f'<dl class="inputs">{"".join(self._inputs())}</dl>'
             f'{notes}<p class="summary">{escape(summary)}</p>{self._strips()}'
             f'<div class="wide">{self._table()}</div></div>'
@@ -167,7 +109,8 @@ class Overview:
     def _row(self, group: Group) -> str:
         first, *others = group.labels
         also = f"<span>, {escape(', '.join(others))}</span>" if others else ""
-        link = self._links.get(first)
+        section = self._sections.get(first)
+        link = section.name if section else ""
         steps = f'<a href="#{link}">steps<span class="v"> of {escape(first)}</span></a>'
         middle = self._cells(group) if self._answers.columns else self._differences(group)
         return (
@@ -234,6 +177,26 @@ class Overview:
             told = [(None, "every index is used as written")]
         told += [(None, text) for text in self._answers.met(row.trace, TOLD)]
         return "".join(_told(*one) for one in told)
+
+
+class AnswerSection(Section):
+    """The run of a group's first rule set, under its label."""
+
+    def __init__(self, scene: Scene, number: int, group: Group, lesson: str) -> None:
+        super().__init__(scene, number, noun=f"{lesson}-{NOUN}")
+        self._labels, self._answers = group.labels, f"{lesson}-answers"
+
+    @property
+    def title(self) -> str:
+        """The rule set."""
+        return self._labels[0]
+
+    @property
+    def note(self) -> str:
+        """Who answers alike, and the way back to the table."""
+        others = ", ".join(self._labels[1:])
+        alike = f"The same answer: {escape(others)}. " if others else ""
+        return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
 def _listed(found: Differences, base: str) -> Iterator[str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from html import escape
+from typing import Any
 
-from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
 from gscli.views.page.address import axis_word, coordinates, parts
 from gscli.views.page.cells import Cells, chip_class
-from gscli.views.page.predict import Kind, Place, Predictions
+from gscli.views.page.predict import Kind, Predictions
 from gscli.views.page.sheets import ENTRIES, Scene, Tensor
 from gscli.views.page.table import sheet_html
 from gscli.views.page.words import MOVES, PATHS, act, counts_line, finish, opening
@@ -25,16 +25,6 @@ from gscli.views.words.vocabularies import told
 
 COPIED_CELLS = 2_000
 """Cells of a run that the page also writes as text."""
-
-
-class Fact(Record):
-    """One entry for the script: coordinates, what it moves, its sum, and wrong predictions."""
-
-    at: list[list[str]]
-    value: str
-    sum: str
-    places: list[tuple[Place, Kind]]
-    values: list[tuple[str, Kind]]
 
 
 class Section:
@@ -179,13 +169,14 @@ class Section:
         """What the script cannot read off the tables: addresses, and values in between."""
         trace = self._scene.trace
         facts = [self._fact(entry) for entry in self._scene.entries]
-        kinds: dict[Kind, None] = {"outside": None, "inside": None}
-        for fact in facts:
-            kinds.update(dict.fromkeys(kind for _, kind in (*fact.places, *fact.values)))
+        guesses = [guess for fact in facts for guess in (*fact["places"], *fact["values"])]
+        kinds: dict[Kind, None] = dict.fromkeys(
+            ["outside", "inside", *(kind for _, kind in guesses)]
+        )
         return {
             "labels": [entry.label for entry in self._scene.entries],
             "parts": parts(trace.layout),
-            "entries": [fact._asdict() for fact in facts],
+            "entries": facts,
             "why": {kind: self._predictions.why(kind) for kind in kinds},
             "act": act(trace),
             "sign": self._teller.sign(boolean=trace.layout.dtype == "bool"),
@@ -195,15 +186,16 @@ class Section:
             "finish": finish(trace.entry_count - len(facts)),
         }
 
-    def _fact(self, entry: Entry) -> Fact:
+    def _fact(self, entry: Entry) -> dict[str, Any]:
+        """One entry: coordinates, what it moves, its sum, and wrong predictions."""
         (value, sum_), _ = told(self._teller, entry, MOVES)
-        return Fact(
-            coordinates(self._scene.trace.layout, entry),
-            value,
-            sum_,
-            list(self._predictions.places(entry)),
-            list(self._predictions.values(entry, self._teller)),
-        )
+        return {
+            "at": coordinates(self._scene.trace.layout, entry),
+            "value": value,
+            "sum": sum_,
+            "places": list(self._predictions.places(entry)),
+            "values": list(self._predictions.values(entry, self._teller)),
+        }
 
     @property
     def _between(self) -> list[dict[int, str]]:

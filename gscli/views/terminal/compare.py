@@ -8,11 +8,11 @@ from textwrap import wrap
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
-from gscli.views.lines import Drawn, line_width, paragraph
+from gscli.views.lines import Block, Drawn, beside, block, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style
 from gscli.views.numberline import Behaviour, behaviour, number_line
 from gscli.views.options import ViewOptions
-from gscli.views.signs import cells, left
+from gscli.views.signs import cells
 from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
 from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, lettered
@@ -109,23 +109,18 @@ class ComparisonView(Drawn):
 
     def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
         style = self.look.bold if group is self.comparing.ways[0] else PLAIN
-        labels = _filled(group.labels, room - 2)
-        used = room + sum(widths)
-        reasons = self._reasons(group, width - used - REASON_GAP)
-        line: Line = [(left(self.signs.fit(labels[0], room - 1), room), style)]
+        labels = [self.signs.fit(label, room - 1) for label in _filled(group.labels, room - 2)]
+        reasons = self._reasons(group, width - room - sum(widths) - REASON_GAP)
+        answers: Line = []
         for answer, column in zip(self.answers.row(group), widths, strict=True):
             text = self._text(answer)
-            line += [(" " * (column - cells(text)), PLAIN), (text, self._value_style(answer))]
-        line.append((" " * REASON_GAP + (reasons[0] if reasons else ""), self.look.dim))
-        lines = [line]
-        for number in range(1, max(len(labels), len(reasons))):
-            label = labels[number] if number < len(labels) else ""
-            reason = reasons[number] if number < len(reasons) else ""
-            lines.append([
-                (left(self.signs.fit(label, room - 1), used + REASON_GAP), style),
-                (reason, self.look.dim),
-            ])  # fmt: skip
-        return lines
+            answers += [(" " * (column - cells(text)), PLAIN), (text, self._value_style(answer))]
+        parts = [
+            Block(tuple([(label, style)] for label in labels), room),
+            Block((answers,), sum(widths) + REASON_GAP),
+            block([[(reason, self.look.dim)] for reason in reasons]),
+        ]
+        return beside(parts, 0)
 
     def _value_style(self, answer: Answer) -> Style:
         look = self.look

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
-from gscli.views.lines import Drawn, paragraph
+from gscli.views.lines import Block, Drawn, beside, paragraph
 from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
-from gscli.views.signs import cells, left
+from gscli.views.signs import cells
 
 GAP = 2
 WIDEST_LABEL = 44
@@ -43,11 +43,9 @@ class RulesView(Drawn):
     def _row(self, row: Sequence[str], widths: Sequence[int], *, bold: bool) -> list[Line]:
         style = self.look.bold if bold else PLAIN
         labels = wrap(row[0], widths[0] - GAP, subsequent_indent="  ") or [""]
-        first: Line = [(left(labels[0], widths[0]), style)]
-        first += [
-            (left(text, width), style) for text, width in zip(row[1:], widths[1:], strict=True)
-        ]
-        return [first, *([(label, style)] for label in labels[1:])]
+        first = Block(tuple([(label, style)] for label in labels), widths[0])
+        others = zip(row[1:], widths[1:], strict=True)
+        return beside([first, *(Block(([(text, style)],), width) for text, width in others)], 0)
 
     def _paragraphs(
         self, heads: Sequence[str], rows: Sequence[Sequence[str]], width: int

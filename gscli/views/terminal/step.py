@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from gscli.traces.trace import Trace
-from gscli.views.lines import Drawn, Lines, paragraph, render
+from gscli.views.lines import Drawn, Sketch, paragraph, render
 from gscli.views.look import PLAIN, Line, look_of
 from gscli.views.options import ViewOptions
 from gscli.views.terminal.frames import Frames, frames, listed_steps
@@ -108,7 +108,7 @@ def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
     for key, word in _KEYS:
         line += [(f" {key} ", look.several), (f" {word}  ", PLAIN)]
     line.append((f"  {number + 1} of {len(frames)}", look.dim))
-    _print(Lines([[], line, []], frames.options), screen)
+    _print(Sketch(lambda _: [[], line, []], frames.options), screen)
 
 
 def _print(drawn: Drawn, screen: IO[str]) -> None:
@@ -160,4 +160,4 @@ def _explain(frames: Frames, screen: IO[str]) -> None:
     lines: list[Line] = [[], [(formula.equation, look.bold)]]
     for text in (*formula.meaning, "", *doc, "", source(frames.trace)):
         lines += paragraph(look.signs.line(text), options.width)
-    _print(Lines(lines, options), screen)
+    _print(Sketch(lambda _: lines, options), screen)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.views.lines import Drawn, flow
-from gscli.views.look import Line
+from gscli.views.lines import Sketch, flow
 from gscli.views.numbers import number_format
 from gscli.views.options import ViewOptions
 from gscli.views.subject import Subject
@@ -15,7 +14,7 @@ from gscli.views.window import parse_slice
 from gscli.views.words.vocabularies import TOLD_CELLS, tensor_lines
 
 
-def tensor_picture(name: str, array: Array, options: ViewOptions) -> TensorPicture:
+def tensor_picture(name: str, array: Array, options: ViewOptions) -> Sketch:
     """Name, dtype, shape and the cells that fit; UsageError for a slice of another rank.
 
     >>> import numpy as np
@@ -30,21 +29,10 @@ def tensor_picture(name: str, array: Array, options: ViewOptions) -> TensorPictu
     check_size(options, 0, [array.size])
     if options.slice is not None:
         check_slice(options.slice, [array.shape])
-    return TensorPicture(name, array, options)
-
-
-class TensorPicture(Drawn):
-    """A tensor as a rich renderable."""
-
-    def __init__(self, name: str, array: Array, options: ViewOptions) -> None:
-        super().__init__(options)
-        self.name = name
-        self.array = array
-
-    def draw(self, width: int) -> list[Line]:
-        """Title, planes, rows."""
-        subject = Subject(self.name, self.array)
-        return flow(draw_group([subject], self.options, width, fill=True).blocks, width)
+    subject = Subject(name, array)
+    return Sketch(
+        lambda width: flow(draw_group([subject], options, width, fill=True).blocks, width), options
+    )
 
 
 def tensor_words(name: str, array: Array, options: ViewOptions) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -12,6 +11,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Flags
 from gscli.base.errors import GscliError, IndexRefused
+from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.frameworks.notices import Drawn
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
@@ -35,16 +35,14 @@ LISTED_ENTRIES = 200
 Kind: TypeAlias = Literal["same", "differs", "error", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Record):
     """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
 
     text: str
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Record):
     """Cells that differ, as (place, value here, value there), and how many more there are."""
 
     listed: tuple[tuple[str, str, str], ...]

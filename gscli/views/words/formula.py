@@ -9,7 +9,7 @@ column, a position in the entry grid, a position in the window, or a sum of thes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 
@@ -93,37 +93,26 @@ class Formula:
     @property
     def meaning(self) -> list[str]:
         """How index numbers become coordinates, one sentence each."""
-        return [*self._start(), *self._vectors(), *self._legal_indices()]
+        return list(self._meanings())
 
-    def _start(self) -> list[str]:
-        """What output holds before the first entry writes."""
-        layout = self._layout
-        if layout.kind == "gather":
-            return []
-        if layout.data is None:
-            return [f"output starts as {safe(repr(layout.fill))} everywhere."]
-        forgets = not layout.include_self and layout.reduction != "none"
-        kept = "; a cell that is hit forgets its old value" if forgets else ""
-        return [f"output starts as a copy of {layout.data}{kept}."]
-
-    def _legal_indices(self) -> list[str]:
+    def _meanings(self) -> Iterator[str]:
         layout, policy = self._layout, self._layout.policy
-        if not layout.column_axes:
-            return []
-        legal = ", ".join(map(self._legal, layout.column_axes))
-        rest = outside(layout, policy.beyond)
-        if not policy.whole and policy.beyond is Beyond.SKIP:
-            rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
-        return [f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."]
-
-    def _vectors(self) -> list[str]:
-        """What one vector names, where indices hold vectors."""
         columns, window = self._addressing.columns, self._addressing.window
-        if not columns or columns[0].vector_dim is None:
-            return []
-        numbers = counted(len(columns), "number")
-        named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
-        return [f"Each vector of {numbers} names {named}."]
+        if layout.kind == "scatter" and layout.data is None:
+            yield f"output starts as {safe(repr(layout.fill))} everywhere."
+        elif layout.kind == "scatter":
+            forgets = not layout.include_self and layout.reduction != "none"
+            kept = "; a cell that is hit forgets its old value" if forgets else ""
+            yield f"output starts as a copy of {layout.data}{kept}."
+        if columns and columns[0].vector_dim is not None:
+            named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
+            yield f"Each vector of {counted(len(columns), 'number')} names {named}."
+        if layout.column_axes:
+            legal = ", ".join(map(self._legal, layout.column_axes))
+            rest = outside(layout, policy.beyond)
+            if not policy.whole and policy.beyond is Beyond.SKIP:
+                rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
+            yield f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."
 
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
