@@ -22,112 +22,79 @@ SUMMED_IDS = ("int16", "int32", "int64")
 Segments: TypeAlias = Annotated[int, Option("how many segments the result has")]
 
 
-@FRAMEWORK.operator(
-    name="unsorted_segment_sum",
-    example="'[1,2,3,4]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
-)
-def unsorted_segment_sum(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+def _declare(
+    name: str,
+    reduction: Reduction,
+    allowed: tuple[str, ...],
+    numbers: str,
+    refused: str,
+    doc: str,
+    ids: tuple[str, ...] = ("int32", "int64"),
+) -> None:
+    """An operator `unsorted_segment_NAME`; they differ in their reduction and element types."""
+
+    def segment(
+        data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
+    ) -> NewOutput:
+        index_types(segment_ids, ids)
+        return _segment(data, segment_ids, num_segments, device, reduction, allowed)
+
+    segment.__doc__ = doc
+    example = f"'{numbers}' '[2,0,-1,2]' --num-segments 4"
+    name = f"unsorted_segment_{name}"
+    FRAMEWORK.operator(name=name, example=example, refused=refused)(segment)
+
+
+_declare(
+    "sum", "add", dtypes.NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
     """Add up the rows of data that carry the same segment id; an empty segment is 0.
 
     output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
     of segment_ids. A negative id drops its row; one ≥ num_segments is refused on the CPU, unless
     data is empty, and dropped on a GPU and under XLA. This sum takes int16 ids too, and so do the
     means made from it; the others take int32 and int64.
-    """
-    index_types(segment_ids, SUMMED_IDS)
-    return _segment(data, segment_ids, num_segments, device, "add", dtypes.NUMBERS, 0)
-
-
-@FRAMEWORK.operator(
-    name="unsorted_segment_prod",
-    example="'[1,2,3,4]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1,2,3,4]' '[2,0,1]' --num-segments 4",
-)
-def unsorted_segment_prod(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+    """, ids=SUMMED_IDS,
+)  # fmt: skip
+_declare(
+    "prod", "mul", dtypes.NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4",
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
     Shapes and ids as in unsorted-segment-sum.
-    """
-    index_types(segment_ids)
-    return _segment(data, segment_ids, num_segments, device, "mul", dtypes.NUMBERS, 1)
-
-
-@FRAMEWORK.operator(
-    name="unsorted_segment_max",
-    example="'[1.5,2.5,3.5,4.5]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1.5,2.5]' '[0,2]' --num-segments 2",
-)
-def unsorted_segment_max(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+    """,
+)  # fmt: skip
+_declare(
+    "max", "max", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0,2]' --num-segments 2",
     """Keep the largest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the lowest
     finite number of the type, not -inf. NaN is chosen to win, which TensorFlow does not promise.
-    """
-    allow(data, REAL)
-    index_types(segment_ids)
-    lowest = dtypes.lowest(data.dtype)
-    return _segment(data, segment_ids, num_segments, device, "max", REAL, lowest)
-
-
-@FRAMEWORK.operator(
-    name="unsorted_segment_min",
-    example="'[1.5,2.5,3.5,4.5]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1.5,2.5]' '[0.0,1.0]' --num-segments 2",
-)
-def unsorted_segment_min(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+    """,
+)  # fmt: skip
+_declare(
+    "min", "min", REAL, "[1.5,2.5,3.5,4.5]", "'[1.5,2.5]' '[0.0,1.0]' --num-segments 2",
     """Keep the smallest of the rows of data that carry the same segment id.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. An empty segment holds the highest
     finite number of the type, not inf. NaN is chosen to win, which TensorFlow does not promise.
-    """
-    allow(data, REAL)
-    index_types(segment_ids)
-    highest = dtypes.highest(data.dtype)
-    return _segment(data, segment_ids, num_segments, device, "min", REAL, highest)
-
-
-@FRAMEWORK.operator(
-    name="unsorted_segment_mean",
-    example="'[1.0,2.0,3.0,4.0]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1.0,2.0]' '[0,2]' --num-segments 2",
-)
-def unsorted_segment_mean(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+    """,
+)  # fmt: skip
+_declare(
+    "mean", "mean", REAL, "[1.0,2.0,3.0,4.0]", "'[1.0,2.0]' '[0,2]' --num-segments 2",
     """Average the rows of data that carry the same segment id; an empty segment is 0.
 
     Shapes and ids as in unsorted-segment-sum; real numbers only. The sum is made in data's type and
     divided once by the number of rows; for integers, whose sum wraps, the quotient is a float32
     (8 and 16 bits) or a float64. Ids are judged even when data is empty.
-    """
-    index_types(segment_ids, SUMMED_IDS)
-    return _segment(data, segment_ids, num_segments, device, "mean", REAL, 0)
-
-
-@FRAMEWORK.operator(
-    name="unsorted_segment_sqrt_n",
-    example="'[1.0,2.0,3.0,4.0]' '[2,0,-1,2]' --num-segments 4",
-    refused="'[1,2]' '[0,1]' --num-segments 2",
-)
-def unsorted_segment_sqrt_n(
-    data: Tensor, segment_ids: Tensor, *, num_segments: Segments, device: Device = "cpu"
-) -> NewOutput:
+    """, ids=SUMMED_IDS,
+)  # fmt: skip
+_declare(
+    "sqrt_n", "sqrt_n", dtypes.FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2",
     """Add up the rows of data that carry the same segment id, and divide by the root of how many.
 
     Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the
     root and the quotient are made in data's type.
-    """
-    index_types(segment_ids, SUMMED_IDS)
-    return _segment(data, segment_ids, num_segments, device, "sqrt_n", dtypes.FLOATS, 0)
+    """, ids=SUMMED_IDS,
+)  # fmt: skip
 
 
 def _segment(
@@ -137,7 +104,6 @@ def _segment(
     device: str,
     reduction: Reduction,
     allowed: tuple[str, ...],
-    fill: Number,
 ) -> Layout:
     allow(data, allowed)
     _fitting(data, segment_ids, num_segments, device)
@@ -155,9 +121,16 @@ def _segment(
         reduction=reduction,
         include_self=not averages,
         accumulate=data.dtype if whole_mean else None,
-        fill=fill,
+        fill=_empty(data.dtype, reduction),
     )
     return layout._replace(open_texts=nan_in(reduction))
+
+
+def _empty(dtype: str, reduction: Reduction) -> Number:
+    """What a segment without rows holds."""
+    if reduction in ("max", "min"):
+        return dtypes.lowest(dtype) if reduction == "max" else dtypes.highest(dtype)
+    return int(reduction == "mul")
 
 
 def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) -> None:
