@@ -9,7 +9,9 @@ a "choice"; `… | None` makes either optional.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from operator import index
 from types import MappingProxyType
@@ -181,26 +183,50 @@ def _parse_bool(text: str) -> bool:
     return words[text.lower()]
 
 
+def _parse_int(text: str) -> int:
+    return int(_plain(text))
+
+
 def _parse_ints(text: str) -> list[int]:
     inner = text.strip().removeprefix("[").removesuffix("]")
-    return [int(part) for part in inner.split(",")] if inner.strip() else []
+    return [_parse_int(part) for part in inner.split(",")] if inner.strip() else []
+
+
+def _parse_float(text: str) -> float:
+    """A float, infinite only where it is called so: 1e999 is a mistake."""
+    found = float(_plain(text))
+    if math.isinf(found) and "inf" not in text.lower():
+        raise ValueError(text)
+    return found
 
 
 def _parse_number(text: str) -> Number:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    for kind in (int, float, complex):
+    with suppress(ValueError):
+        return _parse_int(text)
+    for kind in (float, complex):
         try:
-            return kind(text)
+            found = kind(_plain(text))
         except ValueError:
             continue
+        if math.isinf(abs(found)) and "inf" not in text.lower():
+            raise ValueError(text)
+        return found
+    return text
+
+
+def _plain(text: str) -> str:
+    """The text of a number in plain digits; Python reads 1_0 and those of other scripts too."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
     return text
 
 
 _KINDS: dict[KindName, _Kind] = {
-    "int": _Kind("a whole number", _to_int, int),
+    "int": _Kind("a whole number", _to_int, _parse_int),
     "bool": _Kind("true or false", _to_bool, _parse_bool),
-    "float": _Kind("a number", _to_float, float),
+    "float": _Kind("a number", _to_float, _parse_float),
     "str": _Kind("a word", _to_str, str),
     "ints": _Kind("whole numbers, separated by commas", _to_ints, _parse_ints),
     "number": _Kind("one number or word", _to_number, _parse_number),

@@ -88,6 +88,10 @@ def test_inputs_and_attributes_come_from_the_signature() -> None:
         ("fill", "1+2j", 1 + 2j),
         ("fill", "word", "word"),
         ("fill", "none", None),
+        ("fill", "-inf", float("-inf")),
+        ("fill", "9" * 400, int("9" * 400)),
+        ("fill", "1_0", "1_0"),
+        ("scale", "inf", float("inf")),
         ("strict", "yes", True),
         ("strict", "0", False),
         ("scale", "0.5", 0.5),
@@ -115,8 +119,13 @@ def test_values_of_the_wrong_type_are_refused(name: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("count", "two"), ("dims", "1,x"), ("strict", "maybe"), ("scale", "much")]
-)
+    ("name", "text"),
+    [
+        ("count", "two"), ("dims", "1,x"), ("strict", "maybe"), ("scale", "much"),
+        ("count", "1_0"), ("count", "٣"), ("dims", "0,1_0"), ("scale", "1e999"), ("scale", "1_0"),
+        ("fill", "1e999"), ("fill", "-1e999"), ("fill", "1e999+2j"), ("fill", "9" * 5000),
+    ],
+)  # fmt: skip
 def test_words_of_the_wrong_kind_are_refused(name: str, text: str) -> None:
     attribute = next(item for item in pick_.attributes if item.name == name)
     with pytest.raises(UsageError, match="takes"):
