@@ -632,6 +632,9 @@ def test_on_a_telephone_a_step_is_seen_between_sentence_and_controls(show: Any, 
         (top, bottom), (desk, end), (button, _) = seen
         assert 0 <= top < bottom <= desk + 1, (name, step, seen)
         assert desk < button < end <= 668
+    tops = "return ['.made', '.given'].map(e => document.querySelector(e).offsetTop)"
+    made, given = window.run(tops)
+    assert made < given
 
 
 def test_paper_breaks_no_row(show: Any) -> None:

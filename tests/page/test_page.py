@@ -433,6 +433,7 @@ def test_cells_that_are_not_as_expected_show_both_values() -> None:
     labels = re.findall('aria-label="(output [^"]*expected[^"]*)"', text)
     assert labels == ["output 0,1 is 41, expected 40, entry a and c", "output 1,1 is 1, expected 7"]
     assert re.findall('<em data-t="(40|7)">', text) == ["40", "7"]
+    assert "≠ what was expected</p>" in text
     verdict = re.findall('<ul class="verdict">(.*?)</ul>', text)
     assert "2 of 12 cells differ from the expected answer" in verdict[0]
     assert "reached by 2 of 4 entries: a, c" in verdict[0]

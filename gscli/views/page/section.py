@@ -95,7 +95,8 @@ class Section:
         """What the signs in the tables mean."""
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
-        parts = numbers_key(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)
+        parts = [numbers_key(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)]
+        parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.wanted)
         told = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(told)}</p>' if told else ""
 
