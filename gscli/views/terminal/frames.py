@@ -17,13 +17,13 @@ from gscli.base.text import counted
 from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Entry, Trace
 from gscli.views.after import GRIDS, Done, grids, subjects_after
-from gscli.views.lines import Drawn, flow, paragraph
+from gscli.views.lines import Drawn, paragraph
 from gscli.views.look import PLAIN, Line
 from gscli.views.options import ViewOptions
 from gscli.views.subject import expecting
-from gscli.views.terminal.group import check_requests, draw_group
+from gscli.views.terminal.group import check_requests
 from gscli.views.terminal.legend import key_lines, legend
-from gscli.views.terminal.picture import GAP, title_lines, with_table
+from gscli.views.terminal.picture import title_lines, with_table
 from gscli.views.words.facts import Teller
 from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
@@ -80,11 +80,7 @@ class Frame(Drawn):
             found = expecting(found, frames.expectation, frames.last > self._number)
         near = max(min(self._number - rows // 2, len(entries) - rows), 0)
         told = entries[near : near + rows]
-        if first:
-            drawing, group = with_table(trace, told, found, options, width, lit=lit)
-        else:
-            group = draw_group(found, options, width)
-            drawing = flow(group.blocks, width, GAP)
+        drawing, group = with_table(trace, told, found, options, width, lit=lit)
         step = f"step {self._number + 1} of {trace.entry_count}"
         lines = [*title_lines(trace, options, width, step), []]
         lines += [*drawing, []]

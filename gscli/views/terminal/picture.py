@@ -100,34 +100,27 @@ class Picture(Drawn):
         return self.marked[:limit]
 
     def draw(self, width: int) -> list[Line]:
-        """Title, entries and grid, or with `show` one sheet per tensor; what is not shown."""
-        options = self.options
-        lines = [*title_lines(self.trace, options, width)] if self.title else []
-        if options.show is None:
-            return lines + self._first(width)
-        found = expecting(subjects(self.trace, self.marked, options.show), self.expectation)
-        group = draw_group(found, options, width, self._arithmetic())
-        self.wrong = group.wrong
-        drawing = flow(group.blocks, width, GAP)
-        lines += [[], *drawing] if lines else drawing
-        told = legend(Teller(self.trace, group.numbers), self.told, width, self.look)
-        means = numbers_key(self.trace, self.told if told else [], self.signs)
-        told += key_lines([means], drawing, width, self.look)
-        lines += [[], *told] if told else []
-        return lines + self._not_shown(group, width)
+        """Title, what happens in a sentence, the entries and the grid that they touch.
 
-    def _first(self, width: int) -> list[Line]:
-        """What happens in a sentence, the entries as a table, and the grid that they touch."""
-        options, trace = self.options, self.trace
-        found = grids(trace, subjects(trace, self.marked, GRIDS[trace.kind]))
-        found = expecting(found, self.expectation)
+        With `show` a sheet per tensor and a legend. Then what is not shown.
+        """
+        options, trace, look = self.options, self.trace, self.look
+        lines = [*title_lines(trace, options, width)] if self.title else []
+        first = options.show is None
+        found = subjects(trace, self.marked, GRIDS[trace.kind] if first else options.show)
+        found = expecting(grids(trace, found) if first else found, self.expectation)
         extras = self._arithmetic()
         drawing, group = with_table(trace, self.told, found, options, width, extras)
-        self.wrong = group.wrong
-        lines = [*paragraph(self.signs.line(purpose(trace)), width), [], *drawing]
-        told = remark_lines(remarks(Teller(trace, group.numbers), self.marked), width, self.look)
-        told += key_lines([self._counted()], drawing, width, self.look)
-        lines += [[], *told] if told else []
+        self.wrong, teller = group.wrong, Teller(trace, group.numbers)
+        if first:
+            lines += paragraph(self.signs.line(purpose(trace)), width)
+            told = remark_lines(remarks(teller, self.marked), width, look)
+            means = self._counted()
+        else:
+            told = legend(teller, self.told, width, look)
+            means = numbers_key(trace, self.told if told else [], self.signs)
+        told += key_lines([means], drawing, width, look)
+        lines += [*([[]] if lines else []), *drawing, *([[], *told] if told else [])]
         return lines + self._not_shown(group, width)
 
     def _counted(self) -> str:
@@ -183,8 +176,13 @@ def with_table(
     extras: Sequence[Array] = (),
     lit: Sequence[Entry] | None = None,
 ) -> tuple[list[Line], Group]:
-    """The table of entries and the grids, beside it where fewer lines then show as much."""
+    """The table of entries and the grids, beside it where fewer lines then show as much.
+
+    With `show` the sheets alone.
+    """
     group = draw_group(found, options, width, extras)
+    if options.show is not None:
+        return flow(group.blocks, width, GAP), group
     table = EntryTable(trace, told, group.numbers, look_of(options), lit).draw(width)
     below, room = flow([table, *group.blocks], width, GAP), width - table.width - GAP
     if room < NARROWEST_GRID:

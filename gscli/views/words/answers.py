@@ -187,8 +187,8 @@ class Answers:
         """Entries with a number that is not its own coordinate."""
         return (entry for entry in trace.entries(LISTED_ENTRIES) if entry.adjustments)
 
-    def summary(self, *, listed: bool) -> str:
-        """How many results and refusals there are, and what `≠` compares with.
+    def summary(self, *, listed: bool, mark: str = "") -> str:
+        """How many results and refusals there are, and what `mark`, else `≠`, compares with.
 
         `listed`: differing cells are listed against the drawn row, rather than in columns.
         """
@@ -205,7 +205,8 @@ class Answers:
         base = self.drawn if listed else comparing.base
         if base is None or (comparing.results == 1 and base.output is not None):
             return f"{results}, {refusals}."
-        return f"{results}, {refusals}. {self.unequal} marks a value other than {base.label}'s."
+        mark = mark or f"{self.unequal} marks"
+        return f"{results}, {refusals}. {mark} a value other than {base.label}'s."
 
 
 def joined(names: Sequence[str]) -> str:

@@ -56,7 +56,8 @@ class _Words:
                 told = self.answers.met(group.first.trace, LISTED_CELLS)
                 yield from (f"  entries {text}." for text in told)
         yield from self.answers.footnotes()
-        yield self._summary()
+        listed = not self.answers.columns
+        yield self.answers.summary(listed=listed, mark="To differ is to have")
 
     def _group(self, group: Group) -> str:
         names = joined(group.labels)
@@ -105,11 +106,3 @@ class _Words:
         if len(found) > TOLD_ENTRIES:
             more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")
             yield f"  and {more} with such numbers."
-
-    def _summary(self) -> str:
-        listed = not self.answers.columns
-        counts, _, _ = self.answers.summary(listed=listed).partition(". ")
-        base = self.answers.drawn if listed else self.comparing.base
-        if len(self.comparing.groups) == 1 or listed or base is None:
-            return counts.rstrip(".") + "."
-        return f"{counts.rstrip('.')}. To differ is to have a value other than {base.label}'s."

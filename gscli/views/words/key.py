@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from gscli.traces.trace import Entry, How, Trace
 from gscli.views.signs import Signs
+from gscli.views.words.vocabularies import kind_of
 
 _JOIN = "   "
-_FROM_END, _AROUND = "counts from the end", "wraps around"
+_WORDS = {"end": "counts from the end", "fraction": "loses its fraction", "wraps": "wraps around"}
 _SEVERAL = re.compile(r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)")
 
 
@@ -43,8 +44,7 @@ def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[s
     found: dict[How, set[str]] = {"wrapped": set(), "clipped": set(), "skipped": set()}
     for entry in entries:
         for one in entry.adjustments:
-            from_end = one.written < 0 and one.coordinate == one.written + one.size
-            found[one.how].add(_FROM_END if from_end else _AROUND)
+            found[one.how].add(_WORDS.get(kind_of(trace, entry, one), ""))
     fate = "filled" if trace.kind == "gather" else "dropped"
     if found["wrapped"]:
         yield f"{signs.wrapped} {' or '.join(sorted(found['wrapped']))}"

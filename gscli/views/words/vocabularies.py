@@ -185,7 +185,8 @@ _MEANINGS = {
 }
 
 
-def _kind(trace: Trace, entry: Entry, one: Adjustment) -> str:
+def kind_of(trace: Trace, entry: Entry, one: Adjustment) -> str:
+    """Which row of the meanings is that of a number."""
     policy = trace.layout.policy
     if one.how == "skipped":
         below = one.written < 0 and policy.negative is Negative.SKIP
@@ -221,7 +222,7 @@ def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
         "clipped": outside(layout, Beyond.CLIP),
         "skipped": outside(layout, Beyond.SKIP),
     }
-    found = _MEANINGS[_kind(teller.trace, entry, one)]
+    found = _MEANINGS[kind_of(teller.trace, entry, one)]
     return Meaning(*(text.format(**facts) for text in found))
 
 
@@ -245,7 +246,9 @@ def moved(teller: Teller, entry: Entry) -> str:
 
 def passed_over(trace: Trace, entry: Entry) -> bool:
     """Whether an index below zero is this operator's way to skip an entry."""
-    return not entry.live and any(_kind(trace, entry, one) == "below" for one in entry.adjustments)
+    return not entry.live and any(
+        kind_of(trace, entry, one) == "below" for one in entry.adjustments
+    )
 
 
 _BEYOND = {
