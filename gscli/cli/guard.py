@@ -26,8 +26,6 @@ from gscli.base.errors import (
 )
 from gscli.cli.words import asks_for_json
 
-_SIGNALS = 128
-
 
 class InternalError(GscliError):
     """Something gscli did not foresee."""

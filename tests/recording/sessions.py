@@ -26,7 +26,7 @@ from typing import NamedTuple, NoReturn
 import gscli
 from gscli.cli.guard import guarded
 from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment
-from gscli.lab.operator_table import operator_table
+from recording.operator_table import operator_table
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 120

@@ -47,17 +47,12 @@ CALLS: Mapping[str, str] = {
 
 PREFIXES = {"numpy": "np", "torch": "torch", "jax": "jnp", "tensorflow": "tf"}
 
-NUMBERS = {
-    "offset_dims": "offset_dims",
-    "collapsed_slice_dims": "collapsed_slice_dims",
-    "start_index_map": "start_index_map",
-    "operand_batching_dims": "operand_batching_dims",
-    "start_indices_batching_dims": "start_indices_batching_dims",
-    "update_window_dims": "update_window_dims",
-    "inserted_window_dims": "inserted_window_dims",
-    "scatter_dims_to_operand_dims": "scatter_dims_to_operand_dims",
-    "scatter_indices_batching_dims": "scatter_indices_batching_dims",
-}
+NUMBERS = (
+    "offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims",
+    "start_indices_batching_dims", "update_window_dims", "inserted_window_dims",
+    "scatter_dims_to_operand_dims", "scatter_indices_batching_dims",
+)  # fmt: skip
+"""Attributes that are the dimension numbers of jax.lax."""
 
 INDEX_NAMES = ("indices", "start_indices", "scatter_indices", "index", "ind", "segment_ids")
 """What frameworks call an input that holds index numbers."""
