@@ -153,6 +153,8 @@ class Crosshair:
     def _to_row(self, entry: Sequence[Spot], head: Spot, above: int) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
+        if all(one.line != head.line for one in self._targets):  # a plane: before its name
+            head = head._replace(start=self._begin(head))
         lane, y = self._lane(entry, head.line), grid.y(head.line + 0.5)
         x = self._x(head, head.start, head.line + 0.5)
         points = [(x - 4, y), (x, y)]

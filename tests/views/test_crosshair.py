@@ -40,6 +40,7 @@ RUNS = {
         },
     ),
     "vector": trace("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[2]], "updates": [9]}),
+    "sheets": trace("onnx.gather", {"data": np.arange(36).reshape(3, 3, 4), "indices": [2, 0]}),
     "stacked": trace("onnx.gather", {"data": np.eye(3, 9), "indices": [[2, 0], [1, 1]]}),
     "large": trace("onnx.gather_nd", {"data": np.zeros((500, 500)), "indices": [[3, 4], [99, -1]]}),
 }
