@@ -7,6 +7,7 @@ import gzip
 import json
 import lzma
 import os
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -74,17 +75,12 @@ def test_any_codec_is_read(tmp_path: Path, codec: str) -> None:
 @pytest.mark.parametrize("version", [2, 3])
 def test_types_are_read(tmp_path: Path, dtype: str, version: int) -> None:
     data = (np.arange(10) % 2).astype(dtype)
-    with pytest.warns() if version == 3 and dtype in ("U3", "S4") else _nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # text in version 3, of which older ones warn
         path = made(tmp_path / "s.zarr", data, zarr_format=version)
     array = load(path).array
     assert array.dtype == data.dtype.newbyteorder("=")
     assert np.array_equal(array, data)
-
-
-def _nothing() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int4", "str", "bool", "complex128"])
