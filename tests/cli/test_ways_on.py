@@ -85,6 +85,7 @@ WRITTEN = [
     "gscli gather f32.npy ./-odd.npy",
     "gscli scatter-nd f32.npy idx.npy inexact.npy --dtype float32",
     "gscli scatter-nd '[0.5]' '[[0]]' '[2]' --dtype int64",
+    "gscli gather '[1,2]' '[0.5]' --dtype int64",
     "gscli gather '[\"a\"]' '[0]' --dtype int64",
     "gscli convert inexact.npy out.npy --dtype float32",
     "gscli convert half.npy o.npy --dtype int64",
