@@ -106,7 +106,11 @@ def _told(distributed: Any, address: str) -> Iterator[None]:
         raise CannotWrite(
             "the cluster did not finish the work",
             where=f"{safe(address) or 'its workers'}: {type(error).__name__}",
-            details=("nothing was put in place", safe(" ".join(str(error).split()), 200)),
+            details=(
+                "nothing was put in place",
+                "workers that go on alone may leave OUT.gscli-xxxxxxxx, which the next run removes",
+                safe(" ".join(str(error).split()), 200),
+            ),
             hint="run the command again",
         ) from error
 
