@@ -103,8 +103,7 @@ def _declared(
     tensor_scatter.__doc__ = doc
     name = f"tensor_scatter_nd_{name}"
     inputs = ("tensor", "indices", "updates")
-    reductions: dict[str, object] = {reduction: name}
-    compared = Comparison("scatter-nd", f"TF {name} {{}}", inputs, reductions=reductions)
+    compared = Comparison("scatter-nd", f"TF {name} {{}}", inputs, reductions={reduction: name})
     compares = compared.each("device", DEVICES)
     declare = FRAMEWORK.operator(name=name, example=example, refused=refused, compares=compares)
     return declare(tensor_scatter)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from gscli.base.errors import CannotWrite, UsageError
 from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.files.extras import extra
 from gscli.files.icechunk_store import BRANCH, repository
-from gscli.files.zarr_place import is_repository, writing
+from gscli.files.zarr_place import Place, is_repository, writing
 from gscli.files.zarr_store import Store
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scattering import scatter_by_chunk
 from gscli.stream.running import Report, updates_at
+
+Session: TypeAlias = Any
+"""Icechunk's; the package is an extra."""
 
 
 class Committed(Record):
@@ -37,18 +42,8 @@ def commit_scatter(
             where=place.name,
             hint="-o FILE writes a new store; it may be the input",
         )
-    found = repository(place.path)
-    branch = place.version or BRANCH
-    if branch not in found.list_branches():
-        raise UsageError(
-            f"{branch} is no branch, and only a branch can be committed to",
-            where=place.name,
-            valid=", ".join(sorted(found.list_branches())),
-        )
-    with writing(place.name):
-        session = found.writable_session(branch)
-        array = extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
-    target = Store(array.with_config({"write_empty_chunks": True}), place, 1 << 62, store.dtype)
+    branch, session = _session(place)
+    target = _opened(session, store)
     grid = Grid.of(target.shape, target.chunk, layout.form.run)
     if target.shape != store.shape or grid is None:
         raise CannotWrite(f"{place.name} was changed meanwhile", hint="run the command again")
@@ -71,3 +66,25 @@ def commit_scatter(
             details=("nothing of this run was committed",),
             hint="run the command again: it then starts from the new version",
         ) from error
+
+
+def _session(place: Place) -> tuple[str, Session]:
+    """The branch that a place names, and icechunk's session that may write to it."""
+    found = repository(place.path)
+    branch = place.version or BRANCH
+    if branch not in found.list_branches():
+        raise UsageError(
+            f"{branch} is no branch, and only a branch can be committed to",
+            where=place.name,
+            valid=", ".join(sorted(found.list_branches())),
+        )
+    with writing(place.name):
+        return branch, found.writable_session(branch)
+
+
+def _opened(session: Session, store: Store) -> Store:
+    """The same array as another store has, in a session."""
+    place = store.place
+    with writing(place.name):
+        array = extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
+    return Store(array.with_config({"write_empty_chunks": True}), place, 1 << 62, store.dtype)
