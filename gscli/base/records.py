@@ -31,6 +31,8 @@ else:
             made = super().__new__(cls, name, bases, {"__slots__": (), **body})
             made._fields = made.__match_args__ = tuple(made.__annotations__)
             made._field_defaults = {field: body[field] for field in made._fields if field in body}
+            missing = [field for field in made._fields if field not in body]
+            made._last = tuple(body[field] for field in made._fields[len(missing) :])
             for place, field in enumerate(made._fields):
                 setattr(made, field, property(itemgetter(place)))
             return made
@@ -48,10 +50,14 @@ else:
         __slots__ = ()
         _fields = ()
         _field_defaults = {}  # noqa: RUF012  replaced in each class
+        _last = ()  # the defaults once more, as what ends a record that is given less
 
         def __new__(cls, *values: object, **named: object) -> Self:
             """From values by position or name; TypeError where one lacks or is too many."""
-            if named or len(values) != len(cls._fields):
+            lacking = len(cls._fields) - len(values)
+            if not named and 0 < lacking <= len(cls._last):
+                values += cls._last[-lacking:]
+            elif named or lacking:
                 given = dict(zip(cls._fields, values, strict=False))
                 found = {**cls._field_defaults, **given, **named}
                 many = len(values) > len(cls._fields) or given.keys() & named.keys()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -89,7 +88,7 @@ def execute(
     `plan_of` for callers who have put masks in their places, `LEAVING` for those who only want the
     output: data in the chunks of a zarr or Dask array are then read by chunk.
     """
-    with _enough_memory(operator):
+    try:
         found = planner(operator, inputs, attrs, max_bytes=max_bytes)
         if any(map(is_left, found.inputs.values())):
             from gscli.stream.chunked.running import run_in_memory  # noqa: PLC0415  zarr is large
@@ -98,6 +97,8 @@ def execute(
             return plan, run_in_memory(plan, max_bytes)
         plan = found.judged(late=True)
         return plan, _output(plan, overlay=overlay)
+    except MemoryError as error:
+        raise _no_memory(operator) from error
 
 
 def execute_to_file(
@@ -116,7 +117,7 @@ def execute_to_file(
     from gscli.files import files, readers  # noqa: PLC0415  arrays alone need no readers
 
     suffix = readers.suffix_of(path)
-    with _enough_memory(operator):
+    try:
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
         data = plan.inputs.get(plan.layout.data or "")
         streams = plan.layout.dtype != "str" and (
@@ -134,21 +135,19 @@ def execute_to_file(
 
             judged = plan.judged()
             return judged, run_to_file(judged, path)
+    except MemoryError as error:
+        raise _no_memory(operator) from error
     judged, output = execute(operator, inputs, attrs, max_bytes=max_bytes, planner=LEAVING)
     files.save(path, output)
     return judged, output
 
 
-@contextmanager
-def _enough_memory(operator: Signature) -> Iterator[None]:
-    try:
-        yield
-    except MemoryError as error:
-        raise LimitRefused(
-            "not enough memory for this",
-            where=operator.full_name,
-            hint="use .npy files and -o, which are streamed",
-        ) from error
+def _no_memory(operator: Signature) -> LimitRefused:
+    return LimitRefused(
+        "not enough memory for this",
+        where=operator.full_name,
+        hint="use .npy files and -o, which are streamed",
+    )
 
 
 def _output(plan: JudgedPlan, *, overlay: bool) -> Array:

@@ -79,6 +79,8 @@ _MOVED: Mapping[How, tuple[str, str]] = {
 
 def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
+    if all(plan.tame):
+        return
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
         if name in CHOSEN_BY and value != defaults[name]:

@@ -58,7 +58,7 @@ def planned(
     arrays, attrs = without_numbers(operator, given, attrs)
     if operator.many is not None:
         arrays, _, attrs = without_masks(operator, arrays, attrs)
-    if leave:
+    if leave and any(map(is_left, arrays.values())):
         arrays = {**arrays, **read_again(operator, arrays, attrs)}
     return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
 
