@@ -144,7 +144,7 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
             for step in route.steps(lane):
                 target.count(step.base, step.live_addresses)
         target.start()
-    threads = tuning.threads_for(max(target.work, updates.view, key=lambda moved: moved.nbytes))
+    threads = tuning.threads_for(target.work)
 
     def write(part: tuple[Lane, Share]) -> None:
         lane, share = part
