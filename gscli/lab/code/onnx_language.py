@@ -49,7 +49,6 @@ TEMPLATES = {
     "where_number": "{r} = Where ({0}, {1}, {fill})",
     "replaced": "{r} = Where ({1}, {fill}, {0})",
     "is_nan": "{r} = IsNaN ({0})",
-    "instead": "{r} = Where ({1}, {fill}, {0})",
     "nonzero": "{r}_all = NonZero ({0})\n{r} = Gather <axis = 0> ({r}_all, {axis})",
     "full": "{r} = Expand ({fill}, {shape})",
     "take": "{r} = Gather <axis = {plain_axis}> ({0}, {1})",

@@ -44,12 +44,11 @@ TEMPLATES = {
     "where_number": "{r} = stablehlo.select {0}, {1}, {fill} : {B}, {T}",
     "replaced": "{r} = stablehlo.select {1}, {fill}, {0} : {B}, {T}",
     "is_nan": "{r} = stablehlo.compare NE, {0}, {0}, FLOAT : ({T0}, {T0}) -> {T}",
-    "instead": "{r} = stablehlo.select {1}, {fill}, {0} : {B}, {T}",
     "crop": "{r} = stablehlo.slice {0} [{bounds}] : ({T0}) -> {T}",
     "pad": "{r} = stablehlo.concatenate {0}, {fill}, dim = {dim} : ({T0}, {TR}) -> {T}",
 }  # fmt: skip
 
-ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced", "instead")
+ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced")
 """Forms whose operands stretch together, which StableHLO wants written."""
 
 

@@ -153,7 +153,7 @@ class Writing(Putting):
             return updates
         nan = self._add("is_nan", updates)._replace(dtype="bool")
         self.steps.steps[-1] = self.steps.steps[-1]._replace(result=nan)
-        return self._add("instead", updates, nan, fill=identity(self.op, self.work))
+        return self._add("replaced", updates, nan, fill=identity(self.op, self.work))
 
     def _narrowed(self, found: Value) -> Value:
         """The result in the type of the output."""
