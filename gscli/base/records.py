@@ -31,8 +31,7 @@ else:
             made = super().__new__(cls, name, bases, {"__slots__": (), **body})
             made._fields = made.__match_args__ = tuple(made.__annotations__)
             made._field_defaults = {field: body[field] for field in made._fields if field in body}
-            missing = [field for field in made._fields if field not in body]
-            made._last = tuple(body[field] for field in made._fields[len(missing) :])
+            made._last = tuple(made._field_defaults.values())
             for place, field in enumerate(made._fields):
                 setattr(made, field, property(itemgetter(place)))
             return made
