@@ -193,11 +193,15 @@ def _parse_ints(text: str) -> list[int]:
 
 
 def _parse_float(text: str) -> float:
-    """A float, infinite only where it is called so: 1e999 is a mistake."""
     found = float(_plain(text))
-    if math.isinf(found) and "inf" not in text.lower():
-        raise ValueError(text)
+    _refuse_overflow(found, text)
     return found
+
+
+def _refuse_overflow(number: complex, text: str) -> None:
+    """A number is infinite only where it is called so: 1e999 is a mistake."""
+    if math.isinf(abs(number)) and "inf" not in text.lower():
+        raise ValueError(text)
 
 
 def _parse_number(text: str) -> Number:
@@ -210,8 +214,7 @@ def _parse_number(text: str) -> Number:
             found = kind(_plain(text))
         except ValueError:
             continue
-        if math.isinf(abs(found)) and "inf" not in text.lower():
-            raise ValueError(text)
+        _refuse_overflow(found, text)
         return found
     return text
 
