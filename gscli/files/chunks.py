@@ -43,6 +43,12 @@ class Chunks(ABC):
             for at, step, size in zip(coordinates, self.chunk, self.shape, strict=True)
         )
 
+    def _checked(self, found: Array) -> Array:
+        """The values in their own type, to be written to."""
+        found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
+        check_values(found, self.name)
+        return found if found.flags.writeable else found.copy()
+
     @abstractmethod
     def read(self, coordinates: tuple[int, ...]) -> Array:
         """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
@@ -102,6 +108,4 @@ class DaskChunks(Chunks):
                 where=f"{self.name}: {found.dtype} {list(found.shape)}",
                 valid=f"{part.dtype} {list(part.shape)}",
             )
-        found = native(found)
-        check_values(found, self.name)
-        return found if found.flags.writeable else found.copy()
+        return self._checked(found)

@@ -20,13 +20,14 @@ from gscli.files.system import reading
 
 def read(content: Content, request: Request) -> Read:
     """One tensor of a line, named or the only one; of several with one name the first."""
-    names = []
+    names, only = list[str](), None
     for name, tensor in _tensors(content):
         if name == request.member:
             return array_of_json(tensor, request.wish, request.limit)
         names.append(name)
+        only = tensor
     chosen_member(names, request.member, content.name)
-    ((_, only),) = _tensors(content)
+    assert only is not None
     return array_of_json(only, request.wish, request.limit)
 
 

@@ -14,10 +14,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused
-from gscli.files.uncached import PAGE, aligned, put, set_direct
-
-UNCACHED_FROM = 128 << 20
-"""Bytes of an array from which its chunks are written past the system's cache."""
+from gscli.files.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
 
 
 class PlainChunks:

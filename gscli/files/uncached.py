@@ -14,6 +14,9 @@ import numpy as np
 
 from gscli.base.arrays import Array
 
+UNCACHED_FROM = 128 << 20
+"""Bytes of a result from which it is written so."""
+
 PAGE = 4096
 """Bytes: addresses, positions and lengths that are multiples of it suit every device."""
 

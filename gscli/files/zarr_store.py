@@ -22,7 +22,7 @@ from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused
 from gscli.base.text import safe, show_shape
 from gscli.files.chunks import CHUNK_ALLOWED, Box, Chunks
 from gscli.files.content import check_limit
-from gscli.files.element_types import check_values, checked_dtype, native
+from gscli.files.element_types import checked_dtype
 from gscli.files.extras import extra
 from gscli.files.npy import BYTES_LIMIT, element_type
 from gscli.files.packed import check_packed
@@ -93,12 +93,6 @@ class Store(Chunks):
             self._measure(chunks)
             found = np.asarray(self.array[box])
         return self._checked(found)
-
-    def _checked(self, found: Array) -> Array:
-        """The values in their own type, to be written to."""
-        found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
-        check_values(found, self.name)
-        return found if found.flags.writeable else found.copy()
 
     def write(self, coordinates: tuple[int, ...], values: Array) -> None:
         """Replace one chunk whole, even by what equals the fill value: -0.0 equals 0.0."""

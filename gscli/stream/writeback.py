@@ -14,13 +14,10 @@ from typing import TypeAlias
 from gscli.base.errors import GscliError
 from gscli.files.atomic import AtomicFile
 from gscli.files.system import refused
-from gscli.files.uncached import put, set_direct
+from gscli.files.uncached import UNCACHED_FROM, put, set_direct
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
 Call: TypeAlias = Callable[[], None]
-
-UNCACHED_FROM = 128 << 20
-"""Bytes of a result from which it goes past the cache."""
 
 STRIDE = 3 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
