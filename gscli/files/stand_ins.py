@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, LeftElsewhere
 from gscli.files import mapped
 from gscli.files.chunks import Chunks, DaskChunks
 from gscli.files.regular import RegularFile
@@ -25,7 +25,7 @@ NUMBERS = "biufc"
 """Kinds of elements that a stream takes as they are."""
 
 
-class StandIn(np.ndarray[Any, np.dtype[Any]]):
+class StandIn(LeftElsewhere):
     """A view of one zero with the shape of an array that lies elsewhere."""
 
     source: Chunks | None = None

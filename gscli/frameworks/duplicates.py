@@ -58,7 +58,10 @@ def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
     judged = judged_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
-    cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
+    if windows:
+        cells, writers = _every_cell(plan, judged)
+    else:
+        cells, writers = _first_cells(plan, judged)
     if cells.size <= FEW and len(set(cells.tolist())) == cells.size:
         return Duplicates([], 0, 0, judged)
     order = np.argsort(cells, kind="stable")
@@ -113,6 +116,10 @@ def _every_cell(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
 
 def _first_cells(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     """A number that tells the first cell of each live entry apart, and the entry."""
+    few = plan.few_addresses
+    if few is not None:
+        there = np.arange(count) if few[1] is None else np.flatnonzero(few[1])
+        return few[0][there], there
     found = np.full(count, -1, np.int64)
     layout = plan.layout
     for first in range(0, count, BLOCK):

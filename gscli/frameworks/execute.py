@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from gscli.base.errors import (
 from gscli.declare.signature import Signature
 from gscli.files import mapped
 from gscli.frameworks.notices import warn
+from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.inputs import planned, taken
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.plan.typing import Inputs, settle_types
@@ -27,29 +28,39 @@ LEAVING = partial(planned, leave=True)
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
+    given, attrs = _named(operator, inputs, attrs)
+    refusal: GscliError | None = None
+    try:
+        plan, output = execute(operator, given, attrs, planner=LEAVING)
+    except (IndexTypeRefused, UpdatesTypeRefused) as error:
+        refusal = error  # left behind before another one may be raised: one refusal, one traceback
+    if refusal is not None:
+        plan, output = execute(operator, _settled(operator, given, attrs, refusal), attrs)
+    warn(operator, plan, stacklevel=4)
+    return output
+
+
+def _named(
+    operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
+) -> tuple[dict[str, object], Mapping[str, object]]:
+    """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
     names, many = operator.input_names, operator.many
     if len(inputs) > len(names):
         raise UsageError(
             f"{operator.full_name} takes {len(names)} inputs, got {len(inputs)}",
             valid=" ".join(names),
         )
-    named = dict(zip(names, inputs, strict=False))
-    if len(inputs) < len(names) and attrs:
-        named.update({name: attrs[name] for name in names[len(inputs) :] if name in attrs})
-        attrs = {name: value for name, value in attrs.items() if name not in named}
-    group = named.pop(many) if many in named else ()
-    parts = group if isinstance(group, tuple) else (group,)
-    present = {key: value for key, value in named.items() if value is not None}
-    present.update({f"{many}_{number}": part for number, part in enumerate(parts)})
-    refusal: GscliError | None = None
-    try:
-        plan, output = execute(operator, present, attrs, planner=LEAVING)
-    except (IndexTypeRefused, UpdatesTypeRefused) as error:
-        refusal = error  # left behind before another one may be raised: one refusal, one traceback
-    if refusal is not None:
-        plan, output = execute(operator, _settled(operator, present, attrs, refusal), attrs)
-    warn(operator, plan, stacklevel=4)
-    return output
+    given: Iterable[tuple[str, object]] = zip(names, inputs, strict=False)
+    if attrs:
+        rest = names[len(inputs) :]
+        given = [*given, *((name, attrs[name]) for name in rest if name in attrs)]
+        attrs = {name: value for name, value in attrs.items() if name not in rest}
+    named = {name: value for name, value in given if value is not None or name == many}
+    if many in named:
+        group = named.pop(many)
+        parts = group if isinstance(group, tuple) else (group,)
+        named.update({f"{many}_{number}": part for number, part in enumerate(parts)})
+    return named, attrs
 
 
 def _settled(
@@ -90,12 +101,14 @@ def execute(
     """
     try:
         found = planner(operator, inputs, attrs, max_bytes=max_bytes)
-        if any(map(is_left, found.inputs.values())):
+        data = found.layout.data
+        if data is not None and is_left(found.inputs[data]):
             from gscli.stream.chunked.running import run_in_memory  # noqa: PLC0415  zarr is large
 
             plan = found.judged()
             return plan, run_in_memory(plan, max_bytes)
-        plan = found.judged(late=True)
+        # A look at a few indices is less than what it takes to put it off.
+        plan = found.judged(late=found.layout.entry_count > FEW_ENTRIES)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
         raise _no_memory(operator) from error

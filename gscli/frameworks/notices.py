@@ -39,20 +39,20 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
     >>> [notice.problem for notice in notices(found.operator, found.plan)]
     ['1 index wraps around the axis']
     """
+    writes = plan.layout.kind == "scatter"
+    as_written = plan.refuses_rows or all(plan.tame)
     return [
-        *_written_twice(operator, plan),
-        *_moved(operator, plan),
-        *open_texts(plan),
-        *changed_types(plan),
+        *(_written_twice(operator, plan) if writes else ()),
+        *(() if as_written else _moved(operator, plan)),
+        *(open_texts(plan) if plan.layout.open_texts else ()),
+        *(changed_types(plan) if writes else ()),
     ]
 
 
 def _written_twice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
-    if plan.layout.kind == "gather":
-        return []
     from gscli.frameworks.duplicates import duplicate_notice  # noqa: PLC0415  only scatters
 
-    return list(duplicate_notice(operator, plan))
+    return duplicate_notice(operator, plan)
 
 
 def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:
@@ -79,8 +79,6 @@ _MOVED: Mapping[How, tuple[str, str]] = {
 
 def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
-    if all(plan.tame):
-        return
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
         if name in CHOSEN_BY and value != defaults[name]:
@@ -154,7 +152,10 @@ def changed_types(plan: JudgedPlan) -> Iterator[Notice]:
     layout = plan.layout
     if layout.updates is None:
         return
-    wanted, name = dtype_named(layout.dtype), layout.updates.name
+    name = layout.updates.name
+    if name is not None and dtype_name(plan.inputs[name].dtype) == layout.dtype:
+        return
+    wanted = dtype_named(layout.dtype)
     value = dict(layout.attributes).get("value", layout.updates.value)
     array = np.asarray(value) if name is None else plan.inputs[name]
     if "U" in (array.dtype.kind, wanted.kind) or np.can_cast(array.dtype, wanted, "safe"):

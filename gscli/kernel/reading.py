@@ -6,7 +6,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.kernel.rows import take
-from gscli.kernel.steps import Lane, Step, few_addresses
+from gscli.kernel.steps import Lane, Step
 from gscli.kernel.tuning import DEFAULT, Tuning, for_each
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
@@ -23,7 +23,7 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
         return arranged(layout, np.full(form.result, layout.fill, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
     result = np.empty(form.result, data.dtype)
-    if (few := few_addresses(plan)) is not None:
+    if (few := plan.few_addresses) is not None:
         step = Step(slice(None), *few, (slice(None),))
         take(rows, step, result.reshape(-1, form.run), layout.fill)
         return arranged(layout, result)

@@ -49,13 +49,13 @@ def put(rows: Array, step: Step, items: Array) -> None:
     target = rows[step.base]
     if (loops := compiled(step, items)) and loops.put(target, step.where, items, step.parts):
         return
-    live = ... if step.live is None else step.live
-    addresses = step.addresses[live]
     for part, values in _parts(target, items, step):
         if part.shape[1] == 1:
-            part[addresses, 0] = values[..., 0][live]
+            part, values = part[:, 0], values[..., 0]  # noqa: PLW2901
+        if step.live is None:
+            part[step.addresses] = values
         else:
-            part[addresses] = values[live]
+            part[step.addresses[step.live]] = values[step.live]
 
 
 def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share = WHOLE) -> None:

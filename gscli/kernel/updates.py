@@ -28,13 +28,9 @@ class UpdateRows:
         if form.order != tuple(range(view.ndim)):
             view = view.transpose(form.order)
         self.view = view.reshape(*grid, form.run)
-        probe = self.view[(slice(0, 0),) * self.view.ndim]
-        self._ready = prepared(plan.layout, probe, dtype) is probe
 
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
-        if self._ready:
-            return self.view[region]
         return prepared(self.layout, self.view[region], self.dtype)
 
     def items(self, region: Region) -> Array:

@@ -10,7 +10,7 @@ from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.rows import combine, put
-from gscli.kernel.steps import Lane, Step, few_addresses
+from gscli.kernel.steps import Lane, Step
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.updates import UpdateRows
 from gscli.layout.layout import Layout
@@ -37,7 +37,7 @@ def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning:
     target = Target(layout, _base(layout, data, tuning) if base is None else base)
     if nothing:
         return target.finished()
-    few = few_addresses(plan) if target.counts is None else None
+    few = plan.few_addresses if target.counts is None else None
     if few is not None:
         updates = UpdateRows(plan, target.work.dtype).values((slice(None),))
         target.update(Step(slice(None), *few, (slice(None),)), updates)

@@ -43,6 +43,9 @@ class Negative(Enum):
     SKIP = "skips its entry"
 
 
+INT32_MAX = 2**31 - 1
+
+
 class Narrow(Enum):
     """When an index is cut to its low 32 bits, as XLA does: 2**32 + 1 then names row 1."""
 

@@ -12,6 +12,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.records import Record, cached_property
 from gscli.layout.axes import (
+    INT32_MAX,
     Addressing,
     Axis,
     Beyond,
@@ -144,6 +145,12 @@ class Layout(LayoutFields):
         return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
 
     @cached_property
+    def most_made(self) -> tuple[int, int]:
+        """The most axes, and the most cells so counted, of the arrays that a run makes."""
+        shapes, cells = zip(*self.made_shapes, strict=True)
+        return max(map(len, shapes)), max(cells)
+
+    @cached_property
     def refuses_rows(self) -> bool:
         """Whether each index names one row, as it stands or from the end, or is refused."""
         return (
@@ -158,6 +165,16 @@ class Layout(LayoutFields):
         """For each index column, the axis of the view that it addresses."""
         found = {axis.column: number for number, axis in enumerate(self.axes)}
         return tuple(found[column] for column in range(len(self.addressing.columns)))
+
+    @cached_property
+    def highest(self) -> tuple[int, ...]:
+        """For each index column the highest number that is a coordinate as it stands, or less than
+        0: whatever the policy says of others, numbers from 0 to this one keep their meaning.
+        """
+        found = [self.axes[axis] for axis in self.column_axes]
+        tops = [axis.size - (1 if axis.window is None else axis.span) for axis in found]
+        bound = INT32_MAX if self.policy.narrow is not Narrow.NEVER else max(tops, default=0)
+        return tuple(min(top, bound) for top in tops)
 
     @cached_property
     def form(self) -> Form:

@@ -30,7 +30,7 @@ def findings(
     for column in columns:
         axis, described = layout.axes[layout.column_axes[column]], 0
         for first in range(0, layout.entry_count, BLOCK):
-            if not first % RELEASED:
+            if first and not first % RELEASED:
                 mapped.release(*indices.inputs.values())
             refused = outside(indices.raw(column, first, first + BLOCK), axis, layout.policy)
             if refused is None:

@@ -14,6 +14,9 @@ from gscli.layout.layout import Layout
 BLOCK = 1 << 16
 """Entries judged or resolved at a time: their addresses stay in the second-level cache."""
 
+FEW_ENTRIES = 1024
+"""Entries up to which a call takes longer than its work."""
+
 MOST_FLATITER_AXES = 32
 """NumPy's flat iterators stop there; arrays may have 64 axes."""
 
@@ -26,11 +29,13 @@ class WrittenIndices:
     """
 
     def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
-        made = {
-            name: _made(numbers, inputs).reshape(shape)
-            for name, numbers, shape in layout.addressing.ranges
-        }
-        self.layout, self.inputs = layout, {**inputs, **made} if made else inputs
+        self.layout, self.inputs = layout, inputs
+        if layout.addressing.ranges:
+            made = {
+                name: _made(numbers, inputs).reshape(shape)
+                for name, numbers, shape in layout.addressing.ranges
+            }
+            self.inputs = {**inputs, **made}
 
     def __reduce__(self) -> tuple[type[WrittenIndices], tuple[Layout, Mapping[str, Array]]]:
         """Pickled without what was computed from these two."""

@@ -50,22 +50,23 @@ def planned(
 
         inputs, attrs = with_subscript(operator, inputs, attrs)
     first = operator.input_names[0] if leave else None
-    given = {
+    arrays: Mapping[str, Array] = {
         name: taken(value, name, leave=name == first, max_bytes=max_bytes)
         for name, value in inputs.items()
     }
-    attrs = without_count(operator, given, attrs)
-    arrays, attrs = without_numbers(operator, given, attrs)
+    if not operator.numbers.isdisjoint(arrays):
+        arrays, attrs = without_numbers(operator, arrays, attrs)
     if operator.many is not None:
+        attrs = without_count(operator, arrays, attrs)
         arrays, _, attrs = without_masks(operator, arrays, attrs)
-    if leave and any(map(is_left, arrays.values())):
+    if first is not None and first in arrays and is_left(arrays[first]):
         arrays = {**arrays, **read_again(operator, arrays, attrs)}
     return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
 
 
 def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
-    if leave and hasattr(value, "chunks"):
+    if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
         from gscli.files.stand_ins import left_in_chunks  # noqa: PLC0415  only for arrays in chunks
 
         limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
@@ -174,10 +175,9 @@ def without_count(
     operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
-    many = operator.many
-    if many is None or "indices_per_axis" not in attrs:
+    if operator.many is None or "indices_per_axis" not in attrs:
         return attrs
-    given, counted = len(numbered(many, arrays)), attrs["indices_per_axis"]
+    given, counted = len(numbered(operator.many, arrays)), attrs["indices_per_axis"]
     if not isinstance(counted, int) or counted != given:
         raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
@@ -188,8 +188,6 @@ def without_numbers(
 ) -> tuple[Mapping[str, Array], Mapping[str, object]]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
     known = operator.numbers
-    if known.isdisjoint(arrays):
-        return arrays, attrs
     numbers = {name: array for name, array in arrays.items() if name in known}
     for name, array in numbers.items():
         if array.ndim or name in attrs:
@@ -220,11 +218,13 @@ def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | No
     """Refuse amplification from shapes alone: an output far larger than what was given."""
     first = arrays[layout.data] if layout.data is not None else None
     width = first.dtype.itemsize if first is not None else _width(layout.dtype)
+    axes, cells = layout.most_made
+    modest = axes <= _MOST_AXES and width * cells <= DEFAULT_LIMIT
+    if modest and layout.entry_count <= ENTRIES_ALLOWED and max_bytes is None:
+        return
     _representable(layout, width)
     _worth_visiting(layout, arrays)
     needed = width * layout.output_size
-    if max_bytes is None and needed <= DEFAULT_LIMIT:
-        return
     given = sum(array.nbytes for array in arrays.values())
     limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
     if needed > limit:

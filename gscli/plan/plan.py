@@ -15,6 +15,7 @@ loops. Who meets a bad one calls `judge`, which looks at all of them and tells o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,8 +25,8 @@ from gscli.base.records import Record, cached_property
 from gscli.files import mapped
 from gscli.layout.axes import Negative
 from gscli.layout.layout import Fit, Layout
-from gscli.plan.indices import BLOCK, WrittenIndices, positions
-from gscli.plan.policy import apply_policy, from_end, highest_tame, largest_unsigned
+from gscli.plan.indices import BLOCK, FEW_ENTRIES, WrittenIndices, positions
+from gscli.plan.policy import LARGEST, apply_policy, from_end, largest_unsigned
 
 __all__ = [
     "BLOCK", "JudgedPlan", "LatePlan", "Plan", "Resolved",
@@ -77,9 +78,10 @@ class Plan(WrittenIndices):
 
         -1 where none is.
         """
-        axes, policy, inputs = self.layout.axes, self.layout.policy, self.inputs
-        pairs = zip(self.layout.addressing.columns, self.layout.column_axes, strict=True)
-        return tuple([highest_tame(axes[axis], policy, inputs[own.source]) for own, axis in pairs])
+        columns = zip(self.layout.addressing.columns, self.layout.highest, strict=True)
+        inputs = self.inputs
+        # Read as unsigned, a negative int8 may be less than the size of the axis.
+        return tuple([min(top, LARGEST.get(inputs[own.source].dtype, -1)) for own, top in columns])
 
     def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.
@@ -98,6 +100,8 @@ class Plan(WrittenIndices):
 
         It names the first bad ones and counts the rest.
         """
+        if all(self.tame):
+            return
         found, total = self.findings(SHOWN_FINDINGS)
         if total:
             from gscli.plan.findings import refusal  # noqa: PLC0415  only when something is wrong
@@ -112,7 +116,8 @@ class Plan(WrittenIndices):
         late = late and self._may_be_late
         if not late:
             self.judge()
-        plan = LatePlan(self.layout, self.inputs) if late else JudgedPlan(self.layout, self.inputs)
+        kind = LatePlan if late else JudgedPlan
+        plan = kind.__new__(kind)
         plan.__dict__.update(self.__dict__)  # what was computed of the indices stays known
         return plan
 
@@ -121,13 +126,14 @@ class Plan(WrittenIndices):
         return JudgedPlan(self.layout, self.inputs)
 
     @property
-    def _may_be_late(self) -> bool:
-        """Whether every index meets somebody who judges it, and that is no slower.
+    def refuses_rows(self) -> bool:
+        """Whether each index is a whole number of one row, maybe from the end, or is refused."""
+        return self.layout.refuses_rows and min(self._highest, default=0) >= 0
 
-        So it is with whole numbers, each of one row, that are refused when they are out of range.
-        """
-        whole = min(self._highest, default=0) >= 0
-        return self.layout.refuses_rows and not self.layout.moves_nothing and whole
+    @property
+    def _may_be_late(self) -> bool:
+        """Whether every index meets somebody who judges it, and that is no slower."""
+        return self.refuses_rows and not self.layout.moves_nothing
 
     def updates(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""
@@ -149,6 +155,9 @@ class JudgedPlan(Plan):
 
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
+        if len(steps) == 1:
+            numbers, live = self.coordinates(0, self.raw(0, first, last))
+            return numbers if steps[0] == 1 else numbers * steps[0], live
         live, total, owned = None, None, False
         for step, (numbers, alive) in zip(steps, self._resolved(first, last), strict=True):
             if alive is not None:
@@ -161,6 +170,23 @@ class JudgedPlan(Plan):
             else:
                 total, owned = total + term, True
         return np.zeros(last - first, np.int64) if total is None else total, live
+
+    @cached_property
+    def few_addresses(self) -> tuple[Indices, Flags | None] | None:
+        """The addresses of all entries, and which are live; None where they are many or no rows.
+
+        They are the rows of slices in data without batches, and the cells of elements.
+        """
+        form, count = self.layout.form, self.layout.entry_count
+        if count > FEW_ENTRIES:
+            return None
+        if form.is_flat:
+            return self.rows(0, count, form.steps)
+        if form.kind != "elements":
+            return None
+        coordinates, live = self.coordinates(0, self.raw(0, 0, count))
+        _, _, rows, inner = form.data
+        return coordinates * inner + _starts(form.result[1:], rows * inner), live
 
     def block(self, first: int, last: int) -> Resolved:
         """Coordinates of a range of entries after the policy was applied."""
@@ -207,6 +233,16 @@ class LatePlan(JudgedPlan):
                 yield self.raw(column, first, last), None
         else:
             yield from super()._resolved(first, last)
+
+
+@lru_cache(64)
+def _starts(grid: tuple[int, int, int], size: int) -> Indices:
+    """For each cell of an (outer, rows, inner) grid the address of row 0 of its column."""
+    outer, _, inner = grid
+    starts = np.arange(outer)[:, None, None] * size + np.arange(inner)
+    flat: Indices = np.broadcast_to(starts, grid).reshape(-1)
+    flat.flags.writeable = False
+    return flat
 
 
 def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:

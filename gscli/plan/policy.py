@@ -7,7 +7,12 @@ import numpy as np
 from gscli.base.arrays import Array, Flags, Indices
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy
 
-_INT32_MAX = 2**31 - 1
+_FEW = 16
+"""Numbers that Python looks through in less time than one of NumPy's calls takes."""
+
+LARGEST = {np.dtype(code): int(np.iinfo(code).max) for code in "bhilqBHILQ"}
+"""The largest number of each type of whole numbers. What an index type lacks here has fractions."""
+
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -28,25 +33,12 @@ def largest_unsigned(numbers: Array) -> int:
     >>> largest_unsigned(np.array([3, 1])), largest_unsigned(np.array([3, -1], np.int8))
     (3, 255)
     """
+    if numbers.size <= _FEW:
+        span = 1 << 8 * numbers.itemsize
+        few: list[int] = numbers.reshape(-1).tolist()
+        return max([number % span for number in few])
     unsigned = numbers if numbers.dtype.kind == "u" else numbers.view(_UNSIGNED[numbers.itemsize])
     return int(np.maximum.reduce(unsigned, axis=None))
-
-
-def highest_tame(axis: Axis, policy: Policy, numbers: Array) -> int:
-    """Numbers from 0 to this are coordinates as they stand, whatever the policy says of others.
-
-    So they are when they are read as unsigned, too; -1 where there are none.
-
-    >>> highest_tame(Axis(4, column=0), Policy(), np.array([1]))
-    3
-    """
-    if numbers.dtype.kind not in "iu":
-        return -1
-    high = axis.size - (1 if axis.window is None else axis.span)
-    if numbers.dtype.kind == "i":
-        # Read as unsigned, a negative int8 may be less than the size of the axis.
-        high = min(high, (1 << (8 * numbers.itemsize - 1)) - 1)
-    return high if policy.narrow is Narrow.NEVER else min(high, _INT32_MAX)
 
 
 def from_end(numbers: Indices, size: int) -> Indices:
@@ -74,7 +66,8 @@ def outside(numbers: Array, axis: Axis, policy: Policy) -> Flags | None:
     low, high = legal_range(axis, policy)
     if policy.cut and numbers.dtype.kind == "f":
         numbers = np.trunc(numbers)
-    largest, smallest = numbers.max(), numbers.min()
+    largest = np.maximum.reduce(numbers, axis=None)
+    smallest = np.minimum.reduce(numbers, axis=None)
     if policy.negative is Negative.SKIP:
         return None if largest <= high else numbers > high
     if smallest >= low and largest <= high:
