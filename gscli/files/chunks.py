@@ -13,6 +13,7 @@ from gscli.base.errors import ContentRefused, GscliError, LimitRefused
 from gscli.base.text import safe
 from gscli.files.content import check_limit
 from gscli.files.element_types import check_values, checked_dtype, native
+from gscli.files.regular import RegularFile
 
 CHUNK_ALLOWED = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""
@@ -30,6 +31,7 @@ class Chunks(ABC):
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     chunk: tuple[int, ...]
+    chunk_bytes: int
 
     @property
     def nbytes(self) -> int:
@@ -43,11 +45,15 @@ class Chunks(ABC):
             for at, step, size in zip(coordinates, self.chunk, self.shape, strict=True)
         )
 
-    def _checked(self, found: Array) -> Array:
-        """The values in their own type, to be written to."""
+    def checked(self, found: Array) -> Array:
+        """Values in their own type, to be written to. Raises ContentRefused."""
         found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
         check_values(found, self.name)
         return found if found.flags.writeable else found.copy()
+
+    def cells_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
+        """The file of a chunk that has its cells and nothing else; None for all others."""
+        return None
 
     @abstractmethod
     def read(self, coordinates: tuple[int, ...]) -> Array:
@@ -73,7 +79,7 @@ class DaskChunks(Chunks):
         self.dtype = checked_dtype(array.dtype, name).newbyteorder("=")
         self.shape = tuple(map(int, array.shape))
         self.chunk = tuple(max(*sizes, 1) for sizes in array.chunks)
-        unit = math.prod(self.chunk) * self.dtype.itemsize
+        unit = self.chunk_bytes = math.prod(self.chunk) * self.dtype.itemsize
         if unit > max(limit, CHUNK_ALLOWED):
             raise LimitRefused(
                 f"a chunk of {name} is larger than the limit",
@@ -108,4 +114,4 @@ class DaskChunks(Chunks):
                 where=f"{self.name}: {found.dtype} {list(found.shape)}",
                 valid=f"{part.dtype} {list(part.shape)}",
             )
-        return self._checked(found)
+        return self.checked(found)

@@ -28,7 +28,7 @@ def clone(source: RegularFile, target: AtomicFile) -> None:
     Shared blocks take neither time nor room, whatever the size; so this comes before any check of
     the free space.
     """
-    if _shared(source, target):
+    if share_blocks(source.descriptor, target.fileno()):
         return
     _check_space(source, target)
     target.truncate(source.size)
@@ -36,11 +36,12 @@ def clone(source: RegularFile, target: AtomicFile) -> None:
         _copy(source, target, begin, end)
 
 
-def _shared(source: RegularFile, target: AtomicFile) -> bool:
+def share_blocks(source: int, target: int) -> bool:
+    """Whether an open file could be given all blocks of another."""
     try:
         import fcntl
 
-        fcntl.ioctl(target.fileno(), _FICLONE, source.descriptor)
+        fcntl.ioctl(target, _FICLONE, source)
     except (ImportError, OSError):  # no such request on this system or file system
         return False
     return True

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused
+from gscli.files.regular import RegularFile, opened
 from gscli.files.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
 
 
@@ -38,28 +40,28 @@ class PlainChunks:
 
     def read(self, path: str, sizes: tuple[int, ...], name: str) -> Array:
         """The first `sizes` cells of the chunk in a file; the fill value where there is no file."""
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
+        file = self.file(path, name)
+        if file is None:
             return np.full(sizes, self._fill, self._dtype)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size != self.nbytes:
-                raise ContentRefused(
-                    "a chunk is not as long as its cells",
-                    where=f"{name}: {size:,} bytes",
-                    valid=f"{self.nbytes:,} bytes",
-                )
-            content = aligned(self.nbytes)  # as it is, it can be written again
-            view, done = content.data, 0
-            while done < size and (count := os.preadv(descriptor, [view[done:]], done)):
-                done += count
-        finally:
-            os.close(descriptor)
-        if done < size:
-            raise ContentRefused("a chunk became shorter", where=name)
+        content = aligned(self.nbytes)  # as it is, it can be written again
+        with closing(file):
+            file.fill(0, content.data)
         cells = content.view(self._dtype).reshape(self._unit)
         return cells[tuple(map(slice, sizes))]
+
+    def file(self, path: str, name: str) -> RegularFile | None:
+        """The open file of a chunk, as long as the chunk; None where there is none."""
+        try:
+            file = opened(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return None
+        if file.size != self.nbytes:
+            raise ContentRefused(
+                "a chunk is not as long as its cells",
+                where=f"{name}: {file.size:,} bytes",
+                valid=f"{self.nbytes:,} bytes",
+            )
+        return file
 
     def write(self, path: str, cells: Array) -> None:
         """Replace the file of a chunk; cells beyond the border of the array are the fill value."""

@@ -77,6 +77,15 @@ class RegularFile:
                 offset, length = offset + len(part), length - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def fill(self, offset: int, view: memoryview) -> None:
+        """All of `view` from a place on; ContentRefused where the file became shorter."""
+        with reading(self.name):
+            while view.nbytes:
+                done = os.preadv(self.descriptor, [view], offset)
+                if not done:
+                    raise ContentRefused("the file became shorter", where=self.name)
+                view, offset = view[done:], offset + done
+
     def lose(self) -> None:
         """What was mapped from the file is not its content any more."""
         self.lost = True

@@ -13,9 +13,13 @@ import os
 import numpy as np
 
 from gscli.base.arrays import Array
+from gscli.files.regular import RegularFile
 
 UNCACHED_FROM = 128 << 20
 """Bytes of a result from which it is written so."""
+
+COPIED = 4 << 20
+"""Bytes of a file that are copied at a time."""
 
 PAGE = 4096
 """Bytes: addresses, positions and lengths that are multiples of it suit every device."""
@@ -48,6 +52,23 @@ def put(descriptor: int, view: memoryview, position: int) -> None:
                 raise
             direct = False
             set_direct(descriptor, on=False)
+
+
+def copy(source: RegularFile, target: int, *, direct: bool) -> None:
+    """All bytes of a file to an empty one; `direct`: whole pages past the cache, the rest not.
+
+    Raises OSError, and ContentRefused where the source became shorter.
+    """
+    held = aligned(min(COPIED, max(source.size, 1)))
+    set_direct(target, on=direct)
+    for begin in range(0, source.size, COPIED):
+        view = held.data[: min(COPIED, source.size - begin)]
+        source.fill(begin, view)
+        pages = view.nbytes // PAGE * PAGE
+        put(target, view[:pages], begin)
+        if pages < view.nbytes:
+            set_direct(target, on=False)
+            put(target, view[pages:], begin + pages)
 
 
 def aligned(count: int) -> Array:

@@ -27,6 +27,7 @@ from gscli.files.extras import extra
 from gscli.files.npy import BYTES_LIMIT, element_type
 from gscli.files.packed import check_packed
 from gscli.files.plain_chunks import PlainChunks
+from gscli.files.regular import RegularFile
 from gscli.files.zarr_place import METADATA, Place, check_member, is_repository, refusing, writing
 
 METADATA_LIMIT = 16 << 20
@@ -78,7 +79,16 @@ class Store(Chunks):
         with refusing(self.name):
             self._is_plain_file(path)
             sizes = tuple(part.stop - part.start for part in box)
-            return self._checked(self._plain.read(path, sizes, self.name))
+            return self.checked(self._plain.read(path, sizes, self.name))
+
+    def cells_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
+        """As of any `Chunks`; the border of the array may not cut the chunk off."""
+        whole = tuple(part.stop - part.start for part in self.box(coordinates)) == self._unit
+        if self._plain is None or not whole:
+            return None
+        path = self._path(coordinates)
+        with refusing(self.name):
+            return self._plain.file(path, self.name) if self._is_plain_file(path) else None
 
     def _path(self, coordinates: tuple[int, ...]) -> str:
         return os.path.join(self.folder or "", self.key(coordinates))
@@ -92,7 +102,7 @@ class Store(Chunks):
         with refusing(self.name):
             self._measure(chunks)
             found = np.asarray(self.array[box])
-        return self._checked(found)
+        return self.checked(found)
 
     def write(self, coordinates: tuple[int, ...], values: Array) -> None:
         """Replace one chunk whole, even by what equals the fill value: -0.0 equals 0.0."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from gscli.base.errors import CannotWrite, ContentRefused
 from gscli.cli.guard import guarded
 from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save
+from gscli.files.regular import open_regular
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
@@ -43,6 +43,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathering, "LATER", 16)
     monkeypatch.setattr(gathering, "FILES", 3)
     monkeypatch.setattr(rows, "HELD", 32)
+    monkeypatch.setattr(rows, "WINDOW", 16)
+    monkeypatch.setattr(rows, "SPARSE", 1)
 
 
 def checked(call: RandomCall, folder: Path, target: str) -> None:
@@ -192,7 +194,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.setattr(os, "pwrite", full)
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(CannotWrite, match="No space"):
         for _ in scattering.copy_untouched(store_of(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
@@ -208,6 +210,55 @@ def test_a_chunk_that_becomes_shorter_is_refused(
     monkeypatch.setattr(os, "preadv", lambda *_: 0)
     with pytest.raises(ContentRefused, match="became shorter"):
         store.read((0, 0))
+
+
+def test_few_rows_of_a_large_chunk_are_read_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From files of cells; not where the border cuts a chunk off, nor where none is stored."""
+    data = np.arange(9 << 16, dtype=np.int32).reshape(9 << 12, 16)
+    data[1 << 14 : 1 << 15] = 0
+    read: list[tuple[int, ...]] = []
+    real = Store.read
+
+    def reading(self: Store, coordinates: tuple[int, ...]) -> Any:
+        read.append(coordinates)
+        return real(self, coordinates)
+
+    monkeypatch.setattr(Store, "read", reading)
+    path = made(tmp_path / "in.zarr", data, chunks=(1 << 14, 16), compressors=None, fill_value=0)
+    assert not Path(path, "c/1").exists()
+    wanted = np.array([-1, 3, 2, (1 << 14) - 1, 1 << 14, 3])
+    np.save(tmp_path / "i.npy", wanted)
+    for out in ("out.npy", "out.zarr"):
+        words = ["gather", path, f"{tmp_path}/i.npy", "-o", f"{tmp_path}/{out}"]
+        assert guarded(words) == 0
+        assert same_bits(load(f"{tmp_path}/{out}").array, data[wanted])
+    assert read == [(1, 0), (2, 0)] * 2
+
+
+def test_a_chunk_is_copied_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the cache with what is no whole page behind, or as blocks that both files share."""
+    monkeypatch.setattr(uncached, "COPIED", 2 * uncached.PAGE)
+    content = np.random.default_rng(5).bytes(3 * uncached.PAGE + 5)
+    (tmp_path / "a").write_bytes(content)
+    source = open_regular(f"{tmp_path}/a")
+    assert source is not None
+    for direct in (True, False):
+        with (tmp_path / "b").open("wb", buffering=0) as target:
+            uncached.copy(source, target.fileno(), direct=direct)
+        assert (tmp_path / "b").read_bytes() == content
+    os.truncate(tmp_path / "a", 3)
+    with (
+        (tmp_path / "b").open("wb", buffering=0) as target,
+        pytest.raises(ContentRefused, match="became shorter"),
+    ):
+        uncached.copy(source, target.fileno(), direct=False)
+    store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
+    asked: list[int] = []
+    monkeypatch.setattr("fcntl.ioctl", lambda _target, request, _source: asked.append(request))
+    assert list(scattering.copy_untouched(store, f"{tmp_path}/out")) == [48] * 6
+    assert len(asked) == 6
 
 
 @pytest.mark.parametrize("dtype", ["int8", ">f4", "complex64", "bool"])

@@ -1,15 +1,14 @@
-"""Chunks are encoded and written by other threads, while the next one is made."""
+"""Chunks are encoded and written, or copied, by other threads, while the next one is made."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-from gscli.base.arrays import Array
 from gscli.files.zarr_store import Store
-from gscli.stream.chunked.grid import Coordinates
 from gscli.stream.writeback import Behind
 
 WAITING = 2
@@ -20,11 +19,12 @@ LARGEST = 16 << 20
 
 
 class WrittenBehind:
-    """A store's `write` that does not wait; all is written, and told of, when the block ends."""
+    """Calls that write to a store and are not waited for; when a block ends, all are done."""
 
-    def __init__(self, target: Store) -> None:
-        self._target = target
-        large = target.chunk_bytes > LARGEST
+    def __init__(self, target: Store, *, holding: bool = True) -> None:
+        """`holding`: calls that wait hold a chunk each, for which a large one leaves no room."""
+        self._name = target.name
+        large = holding and target.chunk_bytes > LARGEST
         self._behind = Behind(0 if large else WAITING)
         self._places = SimpleQueue[Any]()
         for _ in range(WAITING):
@@ -42,16 +42,16 @@ class WrittenBehind:
     ) -> None:
         self._behind.stop()
         if kind is None:
-            self._behind.tell(self._target.name)
+            self._behind.tell(self._name)
 
-    def write(self, coordinates: Coordinates, values: Array) -> None:
-        """Take a chunk, which nobody may change any more. Raises what an earlier one met."""
+    def do(self, call: Callable[..., object], *arguments: object) -> None:
+        """Take a call; nobody may change its arguments any more. Raises what an earlier one met."""
         self._places.get()
-        self._behind.do(partial(self._leave, coordinates, values))
-        self._behind.tell(self._target.name)
+        self._behind.do(partial(self._leave, call, arguments))
+        self._behind.tell(self._name)
 
-    def _leave(self, coordinates: Coordinates, values: Array) -> None:
+    def _leave(self, call: Callable[..., object], arguments: tuple[object, ...]) -> None:
         try:
-            self._target.write(coordinates, values)
+            call(*arguments)
         finally:
             self._places.put(None)

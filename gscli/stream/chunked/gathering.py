@@ -29,8 +29,8 @@ def gathered_by_chunk(
 ) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
-    Rows of a result of more than one piece are dealt out to temporary files, one for each range of
-    the result, as they come; so each is written twice, and always forwards. (In one mapped file of
+    Rows of a result of many pieces are dealt out to temporary files, one for each range of the
+    result, as they come; so each is written twice, and always forwards. (In one mapped file of
     the result nearly every row would touch a page that had to be found again: 2.4 times the CPU
     of the .npy stream.) Raises OSError where the files cannot be had.
     """
@@ -51,16 +51,17 @@ def rows_by_chunk(
     Each chunk is read once at most. `folder`: for temporary files where entries are many, None for
     Python's choice.
     """
+    width = plan.layout.form.run * source.dtype.itemsize
+    chunk_rows = ChunkRows(source, grid, width, keep=False)
     dealing = Dealing(lambda places: places, 1, grid.capacity, folder)
     records = records_of(plan).renumbered(grid.numbered)
     for part in dealing.by_block(records, 0, grid.owners * grid.capacity, touched=True):
         for piece in grid.pieces(part.first // grid.capacity):
-            block = source.read(piece.coordinates).reshape(-1, piece.run)
             step = max(LATER // max(piece.run * source.dtype.itemsize, 1), 1)
             for numbers, places in part.updates():
                 for at in range(0, numbers.size, step):
-                    rows = grid.within(numbers[at : at + step], piece)
-                    yield places[at : at + step], piece, block.take(rows, axis=0, mode="wrap")
+                    here = slice(at, at + step)
+                    yield places[here], piece, chunk_rows.of(piece, numbers[here])
 
 
 @dataclass(frozen=True)

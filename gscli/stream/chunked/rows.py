@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.files.chunks import Chunks
 from gscli.kernel.rows import stable_order
-from gscli.stream.chunked.grid import Grid, Piece
+from gscli.stream.chunked.grid import Coordinates, Grid, Piece
+from gscli.stream.rowfile import SPARSE, WINDOW, RowFile
 
 HELD = 32 << 20
 """Bytes of chunks that are kept for the next rows, where those follow."""
 
 
 class ChunkRows:
-    """Data in chunks as rows; each chunk is read once for each call, and in its own order."""
+    """Data in chunks as rows; each chunk is read once for each call, and in its own order.
 
-    def __init__(self, chunks: Chunks, grid: Grid, width: int) -> None:
-        """`width`: bytes of a row."""
+    Where the file of a chunk has nothing but its cells, and few of its rows are wanted, no others
+    are read.
+    """
+
+    def __init__(self, chunks: Chunks, grid: Grid, width: int, *, keep: bool = True) -> None:
+        """`width`: bytes of a row. `keep`: whether several chunks are kept for the next rows."""
         self.chunks, self.grid, self.width = chunks, grid, width
-        self._run = width // chunks.dtype.itemsize
-        self._held: dict[tuple[int, ...], Array] = {}
+        self._run, self._most = width // chunks.dtype.itemsize, HELD if keep else 0
+        self._held: dict[Coordinates, Array] = {}
 
     def read(self, first: int, into: Array) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
@@ -38,16 +45,29 @@ class ChunkRows:
         for owner, here in grid.by_owner(ordered):
             within = ordered[here] - owner * grid.capacity
             for piece in grid.pieces(owner):
-                block = self._block(piece)
-                found = block.take(grid.within(within, piece), axis=0, mode="wrap")
-                grid.put(target, order[here], piece, found)
+                grid.put(target, order[here], piece, self.of(piece, within))
+
+    def of(self, piece: Piece, numbers: Indices) -> Array:
+        """Some rows of one chunk, as (rows, its run); they are counted as in a whole chunk."""
+        few = numbers.size <= self.chunks.chunk_bytes // WINDOW * SPARSE
+        file = self.chunks.cells_file(piece.coordinates) if few else None
+        if file is None:
+            within = self.grid.within(numbers, piece)
+            return self._block(piece).take(within, axis=0, mode="wrap")
+        width = piece.run * self.chunks.dtype.itemsize
+        found = np.empty((numbers.size, piece.run), self.chunks.dtype)
+        with closing(file):
+            rows = RowFile(file, 0, width, file.size // width)
+            rows.take(numbers, found.view(np.uint8).reshape(numbers.size, width))
+        return self.chunks.checked(found)
 
     def _block(self, piece: Piece) -> Array:
         """The rows of one chunk, kept while they are the latest."""
         found = self._held.get(piece.coordinates)
         if found is None:
-            found = self.chunks.read(piece.coordinates).reshape(-1, piece.run)
-            if found.nbytes + sum(block.nbytes for block in self._held.values()) > HELD:
+            kept = sum(block.nbytes for block in self._held.values())
+            if kept + self.chunks.chunk_bytes > self._most:
                 self._held.clear()
+            found = self.chunks.read(piece.coordinates).reshape(-1, piece.run)
             self._held[piece.coordinates] = found
         return found

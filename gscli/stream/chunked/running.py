@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -101,12 +102,15 @@ def _written(plan: JudgedPlan, hidden: str, folder: str) -> Generator[int]:
         if not layout.moves_nothing:
             updates = updates_at(plan, dtype)
             with WrittenBehind(target) as behind:
-                yield from scatter_by_chunk(plan, store, behind.write, grid, updates, folder)
-        yield from copy_untouched(store, hidden)
+                write = partial(behind.do, target.write)
+                yield from scatter_by_chunk(plan, store, write, grid, updates, folder)
+        with WrittenBehind(target, holding=False) as behind:
+            yield from copy_untouched(store, hidden, behind.do)
         return
     target = created(Place(hidden), dtype, layout.output_shape, like=store)
     with ExitStack() as stack, WrittenBehind(target) as behind:
-        yield from in_order(pieces(plan, dtype, folder, stack), target, behind.write)
+        write = partial(behind.do, target.write)
+        yield from in_order(pieces(plan, dtype, folder, stack), target, write)
 
 
 def in_order(

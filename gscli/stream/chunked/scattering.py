@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.errors import ContentRefused
+from gscli.files.clone import share_blocks
+from gscli.files.regular import opened
+from gscli.files.uncached import UNCACHED_FROM, copy
 from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store
 from gscli.layout.layout import Layout
@@ -56,32 +59,39 @@ def changed(layout: Layout, grid: Grid, piece: Piece, block: Array, updates: Upd
     return updated(layout, block, here, piece.run)
 
 
-def copy_untouched(source: Store, folder: str) -> Iterator[int]:
-    """Copy every stored chunk that `folder` does not have yet; yields the bytes of each."""
+def copy_untouched(
+    source: Store, folder: str, do: Callable[..., None] = lambda call, *given: call(*given)
+) -> Iterator[int]:
+    """Have `do` copy every stored chunk that `folder` does not have yet.
+
+    Yields the bytes of the cells of each.
+    """
     for key in source.keys():  # noqa: SIM118  no mapping
         if not os.path.lexists(os.path.join(folder, key)):  # noqa: PTH118  names of chunks
-            yield copy_chunk(source, key, folder)
+            do(copy_chunk, source, key, folder)
+            yield source.chunk_bytes
 
 
 def copy_chunk(source: Store, key: str, folder: str) -> int:
-    """Copy one chunk as it is stored, whole or not at all; its bytes."""
+    """Copy one chunk as it is stored, whole or not at all; the bytes of its cells."""
     path = os.path.join(folder, key)  # noqa: PTH118
     partial = f"{path}.{os.urandom(4).hex()}.partial"
     with writing(source.name):
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
-        count = _copied(source, key, partial)
+        with open(partial, "wb", buffering=0) as file:  # noqa: PTH123
+            if source.folder is None:
+                file.write(source.encoded(key) or b"")
+            else:
+                own = os.path.join(source.folder, key)  # noqa: PTH118
+                _copy(source, own, file.fileno())
         os.replace(partial, path)  # noqa: PTH105
-    return count
+    return source.chunk_bytes
 
 
-def _copied(source: Store, key: str, path: str) -> int:
-    if source.folder is None:
-        content = source.encoded(key) or b""
-        with open(path, "wb") as file:  # noqa: PTH123
-            return file.write(content)
-    own = os.path.join(source.folder, key)  # noqa: PTH118
-    status = os.lstat(own)
-    if not stat.S_ISREG(status.st_mode):
-        raise ContentRefused("a chunk is a link or no file", where=f"{source.name}: {key}"[:200])
-    shutil.copyfile(own, path)
-    return status.st_size
+def _copy(source: Store, path: str, target: int) -> None:
+    """Blocks are shared where the system can do that, else copied past its cache."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ContentRefused("a chunk is a link or no file", where=f"{source.name}: {path}"[:200])
+    with closing(opened(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
+        if not share_blocks(file.descriptor, target):
+            copy(file, target, direct=source.nbytes >= UNCACHED_FROM)
