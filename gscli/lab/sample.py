@@ -19,7 +19,7 @@ from gscli.layout.axes import Policy, Tensor
 from gscli.layout.families import vectors
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan, Plan
-from gscli.stream.rowfile import rows_of
+from gscli.stream.rows import rows_of
 
 AT_ONCE = 1 << 20
 """Addresses or updates that are looked at together."""

@@ -27,7 +27,7 @@ from gscli.kernel.steps import Step
 from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.rowfile import Rows
+from gscli.stream.rows import Rows
 from gscli.stream.running import Report, data_rows, updates_at
 from gscli.stream.writing import AHEAD, Ahead, records_of
 

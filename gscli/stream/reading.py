@@ -10,7 +10,7 @@ from gscli.base.arrays import Array
 from gscli.files import mapped
 from gscli.kernel.routes import in_sequence
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.rowfile import Rows
+from gscli.stream.rows import Rows
 
 PIECE = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""

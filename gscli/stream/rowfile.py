@@ -7,23 +7,15 @@ from __future__ import annotations
 
 import os
 from itertools import repeat
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.arrays import Array, Indices, is_left
+from gscli.base.arrays import Array, Indices
 from gscli.base.errors import CannotRead
-from gscli.files import mapped
 from gscli.files.regular import RegularFile
 from gscli.files.system import reading
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
-
-if TYPE_CHECKING:
-    from gscli.stream.chunked.rows import ChunkRows
-
-Rows: TypeAlias = "RowFile | HeldRows | ChunkRows"
-"""Data as rows, wherever they lie."""
 
 Bytes = NDArray[np.uint8]
 
@@ -120,24 +112,3 @@ class HeldRows:
     def take(self, rows: Indices, into: Bytes) -> None:
         """As `RowFile.take`."""
         self._rows.take(rows, axis=0, out=into, mode="wrap")
-
-
-def rows_of(array: Array, width: int) -> Rows:
-    """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
-    if is_left(array):
-        return _rows_in_chunks(array, width)
-    place = mapped.file_of(array)
-    if place is None:
-        return HeldRows(array, width)
-    return RowFile(*place, width, array.nbytes // width)
-
-
-def _rows_in_chunks(array: Array, width: int) -> Rows:
-    from gscli.files.stand_ins import chunks_of, spooled  # noqa: PLC0415  only for a .zarr
-    from gscli.stream.chunked.grid import Grid  # noqa: PLC0415
-    from gscli.stream.chunked.rows import ChunkRows  # noqa: PLC0415
-
-    source = chunks_of(array)
-    assert source is not None
-    grid = Grid.of(source.shape, source.chunk, width // array.itemsize)
-    return rows_of(spooled(source, None), width) if grid is None else ChunkRows(source, grid, width)

@@ -22,7 +22,8 @@ from gscli.kernel.updates import UpdateRows, prepared
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered
-from gscli.stream.rowfile import HeldRows, RowFile, Rows, rows_of
+from gscli.stream.rowfile import HeldRows, RowFile
+from gscli.stream.rows import Rows, rows_of
 from gscli.stream.writeback import written_through
 from gscli.stream.writing import BLOCK, Dealing, Scattering, records_of
 

@@ -25,10 +25,11 @@ from gscli.files.regular import open_regular
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
-from gscli.stream import rowfile, run_to_file, writing
+from gscli.stream import run_to_file, writing
 from gscli.stream.chunked import behind, gathering, rows, scattering
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.running import run_to_store
+from gscli.stream.rows import rows_of
 
 LIMIT = 1 << 30
 
@@ -358,7 +359,7 @@ def test_a_store_can_be_put_into_a_temporary_file(tmp_path: Path) -> None:
     assert spooled(empty, None).shape == (0, 6)
     assert Grid.of((4, 6), (2, 2), 4) is None
     taken = np.empty((4, 16), np.uint8)
-    rowfile.rows_of(stand_in(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
+    rows_of(stand_in(store), 16).take(np.array([0, 1, 2, 14]), taken)  # rows of 4 cells
     assert taken.view(np.float32)[3].tolist() == DATA.reshape(-1, 4)[14].tolist()
 
 

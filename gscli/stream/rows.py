@@ -1,0 +1,36 @@
+"""An array as rows, wherever it lies: in memory, in a file, in chunks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from gscli.base.arrays import Array, is_left
+from gscli.files import mapped
+from gscli.stream.rowfile import HeldRows, RowFile
+
+if TYPE_CHECKING:
+    from gscli.stream.chunked.rows import ChunkRows
+
+Rows: TypeAlias = "RowFile | HeldRows | ChunkRows"
+"""Data as rows, wherever they lie."""
+
+
+def rows_of(array: Array, width: int) -> Rows:
+    """An array as rows of `width` bytes: from its chunks, from its file, or from memory."""
+    if is_left(array):
+        return _rows_in_chunks(array, width)
+    place = mapped.file_of(array)
+    if place is None:
+        return HeldRows(array, width)
+    return RowFile(*place, width, array.nbytes // width)
+
+
+def _rows_in_chunks(array: Array, width: int) -> Rows:
+    from gscli.files.stand_ins import chunks_of, spooled  # noqa: PLC0415  only for a .zarr
+    from gscli.stream.chunked.grid import Grid  # noqa: PLC0415
+    from gscli.stream.chunked.rows import ChunkRows  # noqa: PLC0415
+
+    source = chunks_of(array)
+    assert source is not None
+    grid = Grid.of(source.shape, source.chunk, width // array.itemsize)
+    return rows_of(spooled(source, None), width) if grid is None else ChunkRows(source, grid, width)
