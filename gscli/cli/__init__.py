@@ -17,14 +17,12 @@ from contextlib import suppress
 
 from gscli.base.errors import ExitCode
 
-COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
-"""Set by the completion scripts of the shells; the words are in other variables then."""
-
 
 def command_line(arguments: Sequence[str]) -> int:
     """Parse and run; the exit code of the command. Errors propagate."""
     import typer
 
+    from gscli.cli.building import COMPLETION_VARIABLE
     from gscli.cli.root import root_command
     from gscli.cli.words import with_values
 

@@ -40,6 +40,13 @@ def dtypes_for(incomplete: str) -> list[str]:
     return one_of(EVERY)(incomplete)
 
 
+SPECIAL = {
+    "dtype": dtypes_for,
+    "show": list_of(("data", "indices", "updates", "output")),
+}
+"""Shared options whose words a shell completes, besides those with choices."""
+
+
 def lessons_for(incomplete: str) -> list[str]:
     """Lessons by their full names, or without the number where a letter is written."""
     from gscli.cli.lessons import lessons

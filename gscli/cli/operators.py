@@ -12,12 +12,12 @@ from gscli.cli.building import (
     HELP_NAMES,
     Command,
     application,
+    completed,
     option,
     shared_parameter,
     signed,
     words_parameter,
 )
-from gscli.cli.completion import one_of
 from gscli.cli.options import SHARED, Settings, Shared
 from gscli.frameworks.operator import Attribute, Operator
 
@@ -115,13 +115,12 @@ def attribute_metavar(attribute: Attribute) -> str | None:
 
 
 def _attribute_parameter(attribute: Attribute) -> Any:
-    choices = attribute.choices
     declared = typer.Option(
         *attribute_flags(attribute),
         help=attribute_help(attribute),
         show_default=False,
         metavar=attribute_metavar(attribute),
-        autocompletion=one_of(choices) if choices else None,
+        autocompletion=completed(attribute.choices),
     )
     kind: Any = bool | None if attribute.kind == "bool" else str | None
     return option(f"attr_{attribute.name}", kind, declared)

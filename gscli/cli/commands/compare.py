@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
 import typer
 
@@ -12,20 +12,20 @@ from gscli.base.errors import UsageError
 from gscli.cli.building import (
     HELP_NAMES,
     Command,
+    Complete,
     application,
+    option,
     shared_parameter,
     signed,
     words_parameter,
 )
 from gscli.cli.completion import list_of, one_of
 from gscli.cli.groups import LazyGroup
+from gscli.cli.operators import SHORT
 from gscli.cli.options import DOCUMENT, SHARED, Settings
 from gscli.cli.work.runtimes import Asked, runtime_parameters
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework
-
-Complete: TypeAlias = Callable[[str], list[str]]
-"""What a shell offers for a word that is not complete."""
 
 DRAWING = (
     "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme",
@@ -164,12 +164,8 @@ def _complete_frameworks(name: ConceptName) -> Complete:
 def _option(
     name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
 ) -> inspect.Parameter:
-    short = {"axis": "-a", "reduction": "-r"}.get(name)
-    flags = (short, flag) if short else (flag,)
-    option = typer.Option(
+    flags = (SHORT[name], flag) if name in SHORT else (flag,)
+    declared = typer.Option(
         *flags, help=text, metavar=metavar, show_default=False, autocompletion=complete
     )
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None,
-        annotation=Annotated[kind | None, option],
-    )  # fmt: skip
+    return option(name, kind | None, declared)
