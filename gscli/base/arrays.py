@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gscli.base import dtypes
 from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused
 
-Array: TypeAlias = NDArray[Any]
-Indices: TypeAlias = NDArray[np.int64]
-Flags: TypeAlias = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any]
+    Indices: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+else:
+    Array = Indices = Flags = np.ndarray
 
 EXACT_IN_FLOAT64 = 2**53
 """Whole numbers up to this size survive readers that keep every number as a float64."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import sys
 import warnings
@@ -129,6 +128,8 @@ def _tell(error: GscliError, arguments: Sequence[str]) -> int:
 
     error.hint = error.hint or _way_on(error, arguments)
     if asks_for_json(arguments):
+        import json
+
         text = json.dumps({"error": error.to_dict()}) + "\n"
     else:
         from gscli.cli.messages import error_text

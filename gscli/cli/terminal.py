@@ -80,6 +80,13 @@ def tell(text: str) -> None:
         sys.stderr.flush()
 
 
+def print_document(document: object) -> None:
+    """One JSON document, on one line of stdout."""
+    import json
+
+    sys.stdout.write(json.dumps(document) + "\n")
+
+
 def _is_terminal(stream: IO[str]) -> bool:
     try:
         return stream.isatty()

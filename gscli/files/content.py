@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-    from numpy.typing import NDArray
 
 MAPPED_FROM = 1 << 20
 """Arrays of at least this many bytes stay in the file and are mapped; smaller ones are read."""
@@ -79,7 +79,7 @@ class Content(ABC):
         """CannotRead where the bytes may not be those of one moment; called at the end."""
 
     @abstractmethod
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
 
     def prefix(self, length: int) -> bytes:
@@ -128,7 +128,7 @@ class HeldContent(Content):
     def close(self) -> None:
         """Nothing to do: arrays may still use the bytes."""
 
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """As `Content.array`."""
         return np.frombuffer(self._held, dtype, count, offset) if count else np.empty(0, dtype)
 
@@ -159,7 +159,7 @@ class FileContent(Content):
         """As `Content.check_unchanged`."""
         self._file.check_unchanged()
 
-    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> NDArray[Any]:
+    def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """As `Content.array`."""
         needed = count * dtype.itemsize
         if needed < MAPPED_FROM:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 import sys
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gscli.base import arrays
+from gscli.base.arrays import Array
 from gscli.base.dtypes import ALL, EVERY, SMALL_FLOATS, SMALL_INTEGERS
 from gscli.base.errors import ContentRefused, DtypeRefused, UsageError
 from gscli.base.text import safe
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 SMALL_NAMES = ("bfloat16", *SMALL_FLOATS, *SMALL_INTEGERS)
 """Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1)."""
@@ -104,7 +102,7 @@ def checked_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
     )
 
 
-def native(array: NDArray[Any]) -> NDArray[Any]:
+def native(array: Array) -> Array:
     """The same values in the machine's byte order and C order; no copy where both hold."""
     return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
 
@@ -114,7 +112,7 @@ def is_native(dtype: np.dtype[Any]) -> bool:
     return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
 
 
-def check_values(array: NDArray[Any], where: str) -> None:
+def check_values(array: Array, where: str) -> None:
     """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF.
 
     The array is in native byte order.
@@ -127,7 +125,7 @@ def check_values(array: NDArray[Any], where: str) -> None:
             raise ContentRefused("a character is beyond U+10FFFF", where=where)
 
 
-def cast_exactly(array: NDArray[Any], dtype: np.dtype[Any], where: str) -> NDArray[Any]:
+def cast_exactly(array: Array, dtype: np.dtype[Any], where: str) -> Array:
     """Convert where every value stays the same (NaN stays NaN), else DtypeRefused.
 
     >>> cast_exactly(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
@@ -158,7 +156,7 @@ def _not_exact(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str
     )
 
 
-def _same_values(array: NDArray[Any], cast: NDArray[Any]) -> NDArray[Any]:
+def _same_values(array: Array, cast: Array) -> Array:
     """Where a conversion kept the value. The way back is taken only where it is defined."""
     with np.errstate(all="ignore"):
         same = (_quiet_cast(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN
@@ -172,7 +170,7 @@ def _same_values(array: NDArray[Any], cast: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(same)
 
 
-def _quiet_cast(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _quiet_cast(array: Array, dtype: np.dtype[Any]) -> Array:
     with np.errstate(all="ignore"):
         real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
         if is_small(array.dtype) and is_small(dtype):

@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, LimitRefused
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -74,7 +74,7 @@ class Loaded(Record):
     False where the element type was inferred from JSON or CSV.
     """
 
-    array: NDArray[Any]
+    array: Array
     origin: str
     typed: bool
 
@@ -225,7 +225,7 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
 
 def save(
     path: str,
-    array: NDArray[Any],
+    array: Array,
     *,
     format: str | None = None,  # noqa: A002 -- the word of the command line
     stdout: BinaryIO | None = None,

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -38,7 +38,7 @@ class _Recipe(Record):
     settings: dict[str, int]
 
 
-def generate(text: str, wish: Wish, limit: int) -> tuple[NDArray[Any], bool]:
+def generate(text: str, wish: Wish, limit: int) -> tuple[Array, bool]:
     """The array a text describes, and whether it named a type. UsageError, LimitRefused.
 
     `rand` gives floats in [0, 1), or with `below` whole numbers; without a seed the seed is 0, so
@@ -89,7 +89,7 @@ def _usual_dtype(recipe: _Recipe) -> np.dtype[Any]:
     return np.dtype("int64" if whole else "float64")
 
 
-def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) -> NDArray[Any]:
+def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) -> Array:
     word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
     parsed = parse_json(word.encode("utf-8", "surrogateescape"), safe(text), "the value")
     value = array_of_json(parsed, Wish(dtype=dtype), limit).array
@@ -98,9 +98,7 @@ def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) 
     return value
 
 
-def _filled(
-    recipe: _Recipe, dtype: np.dtype[Any], value: NDArray[Any] | None, text: str
-) -> NDArray[Any]:
+def _filled(recipe: _Recipe, dtype: np.dtype[Any], value: Array | None, text: str) -> Array:
     count = math.prod(recipe.shape)
     if value is not None:
         return np.full(count, value, dtype)
@@ -111,7 +109,7 @@ def _filled(
     return (np.ones if recipe.kind == "ones" else np.zeros)(count, dtype)
 
 
-def _random(recipe: _Recipe, count: int, dtype: np.dtype[Any], text: str) -> NDArray[Any]:
+def _random(recipe: _Recipe, count: int, dtype: np.dtype[Any], text: str) -> Array:
     source = np.random.default_rng(recipe.settings.get("seed", 0))
     below = recipe.settings.get("below")
     if below is not None:

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
 from gscli.base.text import safe
 from gscli.files.content import Content, check_limit
@@ -77,7 +77,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     out(held.getbuffer())
 
 
-def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one dataset changed or added; everything else stays."""
     held = io.BytesIO(bytes(old.read(0, old.size)))
     path = name.strip("/")
@@ -110,7 +110,7 @@ def _check_parents(file: Any, path: str, name: str) -> None:
             )
 
 
-def _put(file: Any, name: str, array: NDArray[Any]) -> None:
+def _put(file: Any, name: str, array: Array) -> None:
     if array.dtype.kind == "U" or array.dtype.name == "float8_e5m2":
         raise DtypeRefused(f"HDF5 files cannot hold {array.dtype.name}", where=safe(name, 60))
     stored = array.view(f"V{array.dtype.itemsize}") if is_small(array.dtype) else array

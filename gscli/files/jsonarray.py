@@ -13,9 +13,8 @@ from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import EXACT_IN_FLOAT64
+from gscli.base.arrays import EXACT_IN_FLOAT64, Array
 from gscli.base.errors import ContentRefused, GscliError, LimitRefused
 from gscli.base.text import safe, show_shape
 from gscli.files.content import TEXT_LIMIT, Content
@@ -71,7 +70,7 @@ def array_of_json(parsed: Parsed, wish: Wish, limit: int) -> Read:
     return _document(parsed, value, path, wish, limit)
 
 
-def dump_json(array: NDArray[Any]) -> dict[str, Any]:
+def dump_json(array: Array) -> dict[str, Any]:
     """The document of an array; `load_json` gives the same array back.
 
     >>> dump_json(np.array([[1.5, np.nan]], np.float32))
@@ -91,7 +90,7 @@ def dump_json(array: NDArray[Any]) -> dict[str, Any]:
     }
 
 
-def load_json(document: Mapping[str, Any], name: str = "document") -> NDArray[Any]:
+def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
     """The array of a document as `dump_json` makes it. Raises ContentRefused.
 
     >>> load_json({"dtype": "bfloat16", "shape": [2], "data": [1.5, "inf"]}).dtype.name
@@ -101,7 +100,7 @@ def load_json(document: Mapping[str, Any], name: str = "document") -> NDArray[An
     return _document(parsed, parsed.value, (), Wish(), BYTES_LIMIT).array
 
 
-def json_values(flat: NDArray[Any]) -> list[Any]:
+def json_values(flat: Array) -> list[Any]:
     """The elements of a one-dimensional array in native byte order, as values of a document."""
     dtype = flat.dtype
     if dtype.kind == "c":
@@ -212,7 +211,7 @@ def _array(
     dtype: np.dtype[Any] | None,
     wish: Wish,
     limit: int,
-) -> NDArray[Any]:
+) -> Array:
     """The array of values in a shape, of the given type or the one they choose."""
     shape, values = levels
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.lib import format as numpy_format
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused, DtypeRefused
 from gscli.base.records import Record
 from gscli.base.text import safe, show_shape
@@ -131,7 +131,7 @@ def type_label(dtype: np.dtype[Any]) -> str:
     return f"V{dtype.itemsize}" if dtype.type is np.void else dtype_label(dtype)
 
 
-def arranged(flat: NDArray[Any], header: NpyHeader, limit: int, name: str) -> NDArray[Any]:
+def arranged(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:
     """Give flat elements their shape, in native byte order and C order.
 
     What is not so in the file is copied, within the limit; so are elements at odd addresses.
@@ -170,7 +170,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
         out(block)
 
 
-def blocks(array: NDArray[Any]) -> Iterator[memoryview]:
+def blocks(array: Array) -> Iterator[memoryview]:
     """The bytes of an array in C order, a few megabytes at a time."""
     opaque = array.view(f"V{array.dtype.itemsize}")
     if array.flags.c_contiguous:

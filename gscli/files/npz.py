@@ -7,11 +7,10 @@ states, before the rest of it is inflated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused
 from gscli.base.text import safe
 from gscli.files.archive import ZipEntry, directory, inflated
@@ -70,7 +69,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     archive.finish()
 
 
-def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old archive with one member changed or added; the others keep their bytes."""
     archive = Archive(out)
     for other, entry in _array_entries(old).items():
@@ -81,12 +80,12 @@ def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> Non
     archive.finish()
 
 
-def _add(archive: Archive, name: str, array: NDArray[Any]) -> None:
+def _add(archive: Archive, name: str, array: Array) -> None:
     size, checksum = checksum_of(_pieces(array))
     archive.add(name + ARRAY_SUFFIX, _pieces(array), size, checksum)
 
 
-def _pieces(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+def _pieces(array: Array) -> Iterator[bytes | memoryview]:
     yield npy_header(array.dtype, array.shape)
     yield from blocks(array)
 
@@ -117,7 +116,7 @@ def _prefix(pieces: Iterator[bytes | memoryview]) -> bytes:
     return start
 
 
-def _fill(held: NDArray[np.uint8], start: bytes, pieces: Iterator[bytes | memoryview]) -> None:
+def _fill(held: Array, start: bytes, pieces: Iterator[bytes | memoryview]) -> None:
     """Put a member's data in place, to its very end, so that the checksum counts."""
     held[: len(start)] = np.frombuffer(start, np.uint8)
     done = len(start)

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, UsageError
 from gscli.base.text import safe
 from gscli.files.content import TEXT_LIMIT, Bounds, Content, check_kind, check_limit, open_content
@@ -16,8 +17,6 @@ from gscli.files.request import Arrays, Member, Output, Read, Request
 
 if TYPE_CHECKING:
     from typing import Protocol
-
-    from numpy.typing import NDArray
 
     class Format(Protocol):
         """What a module of a format offers; `write` where it can be written."""
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
         def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
             """Write the file from its first byte to its last."""
 
-        def write_into(self, out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+        def write_into(self, out: Output, old: Content, name: str, array: Array) -> None:
             """Write the old file with one member changed or added, where members exist."""
 
 

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -32,7 +32,7 @@ _SUFFIXES = (
 
 NAMES_SHOWN = 12
 
-Arrays = Mapping[str, NDArray[Any]]
+Arrays = Mapping[str, Array]
 """What a writer writes: one array, or in a format that has members, several by name."""
 
 Output = Callable[[bytes | memoryview], int]
@@ -135,7 +135,7 @@ class Request(Record):
 class Read(Record):
     """An array, and whether its file named the type."""
 
-    array: NDArray[Any]
+    array: Array
     typed: bool = True
 
 
@@ -148,7 +148,7 @@ class Member(Record):
     bytes: int
 
     @classmethod
-    def of(cls, array: NDArray[Any], name: str = "") -> Member:
+    def of(cls, array: Array, name: str = "") -> Member:
         """The member an array makes."""
         return cls(name, dtype_label(array.dtype), array.shape, array.nbytes)
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused, DtypeRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
@@ -91,7 +91,7 @@ def write(out: Output, arrays: Arrays, _suffix: str) -> None:
     _write_all(out, arrays, {})
 
 
-def write_into(out: Output, old: Content, name: str, array: NDArray[Any]) -> None:
+def write_into(out: Output, old: Content, name: str, array: Array) -> None:
     """Write the old file with one tensor changed or added; everything else stays.
 
     A tensor of the old type and shape is patched in passing, so that the size of the file does

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import ContentRefused, DtypeRefused
 from gscli.base.text import safe
 from gscli.files.content import Content, check_limit
@@ -121,7 +121,7 @@ def parsed(kind: str, content: Content, limit: int) -> Any:
         raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
 
 
-def array_of(tensor: Any, where: str, limit: int) -> NDArray[Any]:
+def array_of(tensor: Any, where: str, limit: int) -> Array:
     """The array of a TensorProto in which every statement agrees with the others."""
     if tensor.data_location == _EXTERNAL or tensor.external_data:
         raise ContentRefused(
@@ -158,7 +158,7 @@ def _shape(tensor: Any, where: str) -> tuple[int, ...]:
     return shape
 
 
-def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> NDArray[Any]:
+def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> Array:
     bits = BITS.get(dtype.name, 8 * dtype.itemsize)
     _check_count(len(raw), -(-count * bits // 8), "bytes", where)
     stored = np.frombuffer(raw, np.uint8)
@@ -173,11 +173,11 @@ def _from_field(
     dtype: np.dtype[Any],
     count: int,
     where: str,
-) -> NDArray[Any]:
+) -> Array:
     """Values from a field whose numbers are wider than the type: each must fit."""
     parts = 2 * count if dtype.kind == "c" else -(-count * BITS.get(dtype.name, 8) // 8)
     _check_count(len(values), parts, "values", where)
-    stored: NDArray[Any] = np.fromiter(values, wide, parts)
+    stored: Array = np.fromiter(values, wide, parts)
     if dtype.kind == "c" or stored.dtype == dtype:
         return stored.view(dtype)
     # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
@@ -200,7 +200,7 @@ def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
         )
 
 
-def _unpacked(stored: NDArray[Any], dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+def _unpacked(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
     """One element per byte from several per byte; a negative one gets its sign back."""
     bits = BITS[dtype.name]
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
@@ -211,7 +211,7 @@ def _unpacked(stored: NDArray[Any], dtype: np.dtype[Any], count: int) -> NDArray
     return flat.view(dtype)
 
 
-def _packed(array: NDArray[Any], label: str) -> NDArray[Any]:
+def _packed(array: Array, label: str) -> Array:
     """The elements as they lie in raw data: little-endian, small ones several to a byte."""
     if label not in BITS:
         return native(array)
@@ -225,7 +225,7 @@ def _packed(array: NDArray[Any], label: str) -> NDArray[Any]:
     return np.asarray(packed, np.uint8)
 
 
-def _text(stored: Any, count: int, where: str, limit: int) -> NDArray[Any]:
+def _text(stored: Any, count: int, where: str, limit: int) -> Array:
     _check_count(len(stored), count, "texts", where)
     try:
         values = [value.decode("utf-8") for value in stored]

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gscli.base.arrays import EXACT_IN_FLOAT64
+from gscli.base.arrays import EXACT_IN_FLOAT64, Array
 from gscli.base.errors import ContentRefused
 from gscli.base.text import safe
 from gscli.files.content import check_limit
@@ -55,7 +54,7 @@ def kind_of(value: object) -> str:
     return _KIND_WORDS.get(type(value), type(value).__name__)
 
 
-def infer(values: list[Any], place: Place, limit: int) -> NDArray[Any]:
+def infer(values: list[Any], place: Place, limit: int) -> Array:
     """The array of values that name no type: int64 (uint64), float64, bool or text.
 
     >>> infer([1, 2.5], str, 100)
@@ -76,7 +75,7 @@ def infer(values: list[Any], place: Place, limit: int) -> NDArray[Any]:
     raise _mixture(values, place)
 
 
-def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -> NDArray[Any]:
+def of_type(values: list[Any], dtype: np.dtype[Any], place: Place, limit: int) -> Array:
     """The array of values under a given type; ContentRefused for a value that is none of its."""
     size = len(values) * max(dtype.itemsize, 1)
     if size > limit:
@@ -117,7 +116,7 @@ def _mixture(values: list[Any], place: Place) -> ContentRefused:
     )
 
 
-def _whole(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[Any]:
+def _whole(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
     _all_of(values, {int, float, str}, dtype, place)
     if set(map(type, values)) - {int}:
         values = [_as_whole(value, number, place) for number, value in enumerate(values)]
@@ -146,7 +145,7 @@ def _as_whole(value: object, number: int, place: Place) -> int:
     raise ContentRefused(f"{shown} is not a whole number", where=place(number))
 
 
-def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[Any]:
+def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
     _all_of(values, {int, float, str}, dtype, place)
     if str in set(map(type, values)):
         values = [_as_float(value, number, place) for number, value in enumerate(values)]
@@ -166,7 +165,7 @@ def _floating(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[
     return np.asarray(narrow)
 
 
-def _float64(values: list[Any], place: Place) -> NDArray[Any]:
+def _float64(values: list[Any], place: Place) -> Array:
     try:
         wide = np.array(values, np.float64)
     except OverflowError:
@@ -181,9 +180,7 @@ def _float64(values: list[Any], place: Place) -> NDArray[Any]:
     return wide
 
 
-def _check_whole_kept(
-    values: list[Any], kept: NDArray[Any], dtype: np.dtype[Any], place: Place
-) -> None:
+def _check_whole_kept(values: list[Any], kept: Array, dtype: np.dtype[Any], place: Place) -> None:
     """A number written without a fraction means exactly itself."""
     for start in range(0, len(values), CHECKED_AT_ONCE):
         results = kept[start : start + CHECKED_AT_ONCE].tolist()
@@ -207,7 +204,7 @@ def _as_float(value: object, number: int, place: Place) -> object:
     return SPECIAL_FLOATS[value]
 
 
-def _complex(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[Any]:
+def _complex(values: list[Any], dtype: np.dtype[Any], place: Place) -> Array:
     """Complex values are pairs [real, imaginary]; a single number is real."""
     pairs = [value if isinstance(value, list) else [value, 0] for value in values]
     for number, pair in enumerate(pairs):
@@ -218,7 +215,7 @@ def _complex(values: list[Any], dtype: np.dtype[Any], place: Place) -> NDArray[A
     return _floating(flat, part, lambda number: place(number // 2)).view(dtype)
 
 
-def _text(values: list[str], place: Place, limit: int) -> NDArray[Any]:
+def _text(values: list[str], place: Place, limit: int) -> Array:
     """Text takes the width of its longest value; what NumPy would cut off is refused."""
     width = max(map(len, values), default=0) or 1
     check_limit(len(values) * width * 4, limit, place(0), "the text array")
@@ -228,7 +225,7 @@ def _text(values: list[str], place: Place, limit: int) -> NDArray[Any]:
     return np.array(values, f"U{width}")
 
 
-def _byte_text(values: list[str], dtype: np.dtype[Any], place: Place) -> NDArray[Any]:
+def _byte_text(values: list[str], dtype: np.dtype[Any], place: Place) -> Array:
     """Bytes are written as text, one character up to U+00FF for each."""
     encoded = []
     for number, value in enumerate(values):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gscli.base.arrays import Array
 from gscli.base.errors import CannotWrite, UsageError
 from gscli.base.text import safe
 from gscli.files import mapped
@@ -42,7 +42,7 @@ STANDARD_OUTPUT = "standard output"
 
 def save_file(
     path: str,
-    array: NDArray[Any],
+    array: Array,
     form: str | None,
     limit: int,
     chunks: Sequence[int] | None = None,
@@ -88,7 +88,7 @@ def _check_member(member: str, suffix: str, target: str) -> None:
         raise UsageError(f"{safe(member, 60)} is no name for an array", valid="visible characters")
 
 
-def save_stream(stream: BinaryIO | None, array: NDArray[Any], form: str | None) -> None:
+def save_stream(stream: BinaryIO | None, array: Array, form: str | None) -> None:
     """Write to standard output; a reader that left is BrokenPipeError, as everywhere."""
     if stream is None:
         raise CannotWrite(f"cannot write {STANDARD_OUTPUT}", where=f"{STANDARD_OUTPUT}: is closed")
@@ -137,7 +137,7 @@ def _known() -> str:
     return " ".join(suffix[1:] for suffix in WRITTEN)
 
 
-def _checked(array: NDArray[Any], where: str) -> NDArray[Any]:
+def _checked(array: Array, where: str) -> Array:
     plain = np.asarray(array)
     checked_dtype(plain.dtype, where)
     return plain if is_native(plain.dtype) else native(plain)

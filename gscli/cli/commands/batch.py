@@ -22,13 +22,13 @@ Example:
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated
 
 import typer
 
 from gscli.cli.building import files_argument, tool
+from gscli.cli.terminal import print_document
 
 
 @tool("batch")
@@ -58,7 +58,7 @@ def batch(
             wrong = "error" in result or not result.get("expectation", {"equal": True})["equal"]
             failed = failed or wrong
             if wrong or not quiet:
-                sys.stdout.write(json.dumps(result) + "\n")
+                print_document(result)
             if file == "-":
                 sys.stdout.flush()  # whoever writes the jobs may wait for each answer
             progress.advance()
@@ -70,7 +70,7 @@ def _serve(file: str) -> int:
     from gscli.lab.runtimes.serving import serve
 
     def say(message: dict[str, object]) -> None:
-        sys.stdout.write(json.dumps(message) + "\n")
+        print_document(message)
         sys.stdout.flush()
 
     serve(lines_of(file), say)

@@ -17,7 +17,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -27,7 +26,7 @@ import typer
 from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import tell
+from gscli.cli.terminal import print_document, tell
 from gscli.cli.work.runtimes import one_document
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def cases(
     made = [Pack(operator, count, seed) for operator in chosen]
     written = 0 if output is None else _write(made, output)
     if settings.json is not None:
-        sys.stdout.write(json.dumps(_document(made, others, written)) + "\n")
+        print_document(_document(made, others, written))
     elif output != "-":
         sys.stdout.writelines(line + "\n" for line in coverage_table(made, others))
     if output not in (None, "-"):

@@ -16,7 +16,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +27,7 @@ from gscli.base.errors import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import tell
+from gscli.cli.terminal import print_document, tell
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, one_document, seconds
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, besi
     from gscli.lab.runtimes.documents import document, summary, told
 
     if settings.json is not None:
-        sys.stdout.write(json.dumps(document(report, strict=strict)) + "\n")
+        print_document(document(report, strict=strict))
         return
     lines = summary if quiet else told
     text = "".join(line + "\n" for line in lines(report, strict=strict))

@@ -12,7 +12,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ from gscli.cli.building import close_names, tool
 from gscli.cli.completion import one_of, operators_for
 from gscli.cli.groups import dashed
 from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.terminal import print_document
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
 
@@ -61,7 +61,7 @@ def rules(
         return 0
     found = computing.rules(_chosen(name, operator))
     if settings.json is not None:
-        sys.stdout.write(json.dumps(computing.document(found)) + "\n")
+        print_document(computing.document(found))
     elif markdown:
         sys.stdout.write(computing.markdown(found))
     else:

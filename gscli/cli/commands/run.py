@@ -22,7 +22,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -33,6 +32,7 @@ from gscli.base.errors import InputRefused, UsageError
 from gscli.base.text import counted, safe
 from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.terminal import print_document
 
 if TYPE_CHECKING:
     from gscli.cli.work.nodes import Place
@@ -134,7 +134,7 @@ def _run_tests(
         raise _nothing_to_run(outcomes)
     if settings.json is not None:
         tests = [outcome.to_dict() for outcome in outcomes]
-        sys.stdout.write(json.dumps({**counts, "tests": tests}) + "\n")
+        print_document({**counts, "tests": tests})
         return int(counts["failed"] > 0)
     if not quiet:
         sys.stdout.writelines(_lines(outcomes, verbose=verbose))

@@ -14,7 +14,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +22,7 @@ import typer
 from gscli.base.errors import UsageError
 from gscli.cli.building import tool
 from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.terminal import print_document
 from gscli.cli.work.runtimes import Python
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _introduce(name: str, python: str | None, settings: Settings) -> int:
         names = [operator.full_name for operator in operators]
     if settings.json is not None:
         facts = {"name": hello.name, "version": hello.version, "rules": dict(hello.rules)}
-        sys.stdout.write(json.dumps({**facts, "operators": names}) + "\n")
+        print_document({**facts, "operators": names})
         return 0
     sys.stdout.write(f"{hello.title}, its adapter passed the self-test\n")
     sys.stdout.writelines(f"  {one}\n" for one in names)
@@ -84,7 +84,7 @@ def _list(found: list[Installed], settings: Settings) -> None:
             }
             for one in found
         ]
-        sys.stdout.write(json.dumps(rows) + "\n")
+        print_document(rows)
         return
     width = max(len(one.adapter.name) for one in found) + 2
     versions = max(len(one.version) for one in found) + 2

@@ -15,7 +15,6 @@ Examples:
 
 from __future__ import annotations
 
-import json
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -30,7 +29,7 @@ from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.prose import refilled_markdown, widest_fenced
-from gscli.cli.terminal import screen, tell
+from gscli.cli.terminal import print_document, screen, tell
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson
@@ -90,7 +89,7 @@ def _print_document(places: Sequence[tuple[Lesson, Path]]) -> None:
         }
         for lesson, place in places
     ]
-    sys.stdout.write(json.dumps({"lessons": found}) + "\n")
+    print_document({"lessons": found})
 
 
 def _print(chosen: list[Lesson], wanted: int | None, *, answer: bool, whole: bool) -> None:

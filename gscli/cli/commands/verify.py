@@ -17,7 +17,6 @@ support is skipped and counted. Where no case was run the status is 65, or 2 wit
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ import typer
 from gscli.base.text import counted
 from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.terminal import print_document
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def verify(
     if not tally.passed and not tally.failures and not tally.refusals:
         raise _nothing(tally, only)
     if settings.json is not None:
-        sys.stdout.write(json.dumps({**counts, "failures": tally.failures}) + "\n")
+        print_document({**counts, "failures": tally.failures})
     else:
         sys.stdout.write(", ".join(f"{count} {what}" for what, count in counts.items()) + "\n")
     if tally.refusals:

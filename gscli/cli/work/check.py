@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -11,7 +10,7 @@ from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused, 
 from gscli.base.text import counted
 from gscli.cli.inputs import Typed, loaded_inputs, typed
 from gscli.cli.options import Settings
-from gscli.cli.terminal import screen
+from gscli.cli.terminal import print_document, screen
 from gscli.cli.work.call import parsed_attributes, with_origin
 from gscli.cli.work.ways_on import comparing, way_on
 from gscli.files import mapped
@@ -44,7 +43,7 @@ def check_operator(
     mapped.check_unchanged(*inputs.arrays.values())
     if settings.json is not None:
         findings = [one.to_dict() for one in found]
-        sys.stdout.write(json.dumps({"count": count, "findings": findings}) + "\n")
+        print_document({"count": count, "findings": findings})
     elif not settings.quiet:
         dots = "…" if screen(sys.stdout).utf8 else ".."
         sys.stdout.writelines(one.text().replace("…", dots) + "\n" for one in found)

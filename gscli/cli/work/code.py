@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import Settings
-from gscli.cli.terminal import screen
+from gscli.cli.terminal import print_document, screen
 from gscli.cli.work.call import Call
 from gscli.frameworks.operator import Operator
 
@@ -52,7 +51,7 @@ def tell_code(
             plan = call.judged()
         found = written(operator, plan, None, targets, call.inputs.origins)
     if settings.json is not None:
-        sys.stdout.write(json.dumps(found.to_dict()) + "\n")
+        print_document(found.to_dict())
     elif not settings.quiet:
         sys.stdout.write(found.text(screen(sys.stdout, settings.color, settings.width).width))
     wrong = ("not equal", "failed", "took too long")

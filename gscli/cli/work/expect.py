@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
+from gscli.cli.terminal import print_document
 from gscli.files import files
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
         document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
             "equal": equal, "members": rows,
         }  # fmt: skip
-        sys.stdout.write(json.dumps(document) + "\n")
+        print_document(document)
     return int(not equal)
 
 

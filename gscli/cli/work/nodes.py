@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -14,7 +13,7 @@ from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
-from gscli.cli.terminal import tell
+from gscli.cli.terminal import print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table
 from gscli.cli.work.operators import run_operator
 from gscli.files import files
@@ -56,7 +55,7 @@ def list_nodes(place: Place, settings: Settings) -> int:
     rows = node_rows(model)
     if settings.json is not None:
         document = {"model": place.path, "opset": model.opset, "nodes": rows}
-        sys.stdout.write(json.dumps(document) + "\n")
+        print_document(document)
     elif not settings.quiet:
         sys.stdout.write(node_table(model, rows))
         first = safe(model.family[0].address, 60)

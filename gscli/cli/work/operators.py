@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING
 from gscli.base.errors import UsageError
 from gscli.base.text import counted, show_shape
 from gscli.cli.options import Settings
-from gscli.cli.terminal import tell
+from gscli.cli.terminal import print_document, tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.pictures import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
@@ -114,12 +112,12 @@ def _print_document(
     trace: Trace, settings: Settings, expectation: Expectation | None = None
 ) -> None:
     if settings.json == "output":
-        sys.stdout.write(json.dumps(files.dump_json(trace.output)) + "\n")
+        print_document(files.dump_json(trace.output))
     elif settings.json is not None:
         document = trace.to_dict(settings.limit)
         if expectation is not None:
             document["expectation"] = expectation.to_dict()
-        sys.stdout.write(json.dumps(document) + "\n")
+        print_document(document)
 
 
 def refuse_rasters(settings: Settings) -> None:
@@ -127,6 +125,8 @@ def refuse_rasters(settings: Settings) -> None:
     for flag, path in (("-o", settings.output), ("--svg", settings.svg)):
         root, ending = os.path.splitext(path or "")  # noqa: PTH122  the name as it was written
         if ending.lower() in RASTERS:
+            import shlex
+
             svg = shlex.quote(f"{root}.svg")
             raise UsageError(
                 f"pictures are saved as SVG, not as {ending[1:].upper()}",

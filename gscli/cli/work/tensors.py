@@ -15,6 +15,7 @@ from gscli.base.errors import DtypeRefused, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import byte_limit
 from gscli.cli.options import Settings
+from gscli.cli.terminal import print_document
 from gscli.cli.work.pictures import save_text, view_options
 from gscli.files import files, mapped
 from gscli.files.element_types import dtype_label, dtype_named
@@ -101,7 +102,7 @@ def _list(text: str, members: Sequence[files.Member], settings: Settings, limit:
         ]
         history = {"history": [commit._asdict() for commit in commits]} if commits else {}
         document = {"file": text, "members": rows, **history, **nodes}
-        sys.stdout.write(json.dumps(document) + "\n")
+        print_document(document)
         return
     if settings.quiet:
         return
@@ -191,7 +192,7 @@ def convert_file(
     files.save(target, array, format=settings.format, max_bytes=limit, chunks=sizes)
     if settings.json is not None:
         written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
-        sys.stdout.write(json.dumps({"file": target, **written}) + "\n")
+        print_document({"file": target, **written})
     return 0
 
 
