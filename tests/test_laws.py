@@ -20,7 +20,7 @@ import gscli
 from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel import Tuning
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box
 from gscli.traces.trace import Trace, traced
 
 PER_OPERATOR = 40

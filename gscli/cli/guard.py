@@ -12,6 +12,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TextIO
 
 from gscli.base.errors import (
@@ -23,7 +24,7 @@ from gscli.base.errors import (
     LimitRefused,
     UsageError,
 )
-from gscli.cli.words import asks_for_json
+from gscli.cli import asks_for_json, with_values
 
 
 class InternalError(GscliError):
@@ -71,8 +72,6 @@ def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every w
 
 
 def _run(arguments: Sequence[str]) -> int:
-    from gscli.cli import command_line
-
     try:
         return command_line(list(arguments))
     except Exception as error:
@@ -85,6 +84,25 @@ def _run(arguments: Sequence[str]) -> int:
         if hasattr(error, "format_message") and hasattr(error, "exit_code"):
             raise _usage(error, arguments) from None
         raise
+
+
+def command_line(arguments: Sequence[str]) -> int:
+    """Parse and run; the exit code of the command. Errors propagate."""
+    import typer
+
+    from gscli.cli.building import COMPLETION_VARIABLE
+    from gscli.cli.tree import root_command
+
+    command = root_command()
+    if os.environ.get(COMPLETION_VARIABLE):
+        with suppress(KeyError):  # no shell set it: there are no words to complete
+            command.main(args=[], prog_name="gscli", standalone_mode=False)
+    try:
+        with command.make_context("gscli", with_values(arguments)) as context:
+            result = command.invoke(context)
+    except typer.Exit as leaving:
+        return leaving.exit_code
+    return result if isinstance(result, int) else ExitCode.DONE
 
 
 def _check_inputs() -> None:
@@ -167,7 +185,7 @@ def _way_on(error: GscliError, arguments: Sequence[str]) -> str:
         return "-o FILE names another place; see that its folder is there and may be written to"
     if isinstance(error, ContentRefused | CannotRead):
         return "what is read, and how it is written: gscli help inputs"
-    from gscli.cli.root import command_path
+    from gscli.cli.tree import command_path
 
     return f"{command_path(arguments)} --help"
 

@@ -9,11 +9,10 @@ from inspect import getdoc
 
 import gscli
 from gscli.cli.building import shared_help
-from gscli.cli.groups import TITLES
 from gscli.cli.operators import attribute_flags, attribute_help, attribute_metavar, input_words
 from gscli.cli.options import SHARED, Shared
-from gscli.cli.root import SUMMARY, TOOLS
 from gscli.cli.topics import EXIT_CODES, topic
+from gscli.cli.tree import SUMMARY, TITLES, TOOLS
 from gscli.frameworks import NAMES, framework
 from gscli.frameworks.operator import Operator
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO, Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.cli.words import value_of
+from gscli.cli import value_of
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 

@@ -27,7 +27,7 @@ from gscli.lab.difference import (
 )
 from gscli.lab.sample import cells_of, read_by, values_at
 from gscli.lab.slices import Slices, slices_of
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box
 from gscli.stream import result_of
 from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Trace

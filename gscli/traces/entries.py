@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from gscli.base.arrays import plain
 from gscli.base.records import Record
 from gscli.base.text import label_of
-from gscli.layout.axes import Beyond
-from gscli.layout.boxes import Box, axis_boxes, box_size, reshaped, without
+from gscli.layout.axes import Beyond, Box, axis_boxes, box_size, reshaped, without
 from gscli.layout.layout import Fit
 from gscli.plan.plan import JudgedPlan
 from gscli.plan.policy import legal_range

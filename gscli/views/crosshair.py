@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.look import Line, Role
+from gscli.views.look import Line, Role, cells
 from gscli.views.oblique import SLOPE, Leaning
-from gscli.views.signs import cells
 
 _APART = 5
 """Pixels between the two elbows of an entry."""

@@ -14,9 +14,8 @@ from typing import Literal, TypeAlias
 from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, Grid
 from gscli.views.lines import Drawn, line_width
-from gscli.views.look import Line, Style
+from gscli.views.look import Line, Style, cells
 from gscli.views.oblique import Leaning, sheets
-from gscli.views.signs import cells
 
 Theme: TypeAlias = Literal["light", "dark"]
 

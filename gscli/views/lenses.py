@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
-from gscli.layout.axes import Shape
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box, Shape
 from gscli.views.subject import Mark
 from gscli.views.window import LARGE
 

@@ -17,9 +17,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from gscli.base.records import Record
-from gscli.views.look import PLAIN, Line, Run, Style, look_of
-from gscli.views.options import NARROWEST, ViewOptions
-from gscli.views.signs import cells, right
+from gscli.views.look import NARROWEST, PLAIN, Line, Run, Style, ViewOptions, cells, look_of, right
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult

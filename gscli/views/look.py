@@ -1,8 +1,8 @@
-"""How a drawing looks: styles of text, a chip per entry, signs. Colour is never the only cue.
+"""How to draw: what was asked for, signs with and without UTF-8, styles, a chip per entry.
 
 The chips are the Okabe–Ito colours, re-ordered so that the first four stay apart for colour-blind
-readers and in grey print. Ink and ground are both set, so a chip looks alike on dark and light.
-What a terminal is told for a style is rich's to say.
+readers and in grey print. Ink and ground are both set, so a chip looks alike on dark and light;
+colour is never the only cue. What a terminal is told for a style is rich's to say.
 """
 
 from __future__ import annotations
@@ -11,8 +11,136 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.options import OBLIQUE, Depth, PaletteName, ViewOptions
-from gscli.views.signs import Signs, signs_of
+from gscli.base.text import safe
+from gscli.traces.trace import How
+
+Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
+PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
+
+OBLIQUE = 72
+"""The width from which planes are oblique sheets in a figure: 600 pixels."""
+
+NARROWEST = 40
+"""The smallest width that is honoured."""
+
+
+class ViewOptions(Record):
+    """What the user and the terminal ask for. None: the view decides.
+
+    `color` "none" draws text only, as in a pipe; a terminal with NO_COLOR is palette "mono", which
+    keeps bold, dim and reverse. `rows`: rows of one plane. `edge`: border rows and columns kept
+    when a tensor is elided. `height`: lines of the screen. `show`: roles or names of tensors.
+    `slice`: the part of data and output to look at. `precision`: digits after the point at most.
+    `limit`: entries told one by one. `figure`: runs of text bear their role, for the crosshair and
+    the oblique sheets of a figure.
+    """
+
+    width: int = 80
+    color: Depth = "truecolor"
+    palette: PaletteName = "okabe"
+    utf8: bool = True
+    full: bool = False
+    rows: int | None = None
+    edge: int = 1
+    height: int | None = None
+    show: tuple[str, ...] | None = None
+    slice: str | None = None
+    precision: int | None = None
+    limit: int | None = None
+    figure: bool = False
+
+
+LONGEST_LINE = 4000
+"""Characters of a line of prose before it is cut."""
+
+
+class Signs(Record):
+    """One character or two per meaning."""
+
+    utf8: bool
+    bar: str
+    across: str
+    down: str
+    wrapped: str
+    clipped: str
+    skipped: str
+    times: str
+    arrow: str
+    cut: str
+    point: str
+    differs: str
+
+    def of(self, how: How) -> str:
+        """The sign of a number that is not its own coordinate."""
+        return {"wrapped": self.wrapped, "clipped": self.clipped, "skipped": self.skipped}[how]
+
+    def text(self, text: str, limit: int = 200) -> str:
+        """Outside text that can neither colour nor steer a terminal, in its character set."""
+        shown = safe(text, limit)
+        if not self.utf8:
+            shown = shown.replace("…", self.cut)
+            shown = shown.encode("ascii", "backslashreplace").decode("ascii")
+        return shown
+
+    def line(self, text: str) -> str:
+        """The same of a line of prose."""
+        return self.text(text, LONGEST_LINE)
+
+    def fit(self, text: str, width: int) -> str:
+        """Cut to `width` cells, with a mark where something is missing."""
+        if cells(text) <= width:
+            return text
+        mark = self.cut if width > len(self.cut) else ""
+        return _start(text, max(width - len(mark), 0)).rstrip() + mark
+
+
+_PLAIN = frozenset(map(chr, range(0x20, 0x300))).union("│⋯⋮↺⊣✗×→…·–−≠")
+"""All characters below U+0300 and the signs themselves take one cell each."""
+
+UTF8 = Signs(True, "│", "⋯", "⋮", "↺", "⊣", "✗", "×", "→", "…", "·", "≠")
+_ASCII = Signs(False, "|", "..", ":", "~", "]", "!", "x", "->", "..", ".", "!=")
+
+
+def signs_of(options: ViewOptions) -> Signs:
+    """The signs that the output can show.
+
+    >>> signs_of(ViewOptions(utf8=False)).of("wrapped")
+    '~'
+    """
+    return UTF8 if options.utf8 else _ASCII
+
+
+def cells(text: str) -> int:
+    """Width on the screen: East Asian wide characters count two.
+
+    >>> cells("ab"), cells("日本")
+    (2, 4)
+    """
+    if _PLAIN.issuperset(text):
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _start(text: str, width: int) -> str:
+    """The first `width` cells; a wide character that would be halved gives way to a space."""
+    if _PLAIN.issuperset(text):
+        return text[:width]
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width)
+
+
+def left(text: str, width: int) -> str:
+    """Padded on the right to `width` cells."""
+    return text + " " * (width - cells(text))
+
+
+def right(text: str, width: int) -> str:
+    """Padded on the left to `width` cells."""
+    return " " * (width - cells(text)) + text
+
 
 Role: TypeAlias = Literal["", "entry", "row", "column", "cell", "result"]
 """What a run is in the step that a figure draws: its entry, the heads of its target, its cells, and

@@ -7,8 +7,7 @@ from html import escape
 from gscli.base.arrays import as_array
 from gscli.traces.trace import Trace
 from gscli.views.lines import Drawn, rich_style
-from gscli.views.look import PLAIN, Style
-from gscli.views.options import ViewOptions
+from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.terminal.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 

@@ -20,8 +20,8 @@ from gscli.layout.layout import Layout
 from gscli.plan.inputs import layout_of
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.words.answers import Answers
+from gscli.views.words.below import meetings
 from gscli.views.words.facts import Teller
-from gscli.views.words.remarks import meetings
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
@@ -115,7 +115,7 @@ def number_line(answers: Answers) -> NumberLine | None:
     """The number line of a comparison, or None where it has none.
 
     >>> from gscli.lab.compare import compare
-    >>> from gscli.views.options import ViewOptions
+    >>> from gscli.views.look import ViewOptions
     >>> found = compare("gather", {"data": [1, 2, 3], "indices": [-1, 7]}, only=["numpy"])
     >>> line = number_line(Answers(found, ViewOptions()))
     >>> line.places, [one.name for one in line.behaviours]

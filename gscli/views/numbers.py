@@ -13,8 +13,7 @@ import numpy as np
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.dtypes import SMALL_INTEGERS
 from gscli.base.records import Record
-from gscli.views.options import ViewOptions
-from gscli.views.signs import UTF8, Signs, signs_of
+from gscli.views.look import UTF8, Signs, ViewOptions, signs_of
 
 MOST_DIGITS = 4
 _STRING_CELLS = 12

@@ -7,8 +7,7 @@ from math import ceil
 
 from gscli.base.records import Record
 from gscli.views.lines import line_width
-from gscli.views.look import PLAIN, Line
-from gscli.views.signs import cells
+from gscli.views.look import PLAIN, Line, cells
 
 SLOPE = 0.7
 """Cells that a line of a sheet stands further right than the line below it."""

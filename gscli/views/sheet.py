@@ -15,9 +15,9 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array, Flags
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box
 from gscli.traces.trace import How
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
 from gscli.views.window import LARGE, Limits, Window, overlap, parse_slice, window
 

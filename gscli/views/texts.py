@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Flags
 from gscli.base.records import Record, cached_property
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box
 from gscli.traces.trace import How
 from gscli.views.numbers import NumberFormat, shortened
 from gscli.views.sheet import Place, Sheet

@@ -11,8 +11,7 @@ from math import prod
 
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
-from gscli.layout.axes import Shape
-from gscli.layout.boxes import Box
+from gscli.layout.axes import Box, Shape
 
 PLANES = 12
 ROWS = 20

@@ -17,9 +17,9 @@ from shell import gscli, on_terminal, program
 import gscli as package
 from gscli.base.errors import ExitCode
 from gscli.cli.options import SHARED
-from gscli.cli.root import TOOLS
 from gscli.cli.topics import TOPICS
 from gscli.cli.topics import topic as told
+from gscli.cli.tree import TOOLS
 from gscli.frameworks import NAMES, framework
 from gscli.lab.examples import example
 

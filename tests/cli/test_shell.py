@@ -485,7 +485,7 @@ def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
         message = "oops\x1b[31m"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("gscli.cli.command_line", broken)
+    monkeypatch.setattr("gscli.cli.guard.command_line", broken)
     errors = io.StringIO()
     monkeypatch.setattr("sys.stderr", errors)
     assert guarded(["gather"]) == 70
@@ -499,7 +499,7 @@ def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def hungry(_: list[str]) -> int:
         raise MemoryError
 
-    monkeypatch.setattr("gscli.cli.command_line", hungry)
+    monkeypatch.setattr("gscli.cli.guard.command_line", hungry)
     assert guarded(["gather"]) == 65
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base.errors import CannotRead
-from gscli.files import lost_pages, mapped, regular
+from gscli.files import mapped, regular
 from gscli.files.files import load
 
 COUNT = 1 << 18
@@ -66,12 +66,12 @@ def test_what_is_not_ours_ends_the_process_as_before(monkeypatch: pytest.MonkeyP
     library.mmap = ctypes.CFUNCTYPE(None)(lambda: None)
     library.signal = Recorder(calls)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
-    monkeypatch.setattr(lost_pages, "_installed", handlers)
-    lost_pages.survive(list)
+    monkeypatch.setattr(mapped, "_installed", handlers)
+    mapped.survive(list)
     assert len(calls) == 1
     handlers[0](signal.SIGBUS)  # type: ignore[operator]  # a function of ctypes
     assert calls[1] == (signal.SIGBUS, None)
-    lost_pages.survive(list)
+    mapped.survive(list)
     assert len(calls) == 2
 
 
@@ -87,16 +87,16 @@ class Recorder:
 
 def test_a_system_without_the_signal_or_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     handlers: list[object] = []
-    monkeypatch.setattr(lost_pages, "_installed", handlers)
+    monkeypatch.setattr(mapped, "_installed", handlers)
 
     def absent(_: object) -> None:
         raise OSError
 
     with monkeypatch.context() as patch:
         patch.setattr(ctypes, "CDLL", absent)
-        lost_pages.survive(list)
+        mapped.survive(list)
     monkeypatch.delattr(signal, "SIGBUS")
-    lost_pages.survive(list)
+    mapped.survive(list)
     assert not handlers
 
 
@@ -104,8 +104,8 @@ def test_a_mapping_that_lost_no_whole_page(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(4096))
     file = regular.opened(str(path), os.O_RDONLY)
-    assert not lost_pages._replaced(lost_pages.Pages(file, 0, 0, 4096), None)
+    assert not mapped._replaced(mapped.Pages(file, 0, 0, 4096), None)
     assert not regular.LOST
     os.truncate(path, 4090)
-    assert lost_pages._replaced(lost_pages.Pages(file, 0, 0, 4096), None)
+    assert mapped._replaced(mapped.Pages(file, 0, 0, 4096), None)
     assert [str(path)] == regular.LOST

@@ -17,7 +17,7 @@ from gscli.frameworks import NAMES, framework
 from gscli.lab.answers import document
 from gscli.lab.compare import compare
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.terminal.compare import comparison
 from gscli.views.words.compare_words import comparison_words
 

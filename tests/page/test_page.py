@@ -21,7 +21,7 @@ from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageErr
 from gscli.lab.expectation import Expectation
 from gscli.traces.documents import trace_of
 from gscli.traces.trace import Trace
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.page.page import page
 from gscli.views.page.sheets import Scene
 from gscli.views.terminal.explain import explain

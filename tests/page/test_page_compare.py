@@ -13,8 +13,8 @@ from page.test_page import Reader, facts
 from gscli.base.errors import LimitRefused
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
+from gscli.views.look import ViewOptions
 from gscli.views.numberline import number_line
-from gscli.views.options import ViewOptions
 from gscli.views.page.page import page
 from gscli.views.words.answers import Answers, lettered
 

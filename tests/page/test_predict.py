@@ -8,7 +8,7 @@ from page.examples import EXAMPLES, added, clipped, gathered
 
 from gscli import trace
 from gscli.traces.trace import Trace
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.page.predict import Predictions
 from gscli.views.page.sheets import Scene
 from gscli.views.words.facts import Teller

@@ -9,7 +9,7 @@ import numpy as np
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.terminal.compare import comparison
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.frames import frames

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import gscli
 from gscli.cli.operators import attribute_flags, attribute_metavar, input_words
-from gscli.cli.root import TOOLS
+from gscli.cli.tree import TOOLS
 from gscli.frameworks.operator import Operator
 from gscli.lab.article_tables import table
 from recording.sessions import Place, run_here, trimmed

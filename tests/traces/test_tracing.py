@@ -12,7 +12,7 @@ from conftest import assert_same
 import gscli
 from gscli.frameworks import operators
 from gscli.lab.examples import example
-from gscli.layout.boxes import box_size, reshaped
+from gscli.layout.axes import box_size, reshaped
 from gscli.traces.trace import Trace, label_of
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from gscli.traces.trace import Trace, trace
 from gscli.views.figure import CELL, LANES, LINE, to_svg
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.terminal.frames import frames
 from gscli.views.terminal.picture import picture
 

@@ -14,7 +14,7 @@ from views.worlds import every_operator, random_trace
 from gscli.frameworks import operators
 from gscli.traces.trace import Trace
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.subject import subjects
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.frames import frames

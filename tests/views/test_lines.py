@@ -19,8 +19,7 @@ from gscli.cli.guard import guarded
 from gscli.traces.trace import trace
 from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
 from gscli.views.lines import Sketch, render, wrapped
-from gscli.views.look import PLAIN, Style
-from gscli.views.options import Depth, PaletteName, ViewOptions
+from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
 from gscli.views.terminal.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 

@@ -13,7 +13,7 @@ from gscli.base.text import label_of
 from gscli.traces.trace import Trace, trace
 from gscli.views.lenses import lenses
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.terminal.outline import LETTERED, SHIFTS
 from gscli.views.terminal.picture import picture
 

@@ -19,7 +19,7 @@ from views.reading import Cell, Table, gaps, missing, tables
 from gscli.base.text import LETTERED
 from gscli.traces.trace import Trace, label_of, trace
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.terminal import paint
 from gscli.views.terminal.picture import picture
 

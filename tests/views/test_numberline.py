@@ -13,9 +13,9 @@ from gscli.lab.compare import compare
 from gscli.layout.axes import Beyond
 from gscli.traces.trace import Adjustment
 from gscli.views.lines import render
+from gscli.views.look import ViewOptions
 from gscli.views.numberline import NumberLine
 from gscli.views.numberline import number_line as line_of
-from gscli.views.options import ViewOptions
 from gscli.views.terminal.compare import comparison
 from gscli.views.words.answers import Answers, lettered
 from gscli.views.words.compare_words import comparison_words

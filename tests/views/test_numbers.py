@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gscli.views.look import ViewOptions
 from gscli.views.numbers import NumberFormat, number_format
-from gscli.views.options import ViewOptions
 
 
 def texts(*values: object, dtype: object = np.float64, precision: int | None = None) -> list[str]:

@@ -9,10 +9,10 @@ import pytest
 from recording.scenes import SCENES, duplicates
 
 from gscli.base.errors import UsageError
-from gscli.layout.boxes import box_size
+from gscli.layout.axes import box_size
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.subject import Subject, box_in, subjects
 from gscli.views.terminal.group import draw_group
 from gscli.views.terminal.picture import picture

@@ -14,9 +14,9 @@ from recording.scenes import PLAIN, SCENES, duplicates
 from gscli.base.errors import UsageError
 from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace, trace
-from gscli.views.after import subjects_after
 from gscli.views.lines import render
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
+from gscli.views.subject import subjects_after
 from gscli.views.terminal.frames import KEY_LINES, frames
 from gscli.views.terminal.step import interact, show_steps
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gscli.cli.groups import tree
 from gscli.cli.options import Settings
+from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
 

@@ -20,9 +20,9 @@ from gscli.cli.building import (
     words_parameter,
 )
 from gscli.cli.completion import list_of, one_of
-from gscli.cli.groups import LazyGroup
 from gscli.cli.operators import SHORT
 from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.cli.tree import LazyGroup
 from gscli.cli.work.runtimes import Asked, runtime_parameters
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from gscli.cli.completion import list_of
-from gscli.cli.groups import tree
 from gscli.cli.options import Settings
+from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo", "mxnet")

@@ -46,7 +46,7 @@ def help(  # noqa: A001  the name of the command
 
 def _command_help(words: list[str]) -> str:
     """What `gscli WORDS --help` prints."""
-    from gscli.cli.root import root_command
+    from gscli.cli.tree import root_command
 
     command = root_command()
     context = command.make_context("gscli", [], resilient_parsing=True)

@@ -20,9 +20,9 @@ import typer
 from gscli.base.errors import UsageError
 from gscli.cli.building import close_names, tool
 from gscli.cli.completion import one_of, operators_for
-from gscli.cli.groups import dashed
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.terminal import print_document
+from gscli.cli.tree import dashed
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
 

@@ -14,12 +14,12 @@ from gscli.traces.trace import Trace
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
-    from gscli.views.options import ViewOptions
+    from gscli.views.look import ViewOptions
 
 
 def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
     """How to draw, from the options and what stdout can take; `colored` for files, in full."""
-    from gscli.views.options import ViewOptions
+    from gscli.views.look import ViewOptions
 
     target = screen(sys.stdout, settings.color, settings.width)
     depth = target.depth if target.color or target.mono else "none"

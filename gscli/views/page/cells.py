@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from gscli.traces.trace import label_of
+from gscli.views.look import UTF8
 from gscli.views.page.sheets import Tensor
 from gscli.views.page.words import SPOKEN
 from gscli.views.sheet import Cell
-from gscli.views.signs import UTF8
 
 LETTERS = 4
 """Entries that one cell names; of more, the first and the last."""

@@ -12,8 +12,8 @@ from gscli.base.text import counted
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import label_of
+from gscli.views.look import ViewOptions
 from gscli.views.numberline import number_line
-from gscli.views.options import ViewOptions
 from gscli.views.page.cells import chip_class
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene

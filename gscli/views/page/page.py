@@ -17,7 +17,7 @@ from gscli.lab.answers import Comparing
 from gscli.lab.recorded import comparison_of
 from gscli.traces.documents import trace_of
 from gscli.traces.trace import Trace
-from gscli.views.options import ViewOptions
+from gscli.views.look import ViewOptions
 from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
 from gscli.views.page.document import STYLE, document
 from gscli.views.page.section import Section

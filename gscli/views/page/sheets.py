@@ -12,12 +12,10 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused
 from gscli.traces.trace import Entry, How, Trace
-from gscli.views.after import patches, start
+from gscli.views.look import UTF8, ViewOptions
 from gscli.views.numbers import NumberFormat, number_format
-from gscli.views.options import ViewOptions
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
-from gscli.views.signs import UTF8
-from gscli.views.subject import Subject, expecting, subjects
+from gscli.views.subject import Subject, expecting, patches, start, subjects
 from gscli.views.texts import Texts
 from gscli.views.window import Limits
 from gscli.views.words.facts import values_told

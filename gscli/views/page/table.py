@@ -13,7 +13,7 @@ import numpy as np
 
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
-from gscli.layout.boxes import box_size
+from gscli.layout.axes import box_size
 from gscli.traces.trace import label_of
 from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
@@ -21,7 +21,7 @@ from gscli.views.page.sheets import Tensor
 from gscli.views.page.words import shape_words
 from gscli.views.sheet import Cell
 from gscli.views.window import Window
-from gscli.views.words.counts import COUNTED_CELLS, cell_numbers
+from gscli.views.words.below import COUNTED_CELLS, cell_numbers
 
 BLOCK, CHUNK = 25, 10
 """Rows and columns of one table; a browser lays out and paints anew only what changes or comes in

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gscli.base.text import counted
 from gscli.traces.trace import How, Trace
-from gscli.views.words.counts import counted_words, counts
+from gscli.views.words.below import counted_words, counts
 from gscli.views.words.facts import VERBS, Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gscli.base.records import Record
-from gscli.views.look import PLAIN, Line, Look, Role, Run, Style
-from gscli.views.signs import cells, left, right
+from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
 from gscli.views.subject import Mark
 from gscli.views.texts import Touch
 
@@ -132,7 +131,7 @@ class Pen(Record):
     def label(self, marks: Sequence[Mark]) -> str:
         """The letters of a cell: `b:`, `acf:`, from five on `a+4:`.
 
-        >>> from gscli.views.options import ViewOptions
+        >>> from gscli.views.look import ViewOptions
         >>> from gscli.views.look import look_of
         >>> pen = Pen(look_of(ViewOptions()))
         >>> pen.label([Mark(0, "a", ()), Mark(2, "c", ())])

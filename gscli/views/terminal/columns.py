@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.traces.trace import How
+from gscli.views.look import cells
 from gscli.views.numbers import shortened
 from gscli.views.sheet import Place
-from gscli.views.signs import cells
 from gscli.views.subject import Mark
 from gscli.views.terminal.cells import Column, Pen
 from gscli.views.texts import Texts

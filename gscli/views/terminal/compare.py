@@ -9,10 +9,8 @@ from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces.trace import Trace, label_of
 from gscli.views.lines import Block, Drawn, beside, block, line_width, paragraph
-from gscli.views.look import PLAIN, Line, Style
+from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
 from gscli.views.numberline import Behaviour, behaviour, number_line
-from gscli.views.options import ViewOptions
-from gscli.views.signs import cells
 from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
 from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, lettered

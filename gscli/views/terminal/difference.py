@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 from gscli.lab.difference import Difference
 from gscli.views.lines import Drawn, beside, block, column, paragraph
-from gscli.views.look import PLAIN, Line
-from gscli.views.options import ViewOptions
-from gscli.views.signs import cells, left, signs_of
+from gscli.views.look import PLAIN, Line, ViewOptions, cells, left, signs_of
 
 SHOWN = 8
 """Differing cells in the table; `--limit` asks for others."""

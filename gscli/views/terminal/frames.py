@@ -16,16 +16,14 @@ from gscli.base.records import cached_property
 from gscli.base.text import counted
 from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Entry, Trace
-from gscli.views.after import GRIDS, Done, grids, subjects_after
 from gscli.views.lines import Drawn, paragraph
-from gscli.views.look import PLAIN, Line
-from gscli.views.options import ViewOptions
-from gscli.views.subject import expecting
+from gscli.views.look import PLAIN, Line, ViewOptions
+from gscli.views.subject import GRIDS, Done, expecting, grids, subjects_after
+from gscli.views.terminal.entries import key_lines, legend
 from gscli.views.terminal.group import check_requests
-from gscli.views.terminal.legend import key_lines, legend
 from gscli.views.terminal.picture import title_lines, with_table
+from gscli.views.words.below import numbers_key
 from gscli.views.words.facts import Teller
-from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
 from gscli.views.words.reasons import why
 

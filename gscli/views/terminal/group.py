@@ -10,9 +10,8 @@ from gscli.base.records import Record
 from gscli.base.text import counted
 from gscli.traces.trace import Trace
 from gscli.views.lines import Block, block, flow, line_width
-from gscli.views.look import look_of
+from gscli.views.look import ViewOptions, look_of
 from gscli.views.numbers import NumberFormat, number_format
-from gscli.views.options import ViewOptions
 from gscli.views.sheet import is_asked, sheets_of
 from gscli.views.subject import Subject
 from gscli.views.terminal.paint import Painter

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gscli.views.look import PLAIN, Line, Look
+from gscli.views.look import PLAIN, Line, Look, cells
 from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
-from gscli.views.signs import cells
 
 _GAP = 2
 _HEAD = "index "

@@ -8,8 +8,7 @@ from typing import TypeAlias
 from gscli.layout.axes import Shape
 from gscli.views.lenses import planes_apart
 from gscli.views.lines import Block, block, flow
-from gscli.views.look import PLAIN, Line, Look, Style
-from gscli.views.signs import cells
+from gscli.views.look import PLAIN, Line, Look, Style, cells
 from gscli.views.subject import Mark
 
 WIDEST, NARROWEST = 40, 30

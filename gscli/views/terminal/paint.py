@@ -9,10 +9,9 @@ from itertools import groupby
 from gscli.base.arrays import dtype_name
 from gscli.base.text import counted
 from gscli.views.lines import Block, block, flow
-from gscli.views.look import PLAIN, Line, Look
+from gscli.views.look import PLAIN, Line, Look, cells, right
 from gscli.views.numbers import NumberFormat
 from gscli.views.sheet import Cell, Sheet
-from gscli.views.signs import cells, right
 from gscli.views.terminal.cells import Pen, Ruling
 from gscli.views.terminal.columns import Chunk, Measures, fitting, is_narrow, measured
 from gscli.views.texts import Heads, Texts

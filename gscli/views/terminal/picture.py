@@ -9,20 +9,14 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.text import LETTERED, counted
 from gscli.traces.trace import Entry, Trace
-from gscli.views.after import GRIDS, grids
 from gscli.views.lines import Drawn, flow, line_width, paragraph
-from gscli.views.look import Line, look_of
-from gscli.views.options import ViewOptions
-from gscli.views.signs import cells
-from gscli.views.subject import Subject, expecting, subjects
-from gscli.views.terminal.entry_table import EntryTable
+from gscli.views.look import Line, ViewOptions, cells, look_of
+from gscli.views.subject import GRIDS, Subject, expecting, grids, subjects
+from gscli.views.terminal.entries import EntryTable, key_lines, legend, remark_lines
 from gscli.views.terminal.group import Group, check_requests, draw_group
-from gscli.views.terminal.legend import key_lines, legend, remark_lines
-from gscli.views.words.counts import counted_words, counts
+from gscli.views.words.below import counted_words, counts, numbers_key, remarks
 from gscli.views.words.facts import Teller, part_of, values_told
-from gscli.views.words.key import numbers_key
 from gscli.views.words.purpose import purpose
-from gscli.views.words.remarks import remarks
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

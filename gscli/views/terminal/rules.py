@@ -7,9 +7,7 @@ from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
 from gscli.views.lines import Block, Drawn, beside, paragraph
-from gscli.views.look import PLAIN, Line
-from gscli.views.options import ViewOptions
-from gscli.views.signs import cells
+from gscli.views.look import PLAIN, Line, ViewOptions, cells
 
 GAP = 2
 WIDEST_LABEL = 44

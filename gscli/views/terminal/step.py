@@ -12,8 +12,7 @@ from typing import IO, TYPE_CHECKING
 
 from gscli.traces.trace import Trace
 from gscli.views.lines import Drawn, Sketch, paragraph, render
-from gscli.views.look import PLAIN, Line, look_of
-from gscli.views.options import ViewOptions
+from gscli.views.look import PLAIN, Line, ViewOptions, look_of
 from gscli.views.terminal.frames import Frames, frames, listed_steps
 from gscli.views.terminal.picture import picture
 from gscli.views.words.formula import Formula

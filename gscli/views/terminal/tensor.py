@@ -6,8 +6,8 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.views.lines import Sketch, flow
+from gscli.views.look import ViewOptions
 from gscli.views.numbers import number_format
-from gscli.views.options import ViewOptions
 from gscli.views.subject import Subject
 from gscli.views.terminal.group import check_size, check_slice, draw_group
 from gscli.views.window import parse_slice

@@ -16,11 +16,10 @@ from gscli.base.text import counted
 from gscli.frameworks.notices import Drawn
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces.trace import Entry, Trace, label_of
+from gscli.views.look import ViewOptions, signs_of
 from gscli.views.numbers import number_format
-from gscli.views.options import ViewOptions
-from gscli.views.signs import signs_of
+from gscli.views.words.below import meetings
 from gscli.views.words.facts import Teller
-from gscli.views.words.remarks import meetings
 
 MOST_COLUMNS = 24
 SHORT_ROW = 8

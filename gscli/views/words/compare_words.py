@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from gscli.base.text import counted
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces.trace import label_of
-from gscli.views.options import ViewOptions
-from gscli.views.signs import signs_of
+from gscli.views.look import ViewOptions, signs_of
 from gscli.views.words.answers import SHORT_TENSOR, Answers, joined
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import fate, meaning, tensor_lines

@@ -13,8 +13,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.text import counted, label_of
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
-from gscli.layout.axes import Shape
-from gscli.layout.boxes import Box, box_size
+from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces.replay import Change
 from gscli.traces.trace import Entry, Trace
 from gscli.views.numbers import NumberFormat
