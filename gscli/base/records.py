@@ -54,15 +54,13 @@ else:
         def __new__(cls, *values: object, **named: object) -> Self:
             """From values by position or name; TypeError where one lacks or is too many."""
             lacking = len(cls._fields) - len(values)
-            if not named and 0 < lacking <= len(cls._last):
-                values += cls._last[-lacking:]
-            elif named or lacking:
-                given = dict(zip(cls._fields, values, strict=False))
-                found = {**cls._field_defaults, **given, **named}
-                many = len(values) > len(cls._fields) or given.keys() & named.keys()
-                if many or found.keys() != set(cls._fields):
+            if named or not 0 <= lacking <= len(cls._last):
+                fields, found = cls._fields[len(values) :], {**cls._field_defaults, **named}
+                values += tuple([found[field] for field in fields if field in found])
+                if len(values) != len(cls._fields) or any(key not in fields for key in named):
                     raise TypeError(f"{cls.__name__} takes {', '.join(cls._fields)}")
-                values = [found[field] for field in cls._fields]
+            elif lacking:
+                values += cls._last[-lacking:]
             return tuple.__new__(cls, values)
 
         def __getnewargs__(self) -> tuple[object, ...]:
@@ -76,7 +74,10 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def _replace(self, **changes: object) -> Self:
-            return type(self)(**{**self._asdict(), **changes})
+            values = [changes.pop(key, old) for key, old in zip(self._fields, self, strict=True)]
+            if changes:
+                raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
+            return tuple.__new__(type(self), values)
 
 
 class cached_property(Generic[Value]):  # noqa: N801  used as its namesake is
