@@ -54,7 +54,7 @@ def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
     Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3, writers=2)
     """
     layout = plan.layout
-    windows = windows_overlap(layout)
+    windows = layout.windows_overlap
     judged = judged_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
@@ -83,16 +83,8 @@ def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
 
 def judged_entries(layout: Layout) -> int:
     """How many entries are looked at: all, but for very many."""
-    addresses = max(layout.window_size, 1) if windows_overlap(layout) else 1
+    addresses = max(layout.window_size, 1) if layout.windows_overlap else 1
     return min(layout.entry_count, JUDGED // addresses)
-
-
-def windows_overlap(layout: Layout) -> bool:
-    """Whether two entries may share some of their cells but not all: windows begin anywhere."""
-    return any(
-        axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
-        for axis in layout.axes
-    )
 
 
 def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
@@ -148,7 +140,7 @@ def duplicate_notice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
         return []
     lines = [_writers(plan, group) for group in found.groups]
     more = found.total - len(lines)
-    if windows_overlap(plan.layout):
+    if plan.layout.windows_overlap:
         cells = counted(found.cells, "cell is", "cells are")
         least = "at least " if found.judged < plan.layout.entry_count else ""
         problem = f"{least}{cells} written more than once"

@@ -25,6 +25,8 @@ def scatter(
     Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
     may be written to. A late plan raises IndexRefused.
     """
+    if plan.layout.reduction == "none":
+        return _scattered(plan, data, base, tuning)
     with np.errstate(all="ignore"):
         return _scattered(plan, data, base, tuning)
 

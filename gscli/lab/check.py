@@ -20,7 +20,7 @@ from gscli.base.errors import (
 from gscli.base.text import label_of, show_shape
 from gscli.files.element_types import dtype_named
 from gscli.frameworks import named
-from gscli.frameworks.duplicates import duplicate_writers, windows_overlap
+from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.notices import became, changed_types, open_texts
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Negative
@@ -235,7 +235,7 @@ def _bad_index(one: Finding) -> Remark:
 
 def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[Remark]:
     found = duplicate_writers(plan, listed)
-    windows = windows_overlap(plan.layout)
+    windows = plan.layout.windows_overlap
     for group in found.groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named

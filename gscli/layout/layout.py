@@ -161,6 +161,14 @@ class Layout(LayoutFields):
         )
 
     @cached_property
+    def windows_overlap(self) -> bool:
+        """Whether two entries may share some of their cells but not all: windows begin anywhere."""
+        return any(
+            axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
+            for axis in self.axes
+        )
+
+    @cached_property
     def column_axes(self) -> tuple[int, ...]:
         """For each index column, the axis of the view that it addresses."""
         found = {axis.column: number for number, axis in enumerate(self.axes)}
