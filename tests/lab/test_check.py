@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -131,11 +132,16 @@ def _answer(world: World) -> Array | None:
         return None
 
 
+def some(name: str) -> Sequence[World]:
+    """Up to 40 worlds of an operator."""
+    worlds = GOOD[name]()
+    return worlds[:: len(worlds) // 40 + 1]
+
+
 @pytest.mark.parametrize("name", GOOD)
 def test_check_agrees_with_running(name: str) -> None:
     """A refused call has a finding about indices or inputs, a call that runs has none."""
-    good = GOOD[name]()[:: len(GOOD[name]()) // 40 + 1]
-    worlds = [*good, *(bad.world for bad in bad_worlds(name, _answer))]
+    worlds = [*some(name), *(bad.world for bad in bad_worlds(name, _answer))]
     for world in worlds:
         refused = _answer(world) is None
         try:
@@ -164,7 +170,7 @@ def _is_moved(entry: Entry, policy: Policy) -> bool:
 def test_check_finds_what_the_trace_says_of_every_entry(name: str) -> None:
     """Wrapped, clipped, skipped, partly outside: in the trace's status and among the findings."""
     met = 0
-    for world in GOOD[name]()[:: len(GOOD[name]()) // 40 + 1]:
+    for world in some(name):
         try:
             found = traced(find(name), world.inputs, world.attrs)
         except GscliError:

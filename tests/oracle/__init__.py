@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from functools import cache
 
 import numpy as np
 
@@ -25,11 +26,16 @@ def run(name: str, inputs: Mapping[str, Array], attrs: Mapping[str, object]) -> 
     function = OPERATORS[name]
     arguments = {key: _strings_as_objects(value) for key, value in inputs.items()} | dict(attrs)
     try:
-        inspect.signature(function).bind(**arguments)
+        _signature(name).bind(**arguments)
     except TypeError as error:
         raise Refused("usage", str(error)) from error
     with np.errstate(all="ignore"):
         return _objects_as_strings(np.asarray(function(**arguments)))
+
+
+@cache
+def _signature(name: str) -> inspect.Signature:
+    return inspect.signature(OPERATORS[name])
 
 
 def _strings_as_objects(array: Array) -> Array:

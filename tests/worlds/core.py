@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 import ml_dtypes
 import numpy as np
@@ -38,8 +39,28 @@ class World:
         return f"{self.name} {tensors} {dict(self.attrs)}"
 
 
-Worlds: TypeAlias = Callable[[], list[World]]
-GOOD: dict[str, Worlds] = {}
+class Worlds(Sequence[World]):
+    """Worlds that are made when they are asked for: a few out of thousands cost a few."""
+
+    def __init__(self, recipes: Sequence[Callable[[], World]]) -> None:
+        self._recipes = recipes
+
+    def __len__(self) -> int:
+        return len(self._recipes)
+
+    @overload
+    def __getitem__(self, place: int) -> World: ...
+    @overload
+    def __getitem__(self, place: slice) -> Worlds: ...
+    def __getitem__(self, place: int | slice) -> World | Worlds:
+        chosen = self._recipes[place]
+        return Worlds(chosen) if isinstance(chosen, Sequence) else chosen()
+
+
+GOOD: dict[str, Callable[[], Worlds]] = {}
+"""Every operator's worlds."""
+
+_RECIPES: dict[str, list[Callable[[], Sequence[Callable[[], World]]]]] = {}
 
 
 def sample(items: Sequence[T], count: int, seed: str) -> list[T]:
@@ -134,21 +155,32 @@ def register(
     `make` gets a core, data's dtype, the index dtype and the variant's attributes.
     """
 
-    def generate() -> list[World]:
+    def recipes() -> list[Callable[[], World]]:
         everything = cores()
         numbers = sample(range(len(everything) * len(variants)), cap, name)
         return [
-            make(
+            partial(
+                _made,
+                make,
                 everything[number // len(variants)],
                 in_turn(types, place),
                 in_turn(index_types, place // len(types)),
-                dict(variants[number % len(variants)]),
+                variants[number % len(variants)],
             )
             for place, number in enumerate(numbers)
         ]
 
-    previous = GOOD.get(name)
-    GOOD[name] = (lambda: [*previous(), *generate()]) if previous else generate
+    _RECIPES.setdefault(name, []).append(recipes)
+    GOOD[name] = partial(_worlds, name)
+
+
+def _made(make: Make, core: Any, dtype: str, index_dtype: str, variant: Mapping[str, Any]) -> World:
+    return make(core, dtype, index_dtype, dict(variant))
+
+
+@cache
+def _worlds(name: str) -> Worlds:
+    return Worlds([recipe for recipes in _RECIPES[name] for recipe in recipes()])
 
 
 def cast_indices(indices: Array, dtype: str) -> Array:
