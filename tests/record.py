@@ -16,7 +16,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))  # this checkout, installed or not
 
 from recording import recordings
-from recording.sessions import import_everything
 
 
 def wanted(names: list[str]) -> list[str]:
@@ -46,7 +45,6 @@ def record(name: str) -> tuple[list[str], str]:
 
 def main(names: list[str]) -> int:
     """Record what is named, on every core, and print the files that changed."""
-    import_everything()
     failed = 0
     with get_context("fork").Pool() as workers:
         for changed, problem in workers.imap_unordered(record, sorted(wanted(names), key=_seconds)):

@@ -12,6 +12,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import forks
+
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "gscli")
 BARE = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(ROOT)}
@@ -29,6 +31,18 @@ def gscli(
         [*COMMAND, *words], input=stdin, capture_output=True, cwd=cwd, env={**BARE, **variables},
         timeout=PATIENCE, check=False,
     )  # fmt: skip
+
+
+def forked(
+    *words: str,
+    stdin: bytes = b"",
+    cwd: Path | None = None,
+    **variables: str,
+) -> subprocess.CompletedProcess[bytes]:
+    """The same where a new process is not what is tested, in a fork, ten times as fast."""
+    environment = {**BARE, **variables}
+    status, out, err = forks.run(words, cwd=cwd, environment=environment, stdin=stdin)
+    return subprocess.CompletedProcess(words, status, out, err)
 
 
 def program(folder: Path) -> dict[str, str]:

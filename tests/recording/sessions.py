@@ -1,7 +1,7 @@
 """Terminal sessions in Markdown: run them, and write down anew what they print.
 
-A command that is `gscli` and nothing else runs in a fork of this process, where everything is
-imported already; pipes, loops and other programs run in a shell. Both print the same bytes.
+A command that is `gscli` and nothing else runs in a fork of a process that has imported everything
+already; pipes, loops and other programs run in a shell. Both print the same bytes.
 """
 
 from __future__ import annotations
@@ -10,21 +10,16 @@ import os
 import re
 import shlex
 import subprocess
-import sys
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from shutil import copytree
-from tempfile import TemporaryDirectory, TemporaryFile
-from typing import NamedTuple, NoReturn
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-import gscli
-from gscli.cli.guard import guarded
+import forks
+
 from gscli.cli.lessons import CLOSING, OPENING, Exchange, sessions, shell_environment
 from recording.operator_table import operator_table
 
@@ -67,50 +62,12 @@ def place_in(folder: Path) -> Iterator[Place]:
         yield Place(folder, variables=variables)
 
 
-@cache
-def import_everything() -> None:
-    """Import every module of gscli once, so that no fork has to."""
-    for module in walk_packages(gscli.__path__, "gscli."):
-        if not module.name.endswith("__main__"):
-            with suppress(ImportError):  # the installer's hook, and the compiled loops
-                import_module(module.name)
-
-
 def run_here(words: Sequence[str], place: Place) -> Done:
-    """Run `gscli WORDS` in a fork of this process."""
-    import_everything()
-    with TemporaryFile() as screen:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        with warnings.catch_warnings():
-            # Python 3.12 warns where other threads run; those of pytest-xdist hold no lock of ours.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
-        if child == 0:
-            _become(words, place, screen.fileno())
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        screen.seek(0)
-        return Done(screen.read().decode(), status)
-
-
-def _become(words: Sequence[str], place: Place, screen: int) -> NoReturn:  # pragma: no cover
-    """The command itself, with the streams that a shell would give it."""
-    status = 70
-    try:
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(screen, 1)
-        os.dup2(screen, 2)
-        sys.stdin = os.fdopen(0)
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8")
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", buffering=1)
-        os.chdir(place.folder)
-        os.environ.clear()
-        os.environ.update(place.environment())
-        status = guarded(words)
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(status)
+    """Run `gscli WORDS` where everything is imported already."""
+    status, screen, _ = forks.run(
+        words, cwd=place.folder, environment=place.environment(), together=True
+    )
+    return Done(screen.decode(), status)
 
 
 def run_in_shell(command: str, before: int, place: Place) -> Done:
@@ -132,11 +89,12 @@ def ran(commands: list[str], place: Place) -> list[Done]:
             place = replace(place, folder=place.folder / command[3:])
             found.append(Done("", 0))
             continue
-        outside_quotes = re.sub(r"'[^']*'", "", command)
+        joined = command.replace("\\\n", " ")
+        outside_quotes = re.sub(r"'[^']*'", "", joined)
         if command == "echo $?":
             found.append(Done(f"{before}\n", 0))
         elif command.startswith("gscli ") and not NEEDS_A_SHELL.search(outside_quotes):
-            found.append(run_here(shlex.split(command)[1:], place))
+            found.append(run_here(shlex.split(joined)[1:], place))
         else:
             found.append(run_in_shell(command, before, place))
     return found
