@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from recording import ROOT
-from shell import gscli as run
+from shell import forked as run
 
 import gscli
 from gscli.cli.guard import guarded

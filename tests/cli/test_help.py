@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from recording.texts import SHARED_HEADINGS, screen
-from shell import gscli, on_terminal, program
+from shell import forked as gscli
+from shell import on_terminal, program
 
 import gscli as package
 from gscli.base.errors import ExitCode

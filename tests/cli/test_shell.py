@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import BARE, COMMAND, PATIENCE, Terminal, gscli, on_terminal, program, shell
+from shell import BARE, COMMAND, PATIENCE, Terminal, forked, gscli, on_terminal, program, shell
 
 from gscli.cli.guard import guarded
 
@@ -60,27 +60,27 @@ def test_documents_are_read_back(tmp_path: Path) -> None:
 
 
 def test_only_one_input_may_be_standard_input() -> None:
-    done = gscli("gather", "-", "-", stdin=b"[1]")
+    done = forked("gather", "-", "-", stdin=b"[1]")
     assert done.returncode in (2, 65, 66)
     assert done.stderr.startswith(b"error: ")
 
 
 def test_results_go_to_stdout_and_everything_else_to_stderr() -> None:
-    done = gscli(*DUPLICATES, "--json=output", "-v")
+    done = forked(*DUPLICATES, "--json=output", "-v")
     assert json.loads(done.stdout)["data"] == [9, 2]
     assert done.stderr.startswith(b"warning: 2 entries write the same cell")
     assert b"2 entries, " in done.stderr
 
 
 def test_one_is_not_told_as_several() -> None:
-    done = gscli("gather", "[1,2]", "[[0]]", "-v", "-q")
+    done = forked("gather", "[1,2]", "[[0]]", "-v", "-q")
     shapes, times = done.stderr.decode().splitlines()[1:3], done.stderr.decode().splitlines()[-1]
     assert shapes == ["indices int64 [1,1]", "output int64 [1,1]"]
     assert times.startswith("1 entry, ")
 
 
 def test_two_results_for_stdout_are_refused() -> None:
-    done = gscli(*GATHER, "-f", "npy", "--json")
+    done = forked(*GATHER, "-f", "npy", "--json")
     assert done.returncode == 2
     assert json.loads(done.stderr)["error"]["problem"] == "stdout takes one result"
 
@@ -93,7 +93,7 @@ def test_two_results_for_stdout_are_refused() -> None:
 def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> None:
     np.save(tmp_path / "data.npy", np.arange(4))
     before = (tmp_path / "data.npy").read_bytes()
-    done = gscli("scatter-nd", "data.npy", "[[1]]", "[9]", "--in-place", *more, cwd=tmp_path)
+    done = forked("scatter-nd", "data.npy", "[[1]]", "[9]", "--in-place", *more, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"has no other result" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
@@ -101,15 +101,15 @@ def test_a_patch_has_no_other_result(more: tuple[str, ...], tmp_path: Path) -> N
 
 
 def test_a_saved_result_prints_nothing_unless_a_picture_is_asked_for(tmp_path: Path) -> None:
-    quiet = gscli(*GATHER, "-o", "a.npy", cwd=tmp_path)
-    asked = gscli(*GATHER, "-o", "b.npy", "--show", "output", cwd=tmp_path)
+    quiet = forked(*GATHER, "-o", "a.npy", cwd=tmp_path)
+    asked = forked(*GATHER, "-o", "b.npy", "--show", "output", cwd=tmp_path)
     assert (quiet.stdout, quiet.stderr, quiet.returncode) == (b"", b"", 0)
     assert b"30" in asked.stdout
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
 def test_a_refused_picture_writes_nothing(tmp_path: Path) -> None:
-    done = gscli(*GATHER, "-o", "a.npy", "--slice", "0,0,0", cwd=tmp_path)
+    done = forked(*GATHER, "-o", "a.npy", "--slice", "0,0,0", cwd=tmp_path)
     assert done.returncode == 2
     assert not list(tmp_path.iterdir())
 
@@ -128,7 +128,7 @@ def test_a_page_of_recorded_runs(tmp_path: Path) -> None:
     assert text.count("<section ") == 2
     assert "<title>Two</title>" in text
     (tmp_path / "c.json").write_text("[1]")
-    refused = gscli("page", "a.json", "c.json", "-o", "no.html", cwd=tmp_path)
+    refused = forked("page", "a.json", "c.json", "-o", "no.html", cwd=tmp_path)
     assert refused.returncode == 65
     assert b"c.json" in refused.stderr
     assert not (tmp_path / "no.html").exists()
@@ -296,9 +296,9 @@ def test_a_deleted_working_folder(tmp_path: Path) -> None:
 
 
 def test_options_stand_before_the_command_or_behind_it() -> None:
-    before = gscli("--width", "50", "--color=always", *GATHER)
-    behind = gscli(*GATHER, "--width=50", "--color", "always")
-    variables = gscli(*GATHER, GSCLI_WIDTH="50", GSCLI_COLOR="always")
+    before = forked("--width", "50", "--color=always", *GATHER)
+    behind = forked(*GATHER, "--width=50", "--color", "always")
+    variables = forked(*GATHER, GSCLI_WIDTH="50", GSCLI_COLOR="always")
     assert before.stdout == behind.stdout == variables.stdout
     bare = re.sub(r"\x1b\[[\d;]*m", "", before.stdout.decode())
     assert bare != before.stdout.decode()
@@ -343,9 +343,9 @@ def test_options_before_a_command_reach_every_command(capsys: pytest.CaptureFixt
 
 
 def test_quiet_prints_nothing_but_data() -> None:
-    assert gscli(*GATHER, "-q").stdout == b""
-    assert gscli("-q", *GATHER).stdout == b""
-    assert json.loads(gscli(*GATHER, "-q", "--json=output").stdout)["data"] == [30, 10, 30]
+    assert forked(*GATHER, "-q").stdout == b""
+    assert forked("-q", *GATHER).stdout == b""
+    assert json.loads(forked(*GATHER, "-q", "--json=output").stdout)["data"] == [30, 10, 30]
 
 
 def test_version() -> None:
@@ -355,7 +355,7 @@ def test_version() -> None:
 
 
 def test_nothing_is_written_but_the_output(tmp_path: Path) -> None:
-    gscli(*GATHER, "-o", "a.npy", cwd=tmp_path, HOME=str(tmp_path))
+    forked(*GATHER, "-o", "a.npy", cwd=tmp_path, HOME=str(tmp_path))
     assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
@@ -366,7 +366,7 @@ def test_colour_on_a_terminal_and_none_in_a_pipe() -> None:
     status, screen = on_terminal(GATHER)
     assert status == 0
     assert re.search(COLOURED, screen)
-    piped = gscli(*GATHER).stdout.decode()
+    piped = forked(*GATHER).stdout.decode()
     assert ESCAPE not in piped
     bare = re.sub(r"\x1b\[[\d;]*m", "", screen).replace("\r\n", "\n")
     assert re.sub(r" ([a-z]) ", r"\1:", bare.splitlines()[-1]).split() == [
@@ -410,12 +410,12 @@ def test_a_terminal_without_colour_keeps_bold_and_dim(
 
 @pytest.mark.parametrize("variable", ["FORCE_COLOR", "CLICOLOR_FORCE"])
 def test_colour_can_be_forced_into_a_pipe(variable: str) -> None:
-    assert ESCAPE.encode() in gscli(*GATHER, **{variable: "1"}).stdout
-    assert ESCAPE.encode() in gscli(*REFUSED, **{variable: "1"}).stderr
+    assert ESCAPE.encode() in forked(*GATHER, **{variable: "1"}).stdout
+    assert ESCAPE.encode() in forked(*REFUSED, **{variable: "1"}).stderr
 
 
 def test_no_color_wins_over_the_wish_for_colour() -> None:
-    assert ESCAPE.encode() not in gscli(*GATHER, NO_COLOR="1", FORCE_COLOR="1").stdout
+    assert ESCAPE.encode() not in forked(*GATHER, NO_COLOR="1", FORCE_COLOR="1").stdout
     assert "[1;31m" in on_terminal(REFUSED)[1]
     assert ESCAPE not in on_terminal(REFUSED, NO_COLOR="1")[1]
 
@@ -438,10 +438,10 @@ def test_steps_by_keys() -> None:
 
 
 def test_a_single_step_needs_no_key() -> None:
-    done = gscli(*SCATTER, "--step", "2")
+    done = forked(*SCATTER, "--step", "2")
     assert done.returncode == 0
     assert b"b:" in done.stdout
-    assert gscli(*SCATTER, "--step", "9").returncode == 2
+    assert forked(*SCATTER, "--step", "9").returncode == 2
 
 
 def test_interrupt_on_a_terminal() -> None:
@@ -523,5 +523,5 @@ def test_text_is_written_whole_or_fails(unbuffered: str, tmp_path: Path) -> None
 def test_a_text_without_numbers_takes_the_type_of_what_it_meets() -> None:
     for words in (("[]", "zeros:0x1:int64", "zeros:0:float32"),
                   ("zeros:0:float32", "zeros:0x1:int64", "[]")):  # fmt: skip
-        done = gscli("scatter-nd", *words, "--json=output")
+        done = forked("scatter-nd", *words, "--json=output")
         assert json.loads(done.stdout) == {"dtype": "float32", "shape": [0], "data": []}

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from conftest import assert_same
-from shell import gscli
+from shell import forked as gscli
 
 from gscli.cli.guard import guarded
 from gscli.files.files import load

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shell import gscli
+from shell import forked as gscli
 
 import gscli as package
 from gscli.cli.guard import guarded

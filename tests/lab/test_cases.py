@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import shell
 
 from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
 from gscli.files import jsonlines
@@ -32,15 +32,25 @@ CASE: dict[str, Any] = {
 }
 
 
+class Done(NamedTuple):
+    """How a command ended, as text."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 def changed(**parts: Any) -> Any:
     return parse_case(json.dumps({**CASE, **parts}).encode(), "here")
 
 
-def verify(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "gscli", "verify", *arguments],
-        input=stdin, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def gscli(words: Sequence[str], stdin: str = "") -> Done:
+    done = shell.forked(*words, stdin=stdin.encode())
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def verify(*arguments: str, stdin: str = "") -> Done:
+    return gscli(["verify", *arguments], stdin)
 
 
 def test_verdicts() -> None:
@@ -74,9 +84,7 @@ def test_tolerances(dtype: str, near: float, far: float) -> None:
 def test_the_reproducing_command_gives_the_same_answer() -> None:
     words = shlex.split(reproduction(changed()))
     assert words[0] == "gscli"
-    done = subprocess.run(
-        [sys.executable, "-m", *words, "--json=output"], capture_output=True, text=True, check=True
-    )
+    done = gscli([*words[1:], "--json=output"])
     assert json.loads(done.stdout) == {"dtype": "float32", "shape": [1], "data": ["nan"]}
 
 
@@ -100,9 +108,7 @@ def test_of_a_long_case_the_file_is_named_in_place_of_its_values(
         "'long.jsonl::a b/output' --axis 0 --opset 13"
     )
     words = shlex.split(failure["command"])
-    done = subprocess.run(
-        [sys.executable, "-m", *words], capture_output=True, text=True, check=False
-    )
+    done = gscli(words[1:])
     assert done.returncode == 1
     assert "1 of 2,000 cells differ" in done.stdout
     text = Path("long.jsonl").read_text()
@@ -135,9 +141,7 @@ def test_a_recorded_stablehlo_case_is_reproduced_under_xlas_rule() -> None:
     case = next(case for case in read_cases(str(path)) if case.operator == "stablehlo.scatter")
     words = shlex.split(reproduction(case))
     assert "--xla" in words
-    done = subprocess.run(
-        [sys.executable, "-m", *words, "--json=output"], capture_output=True, text=True, check=True
-    )
+    done = gscli([*words[1:], "--json=output"])
     assert case.output is not None
     assert json.loads(done.stdout)["data"] == case.output.reshape(-1).tolist()
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shell import BARE, gscli
+from shell import BARE
+from shell import forked as gscli
+from shell import gscli as process
 
 CALL = ("scatter-nd", "[1,2,3]", "[[2],[2]]", "[4,5]", "-r", "add")
 
@@ -39,7 +41,7 @@ def test_the_picture_marks_differing_cells_with_both_values() -> None:
     assert "4≠7" in told, "no entry reaches it, and it differs"
     assert any(line.rstrip().endswith("6→20") for line in told.splitlines()), "equal: as ever"
     assert "cell  is  expected" not in told, "what the picture shows is not listed again"
-    ascii_only = gscli(*call, "--expect", "[[1,9,3],[7,5,20]]", PYTHONIOENCODING="ascii")
+    ascii_only = process(*call, "--expect", "[[1,9,3],[7,5,20]]", PYTHONIOENCODING="ascii")
     assert b"a:2->10!=9" in ascii_only.stdout
     colored = gscli(*call, "--expect", "[[1,9,3],[7,5,20]]", "--color", "always").stdout.decode()
     assert "m≠9\x1b[0m" in colored, "it has a colour of its own"

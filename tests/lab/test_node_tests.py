@@ -14,7 +14,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from shell import gscli
+from shell import forked as gscli
 
 from gscli.cli.guard import guarded
 from gscli.lab.node_tests import folders_below, run_folder

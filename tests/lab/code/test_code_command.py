@@ -28,7 +28,7 @@ class Done(NamedTuple):
 
 
 def gscli(*words: str, cwd: Path) -> Done:
-    done = shell.gscli(*words, cwd=cwd)
+    done = shell.forked(*words, cwd=cwd)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
