@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from gscli.base.arrays import Array, LeftElsewhere
+from gscli.base.text import safe
 from gscli.files import mapped
 from gscli.files.chunks import Chunks, DaskChunks
 from gscli.files.regular import RegularFile
-from gscli.files.system import reserve
+from gscli.files.system import reserve, writing
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store
 
@@ -72,11 +73,14 @@ def left_in_chunks(value: object, name: str, limit: int) -> Array | None:
 def spooled(source: Chunks, folder: str | None) -> Array:
     """All cells of an array in chunks in a temporary file, mapped; the file is gone with the array.
 
-    For what is looked at more than once and in any order: indices and updates. Raises OSError.
+    For what is looked at more than once and in any order: indices and updates. Raises CannotWrite
+    where the disk is full.
     """
     if not source.nbytes:
         return np.empty(source.shape, source.dtype)
-    with tempfile.TemporaryFile(dir=folder) as file:
+    beside = safe(folder or tempfile.gettempdir())
+    told = writing(beside, "cannot write temporary files in")
+    with told, tempfile.TemporaryFile(dir=folder) as file:
         reserve(file.fileno(), 0, source.nbytes)  # a full disk is told of here
         whole = np.memmap(file, source.dtype, "r+", 0, source.shape or (1,))
         cells = whole.reshape(source.shape)

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 
 from gscli.base.errors import CannotWrite, UsageError
 from gscli.base.text import safe, show_shape
-from gscli.files.content import Content, HeldContent, check_kind
+from gscli.files.content import Content, HeldContent, check_kind, check_limit
 from gscli.files.element_types import is_small
 from gscli.files.extras import extra
 from gscli.files.folder import open_folder
 from gscli.files.npy import type_label
 from gscli.files.request import Member, Read, Request, chosen_member
+from gscli.files.stand_ins import NUMBERS, spooled
 from gscli.files.zarr_place import (
     Place,
     is_array_or_group,
@@ -36,6 +37,9 @@ SUFFIXES = (".zarr", ".icechunk", ".zip")
 
 CHUNK_BYTES = 4 << 20
 """Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
+
+LARGE = 64 << 20
+"""Bytes of an array from which it is not held in memory but put into a temporary file."""
 
 MEMBER_LIMIT = 10_000
 """Arrays of a store that are listed."""
@@ -62,9 +66,12 @@ def content_of(path: str) -> StoreContent:
 
 
 def read(content: Content, request: Request) -> Read:
-    """One array, named or the only one, in memory."""
+    """One array, named or the only one, in memory; a large one in a mapped file."""
     store = store_of(content, request)
-    return Read(store.whole())
+    if store.nbytes < LARGE or store.dtype.kind not in NUMBERS:
+        return Read(store.whole())
+    check_limit(store.nbytes, request.limit, store.name, "the array")
+    return Read(spooled(store, None))
 
 
 def store_of(content: Content, request: Request) -> Store:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices, dtype_named
+from gscli.base.arrays import Array, Flags, Indices, dtype_named, is_left
 from gscli.base.errors import InputRefused
 from gscli.files import mapped
 from gscli.kernel.reading import gather
@@ -87,12 +87,13 @@ def read_by(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
 
 
 def cells_of(array: Array, cells: Indices) -> Array:
-    """Some flat cells of an array; of a file they are read, for a mapping would grow by far more.
+    """Some flat cells of an array. Those of a file or of chunks are read: a mapping would grow by
+    far more.
 
     >>> cells_of(np.array([[1, 2], [3, 4]]), np.array([3, 0]))
     array([4, 1])
     """
-    if mapped.file_of(array) is None:
+    if mapped.file_of(array) is None and not is_left(array):
         return np.array(array.reshape(-1)[cells])
     found = np.empty(cells.size, array.dtype)
     rows = found.view(np.uint8).reshape(cells.size, array.itemsize)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags
+from gscli.base.arrays import Array, Flags, is_left
 from gscli.layout.axes import Box
 from gscli.traces.trace import How
 from gscli.views.look import ViewOptions
@@ -150,9 +150,25 @@ class Sheet:
 
     def shown(self, array: Array) -> list[Array]:
         """The shown values of an array of this shape, plane by plane."""
+        if is_left(array):
+            return self._fetched(array)
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
         shown = np.ix_(self.window.rows, self.window.columns)
         return [np.array(array[plane][shown]) for plane in self.window.planes]
+
+    def _fetched(self, array: Array) -> list[Array]:
+        """The same of an array in chunks: none is read but those with shown cells."""
+        from gscli.lab.sample import cells_of
+
+        seen = self.window
+        rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
+        cells = np.stack(
+            [
+                _flat((*(np.full_like(rows, at) for at in plane), rows, columns), array.shape)
+                for plane in seen.planes
+            ]
+        )
+        return list(cells_of(array, cells.reshape(-1)).reshape(cells.shape))
 
     def _patch(self, blocks: list[Array], patch: Patch) -> None:
         box = _with_rows(patch.box)
@@ -177,6 +193,12 @@ class Sheet:
             if all(start <= at < stop for at, (start, stop) in zip(plane, box, strict=False))
         ]
         return planes, _between(self.window.rows, box[-2]), _between(self.window.columns, box[-1])
+
+
+def _flat(places: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
+    """Places on three axes or more as numbers in an array that may have fewer."""
+    full = (1,) * max(len(places) - len(shape), 0) + shape
+    return np.asarray(np.ravel_multi_index(places, full))
 
 
 def _with_rows(box: Box) -> Box:

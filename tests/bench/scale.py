@@ -1,17 +1,21 @@
 """Zarr stores and Dask, measured: streams, workers, and what the libraries do by themselves.
 
-python -m tests.bench.scale stores --gib 1       commands on .npy and .zarr, one and two workers
+python -m tests.bench.scale streams --gib 1      commands on .npy and .zarr, and `cp -r`
+python -m tests.bench.scale workers --gib 1      the same by one and two workers
 python -m tests.bench.scale peers                Dask's and Zarr's own indexing
-python -m tests.bench.scale codecs               stores of several codecs
-python -m tests.bench.scale growth               entries and sizes of chunks
+python -m tests.bench.scale codecs               stores of several codecs, by stream and workers
+python -m tests.bench.scale entries              few entries and many
+python -m tests.bench.scale chunks               small chunks and large ones, plain and packed
 
 Every candidate is a process of its own, and all take turns. CPU seconds are of the process and its
-workers, memory is of the largest process. `--rounds`, `--entries`, `--place FOLDER`.
+workers, memory is of the largest process. `--rounds`, `--entries`; `--place FOLDER` keeps the
+inputs there for the next run of the same size and entries.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import shutil
 import sys
 import threading
@@ -19,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -104,28 +108,39 @@ def main() -> None:
     parser.add_argument("--gib", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--entries", type=int, default=1_000_000)
-    parser.add_argument("--place", type=Path, default=Path(gettempdir()))
+    parser.add_argument("--place", type=Path)
     given = parser.parse_args()
     before = load()
-    with TemporaryDirectory(dir=given.place) as folder:
-        for candidates in PARTS[given.part](given, Path(folder)):
+    with TemporaryDirectory() as temporary:
+        folder = given.place or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        for candidates in PARTS[given.part](given, folder):
             print(table(raced(candidates, given.rounds)), flush=True)
     print(f"load {before:.1f} before, {load():.1f} after; {given.gib} GiB, {given.rounds} rounds")
 
 
-def stores(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
-    """The same table as .npy and as .zarr, by one process and by workers."""
+def streams(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """The same table as .npy and as .zarr, by one process."""
     words = inputs(folder, int(given.gib * GIB), given.entries)
     copied = {"cp -r of the store": partial(copy, folder / "t.zarr", folder / "out.zarr")}
     for kind in ("scatter", "gather"):
-        npy, store = words[kind, "npy"], words[kind, "zarr"]
         candidates = {
-            f"{kind}, .npy": partial(command, npy, folder / "out.npy"),
-            f"{kind}, .zarr": partial(command, store, folder / "out.zarr"),
-            f"{kind}, Dask, 1 worker": partial(on_workers, 1, store, folder / "out.zarr"),
-            f"{kind}, Dask, 2 workers": partial(on_workers, 2, store, folder / "out.zarr"),
+            f"{kind}, .npy": partial(command, words[kind, "npy"], folder / "out.npy"),
+            f"{kind}, .zarr": partial(command, words[kind, "zarr"], folder / "out.zarr"),
         }
-        yield {**candidates, **copied}
+        yield {**candidates, **(copied if kind == "scatter" else {})}
+
+
+def workers(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """The same store by the stream and by workers, their start included."""
+    words = inputs(folder, int(given.gib * GIB), given.entries)
+    for kind in ("scatter", "gather"):
+        store, out = words[kind, "zarr"], folder / "out.zarr"
+        yield {
+            f"{kind}, .zarr": partial(command, store, out),
+            f"{kind}, Dask, 1 worker": partial(on_workers, 1, store, out),
+            f"{kind}, Dask, 2 workers": partial(on_workers, 2, store, out),
+        }
 
 
 def peers(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
@@ -173,31 +188,44 @@ def codecs(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
         yield candidates
 
 
-def growth(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
-    """Time and memory of one scatter as entries grow and as chunks grow."""
+def entries(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """Time and memory of .npy and .zarr as entries grow."""
     size = int(given.gib * GIB)
-    inputs(folder, size, 1)
-    candidates = {}
-    for entries in (10_000, 100_000, 1_000_000, 4_000_000):
-        own = folder / str(entries)
-        own.mkdir()
-        entry_files(own, size // (4 * WIDTH), entries)
-        words = ["scatter-nd", folder / "t.zarr", own / "v.npy", own / "u.npy", *ADD]
-        candidates[f"{entries:,} entries"] = partial(command, words, folder / "out.zarr")
-    yield candidates
-    whole, own = zarr.open_array(f"{folder}/t.zarr", mode="r"), folder / "1000000"
-    candidates = {}
-    for rows in (1 << 10, 1 << 12, 1 << 14, 1 << 16):
-        path = folder / f"{rows}.zarr"
-        fill(path, whole, rows, None)
-        words = ["scatter-nd", path, own / "v.npy", own / "u.npy", *ADD]
-        name = f"chunks of {rows * WIDTH * 4 >> 10:,} KiB"
-        candidates[name] = partial(command, words, folder / "out.zarr")
-    yield candidates
+    inputs(folder, size, given.entries)
+    for count in (10_000, 100_000, 1_000_000, 4_000_000):
+        own = folder / str(count)
+        if not own.exists():
+            own.mkdir()
+            entry_files(own, size // (4 * WIDTH), count)
+        for kind in ("scatter", "gather"):
+            yield {
+                f"{kind}, {count:,} entries, .{form}": partial(
+                    command, words_of(kind, folder / f"t.{form}", own), folder / f"out.{form}"
+                )
+                for form in ("npy", "zarr")
+            }
+
+
+def chunks(given: argparse.Namespace, folder: Path) -> Iterator[Candidates]:
+    """Time and memory as chunks grow, without a codec and with one."""
+    inputs(folder, int(given.gib * GIB), given.entries)
+    whole = zarr.open_array(f"{folder}/t.zarr", mode="r")
+    packed = {"plain": None, "zstd": zarr.codecs.ZstdCodec(level=3)}
+    for kind in ("scatter", "gather"):
+        candidates = {}
+        for (name, codec), rows in itertools.product(packed.items(), (1 << 10, 1 << 14, 1 << 16)):
+            path = folder / f"{name}-{rows}.zarr"
+            if not path.exists():
+                fill(path, whole, rows, codec)
+            told = f"{kind}, {name}, chunks of {rows * WIDTH * 4 >> 10:,} KiB"
+            words = words_of(kind, path, folder)
+            candidates[told] = partial(command, words, folder / "out.zarr")
+        yield candidates
 
 
 PARTS: Mapping[str, Callable[[argparse.Namespace, Path], Iterator[Candidates]]] = {
-    "stores": stores, "peers": peers, "codecs": codecs, "growth": growth,
+    "streams": streams, "workers": workers, "peers": peers, "codecs": codecs,
+    "entries": entries, "chunks": chunks,
 }  # fmt: skip
 ADD = ("--reduction", "add")
 
@@ -207,7 +235,24 @@ def inputs(folder: Path, size: int, entries: int) -> dict[tuple[str, str], list[
 
     A tenth of the entries meet a thousand popular rows; half of all count from the end.
     """
-    rows = size // (4 * WIDTH)
+    if not (folder / "u.npy").exists():
+        _table(folder, size // (4 * WIDTH), entries)
+    return {
+        (kind, form): words_of(kind, folder / f"t.{form}", folder)
+        for kind in ("scatter", "set", "gather")
+        for form in ("npy", "zarr")
+    }
+
+
+def words_of(kind: str, data: Path, folder: Path) -> list[Any]:
+    """A command on data, with the entries of a folder."""
+    if kind == "gather":
+        return ["gather", data, folder / "i.npy"]
+    scatter = ["scatter-nd", data, folder / "v.npy", folder / "u.npy"]
+    return [*scatter, *ADD] if kind == "scatter" else scatter
+
+
+def _table(folder: Path, rows: int, entries: int) -> None:
     table = np.lib.format.open_memmap(folder / "t.npy", "w+", np.float32, (rows, WIDTH))
     rng = np.random.default_rng(7)
     for first in range(0, rows, CHUNK_ROWS):
@@ -217,13 +262,6 @@ def inputs(folder: Path, size: int, entries: int) -> dict[tuple[str, str], list[
     table.flush()
     fill(folder / "t.zarr", table, CHUNK_ROWS, None)
     entry_files(folder, rows, entries)
-    found: dict[tuple[str, str], list[Any]] = {}
-    for form in ("npy", "zarr"):
-        data = folder / f"t.{form}"
-        scatter = ["scatter-nd", data, folder / "v.npy", folder / "u.npy"]
-        found["scatter", form], found["set", form] = [*scatter, *ADD], scatter
-        found["gather", form] = ["gather", data, folder / "i.npy"]
-    return found
 
 
 def entry_files(folder: Path, rows: int, entries: int) -> None:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import math
 import os
 import warnings
 import zipfile
@@ -29,11 +30,12 @@ from gscli.base.errors import (
     UsageError,
 )
 from gscli.cli.guard import guarded
-from gscli.files import files, packed
+from gscli.files import files, mapped, packed, zarr_format
 from gscli.files.files import load, members, save
 from gscli.files.zarr_format import created
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
+from gscli.stream.cluster.shipping import named
 
 LIMIT = 1 << 30
 
@@ -206,6 +208,57 @@ def test_chunks_are_those_asked_for(tmp_path: Path, capsys: pytest.CaptureFixtur
         assert says in capsys.readouterr().err
     assert guarded(["convert", "arange:4", f"{tmp_path}/x.npy", "--chunks", "2"]) == 2
     assert guarded(["convert", "arange:4", "-", "-f", "zarr"]) == 2
+
+
+@pytest.mark.parametrize("shape", [(), (7,), (40, 50), (3, 4, 5), (2, 3, 30, 4), (0, 3)])
+def test_a_picture_reads_the_chunks_that_it_shows(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    shape: tuple[int, ...],
+) -> None:
+    """The picture of a store is that of the same values in memory, and reads no more for it."""
+    data = np.arange(math.prod(shape), dtype=np.int16).reshape(shape)
+    path = made(tmp_path / "a.zarr", data, chunks=(2,) * data.ndim)
+    np.save(tmp_path / "a.npy", data)
+    read, real = list[Any](), Store.read
+
+    def reading(self: Store, coordinates: tuple[int, ...]) -> Any:
+        read.append(coordinates)
+        return real(self, coordinates)
+
+    monkeypatch.setattr(Store, "read", reading)
+    monkeypatch.setattr(Store, "whole", None)
+    pictures = []
+    for name in (path, f"{tmp_path}/a.npy"):
+        assert guarded(["show", name]) == 0
+        pictures.append(capsys.readouterr().out.partition("  ")[2])
+    assert pictures[0] == pictures[1]
+    assert len(read) == len(set(read))
+    if shape == (40, 50):
+        assert len(read) < 20 * 25
+    capsys.readouterr()
+
+
+def test_a_large_array_is_not_held_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It goes to a temporary file, whose pages can be given back, and keeps to the limit."""
+    monkeypatch.setattr(zarr_format, "LARGE", 1)
+    path = made(tmp_path / "a.zarr")
+    array = load(path).array
+    assert np.array_equal(array, DATA)
+    assert mapped.file_of(array) is not None
+    assert named(array) is array  # no worker could open the file
+    with pytest.raises(LimitRefused, match="the array is larger"):
+        load(path, max_bytes=239)
+    made(tmp_path / "i.zarr", np.array([[0], [9], [0]]))
+    made(tmp_path / "u.zarr", DATA[:3])
+    words = [path, f"{tmp_path}/i.zarr", f"{tmp_path}/u.zarr", "-o", f"{tmp_path}/o.zarr"]
+    assert guarded(["scatter-nd", *words, "--reduction", "add"]) == 0
+    expected = DATA.copy()
+    np.add.at(expected, [0, 9, 0], DATA[:3])
+    assert np.array_equal(load(f"{tmp_path}/o.zarr").array, expected)
 
 
 def test_a_store_is_shown_and_gathered_from(

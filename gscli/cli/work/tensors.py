@@ -40,9 +40,11 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
             titled = listed is None and not statistics_only  # a picture bears its own name
             sys.stdout.write("\n" * bool(number) + ("" if titled else f"{safe(text)}\n"))
         if listed is None:
+            drawn = not (statistics_only or settings.plain or settings.json or settings.dtype)
             loaded = files.load(
-                text, name="tensor", dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
-            )
+                text, name="tensor", dtype=settings.dtype, empty_dtype="int64", max_bytes=limit,
+                leave=drawn,
+            )  # fmt: skip
             _show(loaded, settings, statistics_only=statistics_only)
         elif statistics_only:
             _tell_members(text, listed, settings, limit)

@@ -54,8 +54,10 @@ def named(array: Array) -> Array | InFile:
     if place is None:
         return array
     file, offset = place
-    changed = os.fstat(file.descriptor).st_mtime_ns
-    return InFile(file.path, file.size, changed, offset, array.dtype, array.shape)
+    status = os.fstat(file.descriptor)
+    if not status.st_nlink:  # a temporary file, which no worker can open
+        return array
+    return InFile(file.path, file.size, status.st_mtime_ns, offset, array.dtype, array.shape)
 
 
 @lru_cache(2)
