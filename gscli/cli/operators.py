@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import typer
+from typer.core import TyperOption
 
 from gscli.cli.building import (
-    HELP_NAMES,
     Command,
-    application,
+    Parameter,
+    command_of,
     completed,
     option,
-    shared_parameter,
-    signed,
+    shared_option,
     words_parameter,
 )
 from gscli.cli.options import SHARED, Settings, Shared
@@ -37,10 +35,9 @@ _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"
 def operator_command(operator: Operator, action: Action, path: str) -> Any:
     """The command; `path` are the words before the operator's in its examples."""
     command = type("OperatorCommand", (Command,), {"inputs": input_words(operator)})
-    app = application()
-    app.command(operator.command, cls=command, context_settings=HELP_NAMES,
-                help=_help_text(operator, path))(_function(operator, action))  # fmt: skip
-    return typer.main.get_command(app)
+    run, parameters = _function(operator, action), _parameters(operator, action)
+    help_text = _help_text(operator, path)
+    return command_of(operator.command, run, parameters, cls=command, help=help_text)
 
 
 def input_words(operator: Operator) -> tuple[str, ...]:
@@ -59,46 +56,51 @@ def input_words(operator: Operator) -> tuple[str, ...]:
 
 
 def _function(operator: Operator, action: Action) -> Callable[..., int]:
-    """The function that typer sees: every input a word, an option per attribute."""
-    attributes = {attribute.name: attribute for attribute in operator.attributes}
-    inputs = [
-        item.name for item in operator.inputs if item.kind != "many" and item.name not in attributes
-    ]
-
-    own: tuple[inspect.Parameter, ...] = getattr(action, "parameters", ())
+    """What the command does with its words and options, each attribute and input a word."""
+    own = [parameter.name for parameter in getattr(action, "parameters", ())]
 
     def run(words: list[str] | None = None, **options: Any) -> int:
-        alone = {parameter.name: options.pop(parameter.name) for parameter in own}
-        given = {name: _text(options.pop(f"attr_{name}")) for name in attributes}
-        named = {name: options.pop(f"input_{name}") for name in inputs}
-        settings = Settings(
-            **options, extra={name: text for name, text in named.items() if text is not None}
-        )
-        texts = {name: text for name, text in given.items() if text is not None}
-        return action(operator, words or [], texts, settings, **alone)
+        alone = {name: options.pop(name) for name in own}
+        texts, named = _taken(options, "attr_"), _taken(options, "input_")
+        return action(operator, words or [], texts, Settings(**options, extra=named), **alone)
 
+    return run
+
+
+def _taken(options: dict[str, Any], prefix: str) -> dict[str, str]:
+    """The options whose names begin so, taken out, and the texts of those that were given."""
+    taken = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): str(value).lower() if isinstance(value, bool) else value
+        for name, value in taken.items()
+        if value is not None
+    }
+
+
+def _parameters(operator: Operator, action: Action) -> list[Parameter]:
+    """The words, an option for each attribute and input, the action's own, and the shared ones."""
+    attributes = {attribute.name for attribute in operator.attributes}
     hidden = () if operator.changes_data else IN_PLACE
-    parameters = [
+    return [
         words_parameter(),
-        *(_attribute_parameter(attribute) for attribute in attributes.values()),
-        *(_input_parameter(name) for name in inputs),
-        *own,
+        *map(_attribute_option, operator.attributes),
         *(
-            shared_parameter(shared, hidden=shared.name in hidden)
+            _input_option(item.name)
+            for item in operator.inputs
+            if item.kind != "many" and item.name not in attributes
+        ),
+        *getattr(action, "parameters", ()),
+        *(
+            shared_option(shared, hidden=shared.name in hidden)
             for shared in shared_options_of(operator)
         ),
     ]
-    return signed(run, parameters)
 
 
 def shared_options_of(operator: Operator) -> list[Shared]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
     own = {attribute.name for attribute in operator.attributes}
     return [shared for name, shared in SHARED.items() if name not in own]
-
-
-def _text(value: bool | str | None) -> str | None:
-    return str(value).lower() if isinstance(value, bool) else value
 
 
 def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
@@ -114,16 +116,15 @@ def attribute_metavar(attribute: Attribute) -> str | None:
     return None if attribute.kind == "bool" else _METAVARS.get(attribute.kind, "NAME")
 
 
-def _attribute_parameter(attribute: Attribute) -> Any:
-    declared = typer.Option(
+def _attribute_option(attribute: Attribute) -> TyperOption:
+    return option(
+        f"attr_{attribute.name}",
         *attribute_flags(attribute),
+        kind=bool if attribute.kind == "bool" else str,
         help=attribute_help(attribute),
-        show_default=False,
         metavar=attribute_metavar(attribute),
         autocompletion=completed(attribute.choices),
     )
-    kind: Any = bool | None if attribute.kind == "bool" else str | None
-    return option(f"attr_{attribute.name}", kind, declared)
 
 
 def attribute_help(attribute: Attribute) -> str:
@@ -150,10 +151,10 @@ def attribute_help(attribute: Attribute) -> str:
     return "".join(parts)
 
 
-def _input_parameter(name: str) -> Any:
+def _input_option(name: str) -> TyperOption:
     """Every input also goes by its name: `--indices FILE`."""
     flag = name.lower().rstrip("_").replace("_", "-")
-    return option(f"input_{name}", str | None, typer.Option(f"--{flag}", hidden=True))
+    return option(f"input_{name}", f"--{flag}", hidden=True)
 
 
 def _help_text(operator: Operator, path: str) -> str:

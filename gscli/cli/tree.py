@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 import gscli
 from gscli.base.errors import UsageError
-from gscli.cli.building import application, close_names, option, shared_parameter, signed
+from gscli.cli.building import application, close_names, option, shared_option, signed
 from gscli.cli.operators import Action, operator_command
 from gscli.cli.options import SHARED, Settings
 from gscli.declare.comparisons import CONCEPTS
@@ -213,23 +213,22 @@ class RootGroup(TreeGroup):
 
 def root_command() -> Any:
     """The command that holds all others."""
+    context = inspect.Parameter(
+        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
+    )
     app = application(cls=RootGroup, add_completion=True, help=HELP, no_args_is_help=True)
-    app.callback()(signed(_remember, _root_parameters()))
-    return typer.main.get_command(app)
+    app.callback()(signed(_remember, [context]))
+    command: Any = typer.main.get_command(app)
+    version = option(
+        "version", "--version", kind=bool, is_eager=True, expose_value=False,
+        callback=_print_version, help="Print it.",
+    )  # fmt: skip
+    command.params[:0] = [*map(shared_option, SCREEN), version]
+    return command
 
 
 SCREEN = [shared for shared in SHARED.values() if shared.heading == "Screen"]
 """Options that may also stand before the command, which takes them as its defaults."""
-
-
-def _root_parameters() -> list[inspect.Parameter]:
-    context = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    version = typer.Option("--version", callback=_print_version, is_eager=True, help="Print it.")
-    return [
-        inspect.Parameter("context", context, annotation=typer.Context),
-        *map(shared_parameter, SCREEN),
-        option("version", bool, version, default=False),
-    ]
 
 
 def _remember(context: typer.Context, **options: Any) -> int:
@@ -242,7 +241,7 @@ def _remember(context: typer.Context, **options: Any) -> int:
     return 0
 
 
-def _print_version(asked: bool) -> None:
+def _print_version(_context: typer.Context, _option: object, asked: bool) -> None:
     if asked:
         from gscli.kernel.loops import way
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import typer
+from typer.core import TyperOption
 
 from gscli.base.errors import UsageError
 from gscli.cli.building import (
-    HELP_NAMES,
     Command,
     Complete,
+    Parameter,
     application,
+    command_of,
     option,
-    shared_parameter,
-    signed,
+    shared_option,
     words_parameter,
 )
 from gscli.cli.completion import list_of, one_of
@@ -49,11 +49,8 @@ class ConceptGroup(LazyGroup):
             return None
         inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
         command = type("Command", (Command,), {"inputs": inputs})
-        app = application()
-        app.command(name, cls=command, context_settings=HELP_NAMES, help=_help(concept))(
-            _function(concept)
-        )
-        return typer.main.get_command(app)
+        run, parameters = _function(concept), _parameters(concept)
+        return command_of(name, run, parameters, cls=command, help=_help(concept))
 
 
 def _refuse_operators(name: str) -> None:
@@ -107,8 +104,6 @@ def _help(name: ConceptName) -> str:
 
 
 def _function(name: ConceptName) -> Callable[..., int]:
-    concept = CONCEPTS[name]
-
     def run(words: list[str] | None = None, **options: Any) -> int:
         from gscli.cli.work.compare import Wanted, compare_concept, opset_numbers
 
@@ -118,24 +113,27 @@ def _function(name: ConceptName) -> Callable[..., int]:
         wanted = Wanted(only, opset_numbers(opsets))
         return compare_concept(name, words or [], arguments, wanted, asked, Settings(**options))
 
-    parameters = [
+    return run
+
+
+def _parameters(name: ConceptName) -> list[Parameter]:
+    return [
         words_parameter(),
-        *_arguments(concept),
+        *_arguments(CONCEPTS[name]),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),
         _option("opsets", "--opset", str, "a row for each of these versions of ONNX", "LIST"),
         *runtime_parameters(),
-        *map(shared_parameter, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
+        *map(shared_option, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
     ]  # fmt: skip
-    return signed(run, parameters)
 
 
 def _parts(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def _arguments(concept: Concept) -> list[inspect.Parameter]:
-    found: list[inspect.Parameter] = []
+def _arguments(concept: Concept) -> list[TyperOption]:
+    found: list[TyperOption] = []
     if concept.takes_axis:
         found.append(_option("axis", "--axis", int, "axis that the indices address", "N"))
     if concept.takes_batch_dims:
@@ -163,9 +161,6 @@ def _complete_frameworks(name: ConceptName) -> Complete:
 
 def _option(
     name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
-) -> inspect.Parameter:
+) -> TyperOption:
     flags = (SHORT[name], flag) if name in SHORT else (flag,)
-    declared = typer.Option(
-        *flags, help=text, metavar=metavar, show_default=False, autocompletion=complete
-    )
-    return option(name, kind | None, declared)
+    return option(name, *flags, kind=kind, help=text, metavar=metavar, autocompletion=complete)
