@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self
 
 __all__ = ["Record", "cached_property"]
 
-Value = TypeVar("Value")
-
 if TYPE_CHECKING:
+    from functools import cached_property
     from typing import NamedTuple as Record
 else:
 
@@ -79,39 +78,32 @@ else:
                 raise TypeError(f"{type(self).__name__} has no {', '.join(changes)}")
             return tuple.__new__(type(self), values)
 
+    class cached_property:  # noqa: N801  used as its namesake is
+        """`functools.cached_property` without the lock that it takes before Python 3.12.
 
-class cached_property(Generic[Value]):  # noqa: N801  used as its namesake is
-    """`functools.cached_property` without the lock that it takes before Python 3.12.
+        Two threads that ask at once both compute the value, and both find the same.
 
-    Two threads that ask at once both compute the value, and both find the same.
+        >>> class Box:
+        ...     @cached_property
+        ...     def size(self):
+        ...         print("computed")
+        ...         return 3
+        >>> box = Box()
+        >>> box.size + box.size
+        computed
+        6
+        """
 
-    >>> class Box:
-    ...     @cached_property
-    ...     def size(self):
-    ...         print("computed")
-    ...         return 3
-    >>> box = Box()
-    >>> box.size + box.size
-    computed
-    6
-    """
+        def __init__(self, function: Callable[[Any], Any]) -> None:
+            self._function = function
+            self.__doc__ = function.__doc__
 
-    def __init__(self, function: Callable[[Any], Value]) -> None:
-        self._function = function
-        self.__doc__ = function.__doc__
+        def __set_name__(self, owner: type, name: str) -> None:
+            self._name = name
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-
-    def __get__(self, instance: object | None, owner: type) -> Self | Value:
-        """Only the first time: from then on Python finds the value in the instance."""
-        if instance is None:
-            return self
-        value = instance.__dict__[self._name] = self._function(instance)
-        return value
+        def __get__(self, instance: object | None, owner: type) -> Any:  # noqa: ANN401
+            """Only the first time: from then on Python finds the value in the instance."""
+            if instance is None:
+                return self
+            value = instance.__dict__[self._name] = self._function(instance)
+            return value

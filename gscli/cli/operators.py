@@ -123,7 +123,7 @@ def _attribute_option(attribute: Attribute) -> TyperOption:
         kind=bool if attribute.kind == "bool" else str,
         help=attribute_help(attribute),
         metavar=attribute_metavar(attribute),
-        autocompletion=completed(attribute.choices),
+        complete=completed(attribute.choices),
     )
 
 

@@ -261,7 +261,8 @@ def _check_words(text: str, name: str) -> None:
 def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
     """Let NumPy's own reader say what the checked text means."""
     plain = _without_long(text)
-    opaque = re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
+    unusual = "V" in plain or "f1" in plain
+    opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
     if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
         size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
         plain = plain[: opaque.start(1)] + f"|V{size}" + plain[opaque.end(1) :]

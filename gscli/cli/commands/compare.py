@@ -163,4 +163,4 @@ def _option(
     name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
 ) -> TyperOption:
     flags = (SHORT[name], flag) if name in SHORT else (flag,)
-    return option(name, *flags, kind=kind, help=text, metavar=metavar, autocompletion=complete)
+    return option(name, *flags, kind=kind, help=text, metavar=metavar, complete=complete)

@@ -109,7 +109,7 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
 
 _JOIN = "   "
 _WORDS = {"end": "counts from the end", "fraction": "loses its fraction", "wraps": "wraps around"}
-_SEVERAL = re.compile(r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)")
+_SEVERAL = r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)"
 
 
 def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
@@ -159,7 +159,7 @@ def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
         yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
     if point and _alone(signs.point, drawing):
         yield f"{signs.point} {point}"
-    crowded = _SEVERAL.search(drawing)
+    crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
     if crowded:
         first, more = crowded.groups()
         yield f"{crowded[0]}: {first} and {more} more entries"
@@ -167,7 +167,8 @@ def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
 
 def _alone(sign: str, drawing: str) -> bool:
     """Whether a sign stands for something by itself: `⋯ 3 planes not shown` says it in words."""
-    return re.search(rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)", drawing) is not None
+    alone = rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)"
+    return sign in drawing and re.search(alone, drawing) is not None
 
 
 COUNTED_ENTRIES = 10_000
