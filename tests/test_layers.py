@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,13 @@ def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def imports(path: Path, *, top_level: bool) -> Iterator[str]:
+@cache
+def imports(path: Path, *, top_level: bool) -> tuple[str, ...]:
     """Modules that a file imports: at its top level, or anywhere (lazily, for types alone)."""
+    return tuple(_imports(path, top_level=top_level))
+
+
+def _imports(path: Path, *, top_level: bool) -> Iterator[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for node in tree.body if top_level else ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import slow
 from faults.faulty import Faults
 from faults.large import DATA, STREAMED, cramp
 
@@ -89,7 +90,7 @@ def at_each_call(
         step += 1
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ["direct", *slow(["output", "in place"])])
 def test_killed(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     step, mixed = 0, 0
     while True:

@@ -27,6 +27,7 @@ files.load = loaded_and_then_cut
 sys.exit(guarded(words))
 """
 
+EVERYDAY = ("gather", "scatter", "direct", "json")
 COMMANDS = {
     "gather": "gather big.npy [-1,5]",
     "gather to a file": "gather big.npy [-1,5] -o out.npy",
@@ -49,7 +50,13 @@ COMMANDS = {
 
 @pytest.mark.parametrize(
     ("name", "size"),
-    [*((name, 0) for name in COMMANDS), *((name, 1 << 21) for name in ("gather", "in place"))],
+    [
+        *(
+            pytest.param(name, 0, marks=[pytest.mark.slow] * (name not in EVERYDAY))
+            for name in COMMANDS
+        ),
+        *(pytest.param(name, 1 << 21, marks=pytest.mark.slow) for name in ("gather", "in place")),
+    ],
 )
 def test_a_mapped_input_that_is_cut_is_an_error(name: str, size: int, tmp_path: Path) -> None:
     np.save(tmp_path / "big.npy", np.zeros((400_000, 1), np.int64)[:, 0])

@@ -45,7 +45,7 @@ TAKEN = {
     "reduction": lambda concept: concept.takes_reduction,
 }
 CALLS = [
-    (name, arguments, typed)
+    pytest.param(name, arguments, typed, marks=[pytest.mark.slow] * typed)
     for name, arguments, typed in product(CONCEPTS, ARGUMENTS, (False, True))
     if all(TAKEN[key](CONCEPTS[name]) for key in arguments)
 ]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import slow
 from page.browser import PATIENCE, Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
@@ -196,7 +197,7 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("width", [800, 1280])
+@pytest.mark.parametrize("width", [1280, *slow([800])])
 @pytest.mark.parametrize("name", PLACES)
 def test_elbows_run_in_empty_lanes(show: Any, name: str, width: int) -> None:
     """No point of an elbow lies on a cell, whatever the rank and the width."""
@@ -288,6 +289,7 @@ def test_steps_of_a_mean_show_the_mean_so_far(show: Any) -> None:
     assert window.run(OUTPUT) == ["3.0", "2.0", "4.0"]
 
 
+@pytest.mark.slow  # a page of many thousand cells
 def test_a_step_rewrites_no_cell_but_those_it_changes(show: Any) -> None:
     """A thousand entries on ten thousand cells: what a step writes does not grow with the page."""
     window = show(crowded(), options=ViewOptions(full=True, limit=1000))
@@ -329,6 +331,7 @@ def test_the_slider_has_its_own_keys_and_says_its_step(show: Any) -> None:
     assert window.run(OUTPUT) == ["·"] * 6
 
 
+@pytest.mark.slow  # a page of many thousand cells
 def test_arrows_go_on_from_chunk_to_chunk(show: Any) -> None:
     """Of many columns and rows each table holds some; a line of cells goes through all of them."""
     window = show(crowded(), options=ViewOptions(full=True, limit=1000))
@@ -566,6 +569,7 @@ def test_dark_still_and_printed(show: Any) -> None:
     window.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
+@pytest.mark.slow  # a page of many thousand cells
 def test_a_step_brings_its_cell_and_its_row_header_into_sight(show: Any) -> None:
     window = show(crowded(), options=ViewOptions(full=True, limit=1000))
     window.resize(900, 800)

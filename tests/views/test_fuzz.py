@@ -79,7 +79,7 @@ def check_letters(drawn: Picture, options: ViewOptions) -> None:
         assert missing <= hidden + counted, (labels - shown, hidden, counted, text)
 
 
-@pytest.mark.parametrize("seed", [*SEEDS[:8], *slow(SEEDS[8:])])
+@pytest.mark.parametrize("seed", [*SEEDS[:4], *slow(SEEDS[4:])])
 def test_random_calls(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(RANDOM_RUNS):
@@ -95,7 +95,7 @@ def test_random_calls(seed: int) -> None:
         check_text(render(tensor_picture(tensor.name, tensor.array, options), options), options)
 
 
-@pytest.mark.parametrize("seed", [*range(2), *slow(range(2, 8))])
+@pytest.mark.parametrize("seed", [0, *slow(range(1, 8))])
 def test_every_declared_operator(seed: int) -> None:
     rng = random.Random(seed)
     for trace in declared()[seed::8]:

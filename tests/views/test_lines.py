@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from conftest import slow
 from recording.scenes import SCENES, sheets
 from rich.cells import cell_len
 from rich.console import Console
@@ -147,7 +148,7 @@ def test_wrapping_keeps_ranges_together() -> None:
     assert wrapped("", 10) == [""]
 
 
-@pytest.mark.parametrize("palette", ["okabe", "mono", "16"])
+@pytest.mark.parametrize("palette", ["okabe", *slow(["mono", "16"])])
 @pytest.mark.parametrize(
     ("color", "system"), [("truecolor", "truecolor"), ("256", "256"), ("16", "standard")]
 )

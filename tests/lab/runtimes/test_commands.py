@@ -183,6 +183,7 @@ def test_the_models_of_node_tests_pass_the_checker_of_onnx(tmp_path: Path) -> No
         onnx.checker.check_model(onnx.load(model), full_check=True)
 
 
+@pytest.mark.slow  # it waits for seconds until fuzzing has certainly begun
 def test_interrupted_it_tells_what_was_done() -> None:
     command = [sys.executable, "-m", "gscli", "fuzz", "onnx.gather", "--cases", "9999999"]
     with subprocess.Popen([*command, "--on", WRONG], stdout=subprocess.PIPE, text=True) as process:

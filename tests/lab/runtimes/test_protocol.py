@@ -107,7 +107,7 @@ def test_an_introduction_that_is_none_is_refused(line: bytes) -> None:
         ("os.kill(os.getpid(), 11)", "crash", "SIGSEGV"),
         ("sys.exit('no such index')", "crash", "no such index"),
         ("time.sleep(100)", "hang", "within 0.5 s"),
-        ("os.close(1) or time.sleep(100)", "crash", ""),
+        pytest.param("os.close(1) or time.sleep(100)", "crash", "", marks=pytest.mark.slow),
     ],
 )
 def test_whatever_becomes_of_the_process_is_an_answer(body: str, how: str, words: str) -> None:
