@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base.errors import UsageError
 from gscli.cli.options import SHARED, Settings, Shared
@@ -20,7 +20,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 """Set by the completion scripts of the shells; the words are in other variables then."""
 
-Parameter: TypeAlias = inspect.Parameter | TyperOption
+Parameter: TypeAlias = inspect.Parameter | TyperOption | TyperArgument
 
 Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
@@ -100,16 +100,20 @@ def command_of(
 ) -> Any:
     """The command of a function that takes some parameters by name.
 
-    typer makes what is declared as it likes it; options that are made already keep their places.
+    typer makes what is declared as it likes it; parameters that are made already keep their places,
+    and where nothing else is declared typer has nothing to read.
     """
+    settings = {"cls": Command, "context_settings": HELP_NAMES, **settings}
     declared = [one for one in parameters if isinstance(one, inspect.Parameter)]
+    if not declared:
+        kind, text = settings.pop("cls"), inspect.cleandoc(settings.pop("help"))
+        made = {"callback": function, "params": list(parameters), "help": text}
+        return kind(name, **made, **settings, rich_markup_mode=None)
     app = application()
-    app.command(name, **{"cls": Command, "context_settings": HELP_NAMES, **settings})(
-        signed(function, declared)
-    )
-    found = typer.main.get_command(app)
-    made = iter(found.params)
-    found.params = [one if isinstance(one, TyperOption) else next(made) for one in parameters]
+    app.command(name, **settings)(signed(function, declared))
+    found: Any = typer.main.get_command(app)
+    taken = iter(found.params)
+    found.params = [next(taken) if one in declared else one for one in parameters]
     return found
 
 
@@ -147,12 +151,11 @@ def option(
     )  # fmt: skip
 
 
-def words_parameter() -> inspect.Parameter:
+def words_argument() -> TyperArgument:
     """Every positional word; which input it is, is decided when all are known."""
-    argument = typer.Argument(hidden=True, autocompletion=complete_file)
-    return inspect.Parameter(
-        "words", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None,
-        annotation=Annotated[list[str] | None, argument],
+    return TyperArgument(
+        param_decls=["words"], nargs=-1, hidden=True,
+        autocompletion=lambda _context, _words, word: complete_file(word),
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from gscli.cli.building import (
     completed,
     option,
     shared_option,
-    words_parameter,
+    words_argument,
 )
 from gscli.cli.options import SHARED, Settings, Shared
 from gscli.frameworks.operator import Attribute, Operator
@@ -59,10 +59,10 @@ def _function(operator: Operator, action: Action) -> Callable[..., int]:
     """What the command does with its words and options, each attribute and input a word."""
     own = [parameter.name for parameter in getattr(action, "parameters", ())]
 
-    def run(words: list[str] | None = None, **options: Any) -> int:
+    def run(words: tuple[str, ...] = (), **options: Any) -> int:
         alone = {name: options.pop(name) for name in own}
         texts, named = _taken(options, "attr_"), _taken(options, "input_")
-        return action(operator, words or [], texts, Settings(**options, extra=named), **alone)
+        return action(operator, list(words), texts, Settings(**options, extra=named), **alone)
 
     return run
 
@@ -82,7 +82,7 @@ def _parameters(operator: Operator, action: Action) -> list[Parameter]:
     attributes = {attribute.name for attribute in operator.attributes}
     hidden = () if operator.changes_data else IN_PLACE
     return [
-        words_parameter(),
+        words_argument(),
         *map(_attribute_option, operator.attributes),
         *(
             _input_option(item.name)

@@ -17,7 +17,7 @@ from gscli.cli.building import (
     command_of,
     option,
     shared_option,
-    words_parameter,
+    words_argument,
 )
 from gscli.cli.completion import list_of, one_of
 from gscli.cli.operators import SHORT
@@ -104,21 +104,21 @@ def _help(name: ConceptName) -> str:
 
 
 def _function(name: ConceptName) -> Callable[..., int]:
-    def run(words: list[str] | None = None, **options: Any) -> int:
+    def run(words: tuple[str, ...] = (), **options: Any) -> int:
         from gscli.cli.work.compare import Wanted, compare_concept, opset_numbers
 
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         only, opsets = (_parts(options.pop(key)) for key in ("only", "opsets"))
         asked = Asked(*(options.pop(key) for key in ("on", "python", "patience")))
         wanted = Wanted(only, opset_numbers(opsets))
-        return compare_concept(name, words or [], arguments, wanted, asked, Settings(**options))
+        return compare_concept(name, list(words), arguments, wanted, asked, Settings(**options))
 
     return run
 
 
 def _parameters(name: ConceptName) -> list[Parameter]:
     return [
-        words_parameter(),
+        words_argument(),
         *_arguments(CONCEPTS[name]),
         _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
                 _complete_frameworks(name)),

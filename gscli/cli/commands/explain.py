@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
+from gscli.cli.building import option
 from gscli.cli.completion import list_of
 from gscli.cli.options import Settings
 from gscli.cli.tree import tree
@@ -14,24 +12,6 @@ from gscli.frameworks.operator import Operator
 
 TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo", "mxnet")
 """What `--code` takes, without importing what writes it."""
-
-Code = Annotated[
-    str | None,
-    typer.Option(
-        "--code",
-        help=f"the same call in other frameworks: a list of {' '.join(TARGETS)}",
-        metavar="LIST",
-        show_default=False,
-        autocompletion=list_of(TARGETS),
-    ),
-]
-Check = Annotated[
-    bool, typer.Option("--check", help="with --code: run the lines where they can be run")
-]
-Python = Annotated[
-    str | None,
-    typer.Option("--python", help="with --check: interpreter that has them", metavar="PATH"),
-]
 
 
 def explain() -> Any:
@@ -44,13 +24,19 @@ def explain() -> Any:
 class _Explain:
     """The formula and the entries, or with `--code` the lines of other frameworks."""
 
-    parameters = tuple(
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-        )
-        for name, annotation, default in (
-            ("code", Code, None), ("check", Check, False), ("python", Python, None),
-        )
+    parameters = (
+        option(
+            "code", "--code", metavar="LIST", complete=list_of(TARGETS),
+            help=f"the same call in other frameworks: a list of {' '.join(TARGETS)}",
+        ),
+        option(
+            "check", "--check", kind=bool, default=False,
+            help="with --code: run the lines where they can be run",
+        ),
+        option(
+            "python", "--python", metavar="PATH",
+            help="with --check: interpreter that has them",
+        ),
     )  # fmt: skip
 
     def __call__(
