@@ -69,13 +69,13 @@ _LAZY = {
 
 
 @cache
-def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and functions alike
+def __getattr__(name: str) -> Any:
     if name in _LAZY:
         module, attribute = _LAZY[name]
         return getattr(import_module(module), attribute)
     if name.startswith("_") or find_spec(f"gscli.{name}") is not None:
         raise AttributeError(name)  # `from gscli import module` then imports the module itself
-    from gscli.frameworks import ALIASES, NAMES, find, framework  # noqa: PLC0415  light, but only when asked
+    from gscli.frameworks import ALIASES, NAMES, find, framework
 
     if name in NAMES or name in ALIASES:
         return framework(name)
@@ -87,7 +87,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  operators, frameworks and fu
 
 def __dir__() -> list[str]:
     """What the package offers: entry points, frameworks, and the bare operators."""
-    from gscli.frameworks import BARE, NAMES, framework  # noqa: PLC0415
+    from gscli.frameworks import BARE, NAMES, framework
 
     bare = [name for owner in BARE for name, op in framework(owner).operators.items() if op.bare]
     return sorted({*__all__, *NAMES, *bare})

@@ -49,7 +49,7 @@ def dtype_named(name: str) -> np.dtype[Any]:
     if name not in dtypes.EVERY:
         raise DtypeRefused(f"unknown dtype {name!r}"[:200], valid=" ".join(dtypes.EVERY))
     if name == "bfloat16" or name in dtypes.SMALL_FLOATS or name in dtypes.SMALL_INTEGERS:
-        import ml_dtypes  # noqa: PLC0415  30 ms that most runs do not need
+        import ml_dtypes  # 30 ms that most runs do not need
 
         small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
         return small
@@ -90,7 +90,7 @@ def as_array(value: object, name: str) -> Array:
     return array
 
 
-def _from_tensor(tensor: Any) -> Array:  # noqa: ANN401  a tensor of a library that is not imported
+def _from_tensor(tensor: Any) -> Array:
     """A PyTorch tensor of any kind by its own protocol: on a device, with a gradient, bfloat16.
 
     What NumPy does not have goes by float32, which holds every value of these types.
@@ -159,7 +159,7 @@ def _leaves(value: object) -> Iterator[object]:
         yield value
 
 
-def plain(value: object) -> Any:  # noqa: ANN401  whatever JSON can say
+def plain(value: object) -> Any:
     """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
 
     >>> plain(float("nan")), plain(np.float32(0.5)), plain(2**60), plain(1 + 2j), plain((1, 2))

@@ -191,7 +191,7 @@ class IndexRefused(InputRefused):
         findings: tuple[Finding, ...] = (),
         total: int = 0,
         unchecked: str = "",
-        **words: Any,  # noqa: ANN401  those of GscliError
+        **words: Any,
     ) -> None:
         super().__init__(problem, **words)
         self.findings = findings
@@ -244,7 +244,7 @@ class UpdatesTypeRefused(DtypeRefused):
 class LossyTypeRefused(DtypeRefused):
     """An input whose values would change in the element type that was asked for."""
 
-    def __init__(self, problem: str, *, name: str, wanted: str, **facts: Any) -> None:  # noqa: ANN401  those of GscliError
+    def __init__(self, problem: str, *, name: str, wanted: str, **facts: Any) -> None:
         super().__init__(problem, **facts)
         self.name = name
         self.wanted = wanted
@@ -253,7 +253,7 @@ class LossyTypeRefused(DtypeRefused):
 class ExactShapeRefused(ShapeRefused):
     """An input, updates as a rule, that does not have the one shape the others ask for."""
 
-    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:  # noqa: ANN401  those of GscliError
+    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:
         super().__init__(problem, **facts)
         self.name = name
         self.wanted = wanted

@@ -101,7 +101,7 @@ else:
         def __set_name__(self, owner: type, name: str) -> None:
             self._name = name
 
-        def __get__(self, instance: object | None, owner: type) -> Any:  # noqa: ANN401
+        def __get__(self, instance: object | None, owner: type) -> Any:
             """Only the first time: from then on Python finds the value in the instance."""
             if instance is None:
                 return self

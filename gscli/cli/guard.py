@@ -195,7 +195,7 @@ def _bug(error: Exception) -> InternalError:
     frame = error.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
-        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"  # noqa: PTH119  no pathlib at this point
+        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"
         frame = frame.tb_next
     return InternalError(
         "this is a bug in gscli",
@@ -222,7 +222,7 @@ def _drop_what_is_unwritten() -> None:
         try:
             stream.flush()
         except (OSError, ValueError):
-            with open(os.devnull, "wb") as nothing:  # noqa: PTH123
+            with open(os.devnull, "wb") as nothing:
                 os.dup2(nothing.fileno(), descriptor)
 
 

@@ -115,7 +115,7 @@ def _loaded(
 
 
 def _stands_for_all(word: str) -> bool:
-    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))  # noqa: PTH112  the word may be no path at all
+    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))
 
 
 def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:

@@ -118,7 +118,7 @@ def declared_attribute(parameter: inspect.Parameter) -> Attribute:
     return Attribute(parameter.name, kind, parameter.default, optional, choices, option)
 
 
-def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:  # noqa: ANN401  any annotation
+def _kind_of(annotation: Any) -> tuple[KindName, tuple[str, ...]]:
     """The kind of an annotated type, None aside, and its choices."""
     if annotation in (Number, Number | None):
         return "number", ()
@@ -139,37 +139,37 @@ class _Kind(Record):
     parse: Callable[[str], object]
 
 
-def _to_int(value: Any) -> int:  # noqa: ANN401  whatever a caller gives, as below
+def _to_int(value: Any) -> int:
     if isinstance(value, bool):
         raise TypeError
     return index(value)
 
 
-def _to_bool(value: Any) -> bool:  # noqa: ANN401
+def _to_bool(value: Any) -> bool:
     if value in (0, 1):
         return bool(value)
     raise TypeError
 
 
-def _to_float(value: Any) -> float:  # noqa: ANN401
+def _to_float(value: Any) -> float:
     if isinstance(value, (str, bool)):
         raise TypeError
     return float(value)
 
 
-def _to_str(value: Any) -> str:  # noqa: ANN401
+def _to_str(value: Any) -> str:
     if isinstance(value, str):
         return value
     raise TypeError
 
 
-def _to_ints(value: Any) -> tuple[int, ...]:  # noqa: ANN401
+def _to_ints(value: Any) -> tuple[int, ...]:
     if isinstance(value, str):
         raise TypeError
     return tuple(index(item) for item in value)
 
 
-def _to_number(value: Any) -> object:  # noqa: ANN401
+def _to_number(value: Any) -> object:
     item = value.item() if hasattr(value, "item") else value
     if isinstance(item, (bool, int, float, complex, str)):
         return item

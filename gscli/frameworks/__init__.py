@@ -109,7 +109,7 @@ def run(
     *,
     max_bytes: int | None = None,
     out: str | PathLike[str],
-) -> Any: ...  # noqa: ANN401  an ndarray, or an array of the zarr package
+) -> Any: ...
 
 
 def run(
@@ -130,12 +130,12 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import (  # noqa: PLC0415  numpy, when something runs
+    from gscli.frameworks.execute import (
         LEAVING,
         execute,
         execute_to_file,
     )
-    from gscli.frameworks.notices import warn  # noqa: PLC0415
+    from gscli.frameworks.notices import warn
 
     operator = named(name, inputs, attrs)
     if out is None:
@@ -158,7 +158,7 @@ def named(name: object, inputs: object, attrs: object) -> Operator:
 
 
 def _unknown(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:
-    from difflib import get_close_matches  # noqa: PLC0415  only when something is wrong
+    from difflib import get_close_matches
 
     near = near or get_close_matches(name, known, 3)
     return UsageError(

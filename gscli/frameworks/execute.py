@@ -103,7 +103,7 @@ def execute(
         found = planner(operator, inputs, attrs, max_bytes=max_bytes)
         data = found.layout.data
         if data is not None and is_left(found.inputs[data]):
-            from gscli.stream.chunked.running import run_in_memory  # noqa: PLC0415  zarr is large
+            from gscli.stream.chunked.running import run_in_memory
 
             plan = found.judged()
             return plan, run_in_memory(plan, max_bytes)
@@ -127,7 +127,7 @@ def execute_to_file(
     A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
     the .npy file mapped, the array of the zarr package, or what was saved in another format.
     """
-    from gscli.files import files, readers  # noqa: PLC0415  arrays alone need no readers
+    from gscli.files import files, readers
 
     suffix = readers.suffix_of(path)
     try:
@@ -137,14 +137,14 @@ def execute_to_file(
             data is None or dtype_name(data.dtype) == plan.layout.dtype
         )
         if streams and suffix == ".zarr":
-            from gscli.files.stand_ins import store_of  # noqa: PLC0415  zarr is large
-            from gscli.stream.chunked.running import run_to_store  # noqa: PLC0415
+            from gscli.files.stand_ins import store_of
+            from gscli.stream.chunked.running import run_to_store
 
             judged = plan.judged()
             store = store_of(run_to_store(judged, path))
             return judged, None if store is None else store.array
         if streams and suffix == ".npy":
-            from gscli.stream import run_to_file  # noqa: PLC0415  only for large results
+            from gscli.stream import run_to_file
 
             judged = plan.judged()
             return judged, run_to_file(judged, path)
@@ -170,10 +170,10 @@ def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
         data = data.reshape(layout.data_shape)
     if layout.kind == "gather":
         assert data is not None
-        from gscli.kernel.reading import gather  # noqa: PLC0415  only the half that runs
+        from gscli.kernel.reading import gather
 
         return gather(plan, data)
     base = mapped.overlay(data) if overlay and data is not None else None
-    from gscli.kernel.writing import scatter  # noqa: PLC0415
+    from gscli.kernel.writing import scatter
 
     return scatter(plan, data, base=base)

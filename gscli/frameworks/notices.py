@@ -50,7 +50,7 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
 
 
 def _written_twice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
-    from gscli.frameworks.duplicates import duplicate_notice  # noqa: PLC0415  only scatters
+    from gscli.frameworks.duplicates import duplicate_notice
 
     return duplicate_notice(operator, plan)
 

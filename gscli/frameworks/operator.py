@@ -122,7 +122,7 @@ class Operator(Signature):
 
         An operator is a function to its callers, and loads numpy only when it is called.
         """
-        from gscli.frameworks.execute import call  # noqa: PLC0415
+        from gscli.frameworks.execute import call
 
         return call(self, inputs, attrs)
 
@@ -248,7 +248,7 @@ def loaded(name: str) -> Framework:
     """
     module = import_module(f"gscli.frameworks.{name}")
     if hasattr(module, "__path__"):
-        from pkgutil import iter_modules  # noqa: PLC0415  only for packages
+        from pkgutil import iter_modules
 
         for part in iter_modules(module.__path__):
             import_module(f"{module.__name__}.{part.name}")

@@ -31,7 +31,7 @@ _WHERE = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  functions and tables alike
+def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)

@@ -28,7 +28,7 @@ def resolved(addresses: Addresses) -> Indices:
     """The row numbers themselves; raises IndexRefused where an index number is out of range."""
     if not isinstance(addresses, Numbers):
         return addresses
-    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+    from gscli.kernel import loops
 
     return loops.resolved(addresses)
 
@@ -86,7 +86,7 @@ def waits(plan: JudgedPlan) -> bool:
     columns = range(len(plan.layout.column_axes))
     if not columns or not plan.layout.refuses_rows or plan.layout.entry_count < tuning.WORTH:
         return False
-    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+    from gscli.kernel import loops
 
     return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
 

@@ -207,7 +207,7 @@ def moved(name: str, rows: Array, addresses: Indices | Numbers, items: Array, pa
     )
 
 
-def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:  # noqa: ANN401
+def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
     """Operation, type and cells for each number of a reduction that C knows, else None."""
     if dtype.kind == "b":
         return (_OF_BOOL[ufunc], _NUMBERS.index("uint8"), 1) if ufunc in _OF_BOOL else None
@@ -220,7 +220,7 @@ def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:  
 
 
 def combine(
-    rows: Array, addresses: Indices | Numbers, updates: Array, ufunc: Any, *,  # noqa: ANN401
+    rows: Array, addresses: Indices | Numbers, updates: Array, ufunc: Any, *,
     parts: int = 1, share: Share = WHOLE,
 ) -> bool:  # fmt: skip
     """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows."""

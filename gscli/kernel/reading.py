@@ -27,7 +27,7 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
         step = Step(slice(None), *few, (slice(None),))
         take(rows, step, result.reshape(-1, form.run), layout.fill)
         return arranged(layout, result)
-    from gscli.kernel.routes import walk  # noqa: PLC0415  only for many entries
+    from gscli.kernel.routes import walk
 
     route = walk(plan, tuning.block, ordered=False)
     items = result.reshape(*route.grid, form.run)

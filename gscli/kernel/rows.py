@@ -77,7 +77,7 @@ def compiled(step: Step, items: Array) -> ModuleType | None:
     """The compiled loops, where they may do a step: all its entries are live, and it is large."""
     if step.live is not None or items.size < tuning.WORTH:
         return None
-    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+    from gscli.kernel import loops
 
     return loops
 

@@ -92,7 +92,7 @@ class Target:
         else:
             combine(self.rows, step, updates, self.ufunc(updates.dtype), share)
 
-    def ufunc(self, updates: np.dtype[Any]) -> Any:  # noqa: ANN401  numpy's ufuncs
+    def ufunc(self, updates: np.dtype[Any]) -> Any:
         """What combines cells with updates of a type."""
         assert self.rule is not None
         return self.rule.for_types(self.work.dtype, updates)
@@ -137,7 +137,7 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
 
 def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time."""
-    from gscli.kernel.routes import walk  # noqa: PLC0415  only for many entries
+    from gscli.kernel.routes import walk
 
     route = walk(plan, tuning.block, ordered=True)
     updates = UpdateRows(plan, target.work.dtype, route.grid)
@@ -162,7 +162,7 @@ def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:
     """Whether the only lane pays to be walked by every thread, each for a share of the cells."""
     if target.rule is None or target.work.nbytes < threads * SHARED_BYTES:
         return False
-    from gscli.kernel import loops  # noqa: PLC0415  only for large jobs
+    from gscli.kernel import loops
 
     # Without compiled loops the threads would wait for each other.
     known = loops.combines(target.work.dtype, target.ufunc(updates))

@@ -211,7 +211,7 @@ def same(one: Array, other: Array) -> bool:
     return one.shape == other.shape and not np.any(different(one, other))
 
 
-def different(one: Any, other: Any) -> Array:  # noqa: ANN401  arrays and scalars
+def different(one: Any, other: Any) -> Array:
     """Which cells are unequal; NaN equals NaN."""
     unequal = np.asarray(one != other)
     both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself

@@ -87,7 +87,7 @@ def operator_of(op_type: str, domain: str) -> Operator:
     return found
 
 
-def attributes_of(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf message
+def attributes_of(node: Any) -> dict[str, object]:
     """The attributes of a node by name; ContentRefused for one without a value, or twice there."""
     helper = extra("onnx.helper", "onnx")
     values: dict[str, object] = {}
@@ -104,7 +104,7 @@ def attributes_of(node: Any) -> dict[str, object]:  # noqa: ANN401  a protobuf m
     }
 
 
-def is_ours(message: Any) -> bool:  # noqa: ANN401  a protobuf message
+def is_ours(message: Any) -> bool:
     """Whether gscli has an operator for a node."""
     try:
         operator_of(message.op_type, message.domain)

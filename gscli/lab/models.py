@@ -30,7 +30,7 @@ from gscli.lab.model_nodes import OWN_DOMAINS, ModelNode, NotOurs, is_ours, node
 class Model:
     """A parsed model. `where` names it in messages."""
 
-    def __init__(self, message: Any, where: str) -> None:  # noqa: ANN401  a protobuf message
+    def __init__(self, message: Any, where: str) -> None:
         self.message, self.where = message, where
         self.graph = message.graph
 

@@ -46,7 +46,7 @@ def planned(
     `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
     """
     if operator.many is not None:
-        from gscli.plan.masks import with_subscript, without_masks  # noqa: PLC0415  few take them
+        from gscli.plan.masks import with_subscript, without_masks
 
         inputs, attrs = with_subscript(operator, inputs, attrs)
     first = operator.input_names[0] if leave else None
@@ -67,7 +67,7 @@ def planned(
 def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
-        from gscli.files.stand_ins import left_in_chunks  # noqa: PLC0415  only for arrays in chunks
+        from gscli.files.stand_ins import left_in_chunks
 
         limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
         found = left_in_chunks(value, name, limit)
@@ -83,7 +83,7 @@ def read_again(
     left = {name: array for name, array in arrays.items() if is_left(array)}
     if not left:
         return {}
-    from gscli.files.stand_ins import chunks_of  # noqa: PLC0415  only for arrays in chunks
+    from gscli.files.stand_ins import chunks_of
 
     layout = layout_of(operator, arrays, attrs)
     found = {}

@@ -91,7 +91,7 @@ class Plan(WrittenIndices):
         wild = [column for column, tame in enumerate(self.tame) if not tame]
         if not wild:
             return [], 0
-        from gscli.plan.findings import findings  # noqa: PLC0415  only where some number is odd
+        from gscli.plan.findings import findings
 
         return findings(self, wild, limit)
 
@@ -104,7 +104,7 @@ class Plan(WrittenIndices):
             return
         found, total = self.findings(SHOWN_FINDINGS)
         if total:
-            from gscli.plan.findings import refusal  # noqa: PLC0415  only when something is wrong
+            from gscli.plan.findings import refusal
 
             raise refusal(self.layout, found, total)
 

@@ -26,9 +26,9 @@ def rows_of(array: Array, width: int) -> Rows:
 
 
 def _rows_in_chunks(array: Array, width: int) -> Rows:
-    from gscli.files.stand_ins import chunks_of, spooled  # noqa: PLC0415  only for a .zarr
-    from gscli.stream.chunked.grid import Grid  # noqa: PLC0415
-    from gscli.stream.chunked.rows import ChunkRows  # noqa: PLC0415
+    from gscli.files.stand_ins import chunks_of, spooled
+    from gscli.stream.chunked.grid import Grid
+    from gscli.stream.chunked.rows import ChunkRows
 
     source = chunks_of(array)
     assert source is not None

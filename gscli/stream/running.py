@@ -125,7 +125,7 @@ def pieces(
     if isinstance(source, RowFile | HeldRows):
         found = gathered(plan, source, dtype)
     else:
-        from gscli.stream.chunked.gathering import gathered_by_chunk  # noqa: PLC0415
+        from gscli.stream.chunked.gathering import gathered_by_chunk
 
         found = gathered_by_chunk(plan, source.chunks, source.grid, folder)
     if layout.form.order == layout.addressing.order:

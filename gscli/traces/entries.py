@@ -148,7 +148,7 @@ class _Resolver:
         plan, count = self.plan, self.count
         replay = None
         if replayed and self.layout.kind == "scatter":
-            from gscli.traces.replay import Replay  # noqa: PLC0415  only scatters
+            from gscli.traces.replay import Replay
 
             replay = Replay(plan, count)
         for first in range(0, count, ENTRIES_AT_ONCE):

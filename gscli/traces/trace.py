@@ -163,7 +163,7 @@ class Trace:
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""
-        from gscli.frameworks.duplicates import duplicate_writers  # noqa: PLC0415  only scatters
+        from gscli.frameworks.duplicates import duplicate_writers
 
         return duplicate_writers(self.plan, limit)
 

@@ -172,11 +172,11 @@ def _argument(word: str, tensors: Mapping[str, str]) -> str | None:
 
 
 def _is_file(path: Path) -> bool:
-    return os.path.isfile(path)  # noqa: PTH113  the word may be long inline values, and no path
+    return os.path.isfile(path)
 
 
 def _holds_many(word: str) -> bool:
-    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))  # noqa: PTH112  the word may be no path at all
+    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))
 
 
 def _by_name(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:

@@ -123,7 +123,7 @@ def _print_document(
 def refuse_rasters(settings: Settings) -> None:
     """Pictures are SVG: other names would hold what their ending does not say."""
     for flag, path in (("-o", settings.output), ("--svg", settings.svg)):
-        root, ending = os.path.splitext(path or "")  # noqa: PTH122  the name as it was written
+        root, ending = os.path.splitext(path or "")
         if ending.lower() in RASTERS:
             import shlex
 

@@ -71,7 +71,7 @@ def _figures(
         return {path: to_svg(frame, f"{title}, step {number}", told, settings.theme)}
     if path == "-":
         raise UsageError("a series of figures does not fit stdout", hint="--svg FILE, or --step N")
-    root, ending = os.path.splitext(path)  # noqa: PTH122  the rest of the name stays as written
+    root, ending = os.path.splitext(path)
     return {
         f"{root}-{number}{ending}": to_svg(
             steps.step(number), f"{title}, step {number}", told, settings.theme

@@ -67,7 +67,7 @@ def held_by(text: str, limit: int) -> list[files.Member] | None:
     source = files.Source.parse(text)
     if source.kind != "file" or source.member is not None:
         return None
-    if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):  # noqa: PTH113  names may be odd
+    if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):
         return None
     return files.members(source.path, max_bytes=limit)
 

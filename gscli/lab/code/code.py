@@ -144,6 +144,6 @@ def code(
     found = written(operator, plan, output, targets)
     if not check:
         return found
-    from gscli.lab.code.check import checked  # noqa: PLC0415  only what starts processes
+    from gscli.lab.code.check import checked
 
     return checked(found, python)

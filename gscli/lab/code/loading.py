@@ -67,7 +67,7 @@ class Loading:
     def _file(self, name: str, array: Array) -> str | None:
         """The .npy file that holds this very array."""
         path = self.origins.get(name, "")
-        if not path.lower().endswith(".npy") or not os.path.isfile(path):  # noqa: PTH113  names may be odd
+        if not path.lower().endswith(".npy") or not os.path.isfile(path):
             return None
         try:
             found = np.load(path, mmap_mode="r", allow_pickle=False)

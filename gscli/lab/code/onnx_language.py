@@ -193,7 +193,7 @@ def _declared(value: Value) -> str:
 
 def _fields(template: str) -> list[str]:
     """The names that a template asks for, but operands and its result."""
-    from string import Formatter  # noqa: PLC0415  only where a model is written
+    from string import Formatter
 
     found = {field for _, field, _, _ in Formatter().parse(template) if field}
     return sorted(name for name in found if not name.isdigit() and name != "r")

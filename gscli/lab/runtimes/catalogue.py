@@ -221,7 +221,7 @@ def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:
         yield from (adapter.package, *adapter.needs)
 
 
-def part(name: str) -> Any:  # noqa: ANN401  a module
+def part(name: str) -> Any:
     """A part that adapters share, as a module: gscli writes ONNX models with the same words."""
     path = adapter_folder() / f"{name}.py"
     spec = spec_from_file_location(name, path)

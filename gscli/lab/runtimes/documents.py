@@ -90,7 +90,7 @@ def values(array: Array) -> str:
     return json.dumps(_nested(array), ensure_ascii=False)
 
 
-def _nested(array: Array) -> Any:  # noqa: ANN401  nested lists
+def _nested(array: Array) -> Any:
     return (
         [_nested(np.asarray(part)) for part in array] if array.ndim else dump_json(array)["data"][0]
     )

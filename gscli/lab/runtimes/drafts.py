@@ -59,7 +59,7 @@ class Dice:
         """True in this part of all cases."""
         return self.random.random() < part
 
-    def one(self, choices: Any) -> Any:  # noqa: ANN401  whatever is in the sequence
+    def one(self, choices: Any) -> Any:
         """One of them."""
         return self.random.choice(choices)
 

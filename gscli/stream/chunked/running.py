@@ -38,7 +38,7 @@ def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None)
     mapped.release(*plan.inputs.values())
     place = place_of(path)
     check_writable(place)
-    folder = os.path.dirname(os.path.realpath(place.path))  # noqa: PTH120  room for the result
+    folder = os.path.dirname(os.path.realpath(place.path))
     with ExitStack() as stack, temporary_files(folder):
         hidden = stack.enter_context(
             open_folder(

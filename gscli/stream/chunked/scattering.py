@@ -25,7 +25,7 @@ def twin(source: Store, folder: str) -> Store:
     for name in METADATA:
         content = source.encoded(name)
         if content is not None:
-            with writing(source.name), open(os.path.join(folder, name), "wb") as file:  # noqa: PTH118, PTH123
+            with writing(source.name), open(os.path.join(folder, name), "wb") as file:
                 file.write(content)
     opaque = source.dtype if source.array.dtype.kind == "V" else None
     return open_store(Place(folder), 1 << 62, opaque, writable=True)
@@ -67,24 +67,24 @@ def copy_untouched(
     Yields the bytes of the cells of each.
     """
     for key in source.keys():  # noqa: SIM118  no mapping
-        if not os.path.lexists(os.path.join(folder, key)):  # noqa: PTH118  names of chunks
+        if not os.path.lexists(os.path.join(folder, key)):
             do(copy_chunk, source, key, folder)
             yield source.chunk_bytes
 
 
 def copy_chunk(source: Store, key: str, folder: str) -> int:
     """Copy one chunk as it is stored, whole or not at all; the bytes of its cells."""
-    path = os.path.join(folder, key)  # noqa: PTH118
+    path = os.path.join(folder, key)
     partial = f"{path}.{os.urandom(4).hex()}.partial"
     with writing(source.name):
-        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120
-        with open(partial, "wb", buffering=0) as file:  # noqa: PTH123
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(partial, "wb", buffering=0) as file:
             if source.folder is None:
                 file.write(source.encoded(key) or b"")
             else:
-                own = os.path.join(source.folder, key)  # noqa: PTH118
+                own = os.path.join(source.folder, key)
                 _copy(source, own, file.fileno())
-        os.replace(partial, path)  # noqa: PTH105
+        os.replace(partial, path)
     return source.chunk_bytes
 
 

@@ -80,7 +80,7 @@ class _Job:
         target = os.path.realpath(place.path)
         content = packed(self.plan)
         paths = [a.path for a in map(_file, self.plan.inputs.values()) if a is not None]
-        folder = os.path.dirname(target)  # noqa: PTH120
+        folder = os.path.dirname(target)
         own = [self.store.folder] if self.store.folder else [self.store.place.path]
         check_workers(self.client, [*paths, *own, folder])
         self._content = self.client.submit(bytes, content, pure=False)
@@ -179,7 +179,7 @@ def _file(array: Array) -> InFile | None:
 
 
 def _is_there(folder: str, key: str) -> bool:
-    return os.path.lexists(os.path.join(folder, key))  # noqa: PTH118
+    return os.path.lexists(os.path.join(folder, key))
 
 
 def _remove_partial(folder: str) -> None:
@@ -187,4 +187,4 @@ def _remove_partial(folder: str) -> None:
     for path, _, names in os.walk(folder):
         for name in names:
             if name.endswith(".partial"):
-                os.remove(os.path.join(path, name))  # noqa: PTH107, PTH118
+                os.remove(os.path.join(path, name))

@@ -125,7 +125,7 @@ def place(content: bytes, shares: Sequence[Dealt], group: int, onward: Deal, tar
 
 def copy(source: Store, folder: str, keys: Sequence[str]) -> int:
     """Chunks that nobody touches, as they are stored."""
-    missing = (key for key in keys if not os.path.lexists(os.path.join(folder, key)))  # noqa: PTH118
+    missing = (key for key in keys if not os.path.lexists(os.path.join(folder, key)))
     return sum(copy_chunk(source, key, folder) for key in missing)
 
 
