@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 
 import numpy as np
-from hostile.corpus import Case, Refusal, of_bytes
+from hostile.corpus import Case, Content, Refusal, of_bytes
 from hostile.npy_files import header, npy, saved
 
 from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused, LimitRefused, UsageError
@@ -90,6 +90,14 @@ def bomb(head: bytes, zeros: int) -> bytes:
     return by_hand(packed=packed, size=len(head) + zeros, content=b"")
 
 
+def _many() -> bytes:
+    return archive(*((f"{n}.npy", b"") for n in range(10_001)), method=zipfile.ZIP_STORED)
+
+
+def _beyond(content: bytes) -> bytes:
+    return by_hand(content=content, packed=_deflated(content + bytes(64 << 20)))
+
+
 def cases() -> Iterator[Case]:
     yield from _members()
     yield from _directories()
@@ -97,7 +105,7 @@ def cases() -> Iterator[Case]:
 
 
 def _case(
-    name: str, content: bytes, error: Refusal, says: str = "", member: str = "", **options: object
+    name: str, content: Content, error: Refusal, says: str = "", member: str = "", **options: object
 ) -> Case:
     build = of_bytes("case.npz", content, member=member)
     return Case(f"npz/{name}", build, error, says, dict(options))
@@ -139,8 +147,7 @@ def _members() -> Iterator[Case]:
     yield _case("opaque", archive(("a.npy", npy(header("'|V2'"), bytes(4)))), DtypeRefused)
     yield _case("empty_member", archive(("a.npy", b"")), ContentRefused)
     yield _case("wrapped", with_twice + with_twice, ContentRefused)
-    many = archive(*((f"{n}.npy", b"") for n in range(10_001)), method=zipfile.ZIP_STORED)
-    yield _case("ten_thousand_and_one", many, ContentRefused, "directory")
+    yield _case("ten_thousand_and_one", _many, ContentRefused, "directory")
 
 
 def _directories() -> Iterator[Case]:
@@ -216,13 +223,12 @@ def _contents() -> Iterator[Case]:
     yield _case("packed_twice", by_hand(packed=_deflated(ARRAY) * 2), ContentRefused)
     yield _case("packed_unfinished", by_hand(packed=_deflated(ARRAY)[:-3]), ContentRefused)
     wide = npy(header("'<f8'", shape="(402653184,)"), b"")
-    yield _case("bomb_3g", bomb(wide, 3 << 30), LimitRefused, "limit")
+    yield _case("bomb_3g", lambda: bomb(wide, 3 << 30), LimitRefused, "limit")
     hidden = npy(header("'<f8'", shape="(4,)"), bytes(32))
-    yield _case("bomb_hidden", bomb(hidden, 64 << 20), ContentRefused, "goes on")
+    yield _case("bomb_hidden", lambda: bomb(hidden, 64 << 20), ContentRefused, "goes on")
     long = npy("{'descr'", b"", version=(2, 0), length=3 << 30)
-    yield _case("bomb_header", bomb(long, 64 << 20), ContentRefused, "too long")
-    over = by_hand(content=hidden, packed=_deflated(hidden + bytes(64 << 20)))
-    yield _case("bomb_beyond_size", over, ContentRefused, "more than")
+    yield _case("bomb_header", lambda: bomb(long, 64 << 20), ContentRefused, "too long")
+    yield _case("bomb_beyond_size", lambda: _beyond(hidden), ContentRefused, "more than")
     within = npy(header("'<f8'", shape="(131072,)"), bytes(1 << 20))
     yield _case("limit", archive(("a.npy", within)), LimitRefused, "limit", max_bytes=1 << 19)
     yield _case("cut_member", archive(("a.npy", ARRAY[:-1])), ContentRefused, "cut off")
