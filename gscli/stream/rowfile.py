@@ -16,6 +16,7 @@ from gscli.base.errors import CannotRead
 from gscli.files.regular import RegularFile
 from gscli.files.system import reading
 from gscli.kernel.rows import LARGEST_ITEM, stable_order
+from gscli.kernel.tuning import DEFAULT, for_each
 
 Bytes = NDArray[np.uint8]
 
@@ -55,10 +56,15 @@ class RowFile:
         alone = np.repeat(counts <= SPARSE, counts)
         with reading(self.name):
             self._take_each(ordered[alone], order[alone], into)
-            crowded = starts[counts > SPARSE].tolist(), (starts + counts)[counts > SPARSE].tolist()
-            window = np.empty(max(WINDOW, self.width) if crowded[0] else 0, np.uint8)
-            for begin, end in zip(*crowded, strict=True):
-                self._take_near(window, ordered[begin:end], order[begin:end], into)
+            crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE].tolist()
+
+            def take_near(ends: list[list[int]]) -> None:
+                window = np.empty(max(WINDOW, self.width) if ends else 0, np.uint8)
+                for begin, end in ends:
+                    self._take_near(window, ordered[begin:end], order[begin:end], into)
+
+            threads = DEFAULT.threads_for(into)
+            for_each([crowded[first::threads] for first in range(threads)], take_near, threads)
 
     def _take_each(self, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows with few neighbours: one call for each, without a loop in Python."""
