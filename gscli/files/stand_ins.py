@@ -64,7 +64,7 @@ def left_in_chunks(value: object, name: str, limit: int) -> Array | None:
     known: Any = value
     if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
         place = Place(str(getattr(known.store, "root", name)), known.path)
-        return stand_in(Store(known.with_config({"order": "C"}), place, limit))
+        return stand_in(Store(known, place, limit))
     if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
         return stand_in(DaskChunks(known, name, limit))
     return None

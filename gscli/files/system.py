@@ -18,6 +18,9 @@ except ImportError:  # pragma: no cover  not on Windows
 
 _NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 
+_MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
+"""glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own."""
+
 MOST_NEIGHBOURS = 10_000
 """Files beside a missing one whose names are looked at."""
 
@@ -100,6 +103,18 @@ def reserve(descriptor: int, offset: int, length: int) -> None:
     except OSError as error:
         if error.errno not in _NO_SUCH_CALL:
             raise
+
+
+def give_back_large_blocks() -> None:
+    """Have this process return memory of several megabytes to the system when it is freed.
+
+    The allocator of Linux keeps up to 32 MiB of each, with gaps between: a stream of packed chunks
+    of 16 MiB took 270 MiB so, and 150 since. Other systems have no such call.
+    """
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _RETURNED_FROM)
 
 
 def sync(descriptor: int) -> None:

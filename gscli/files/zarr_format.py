@@ -201,7 +201,6 @@ def created(
         array = zarr.create_array(
             zarr.storage.LocalStore(place.path), name=place.member or None, shape=tuple(shape),
             chunks=sizes, dtype=stored, compressors=codecs, zarr_format=version,
-            config={"write_empty_chunks": True},
         )  # fmt: skip
     return Store(array, place, 1 << 62, dtype)
 

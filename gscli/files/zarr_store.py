@@ -39,7 +39,9 @@ class Store(Chunks):
 
     def __init__(self, array: Any, place: Place, limit: int, opaque: Any = None) -> None:
         """`array`: zarr's; `opaque`: the type of opaque elements. Raises GscliError."""
-        self.array, self.place, self.name, self._limit = array, place, place.name, limit
+        # A chunk is written even where it equals the fill value: -0.0 equals 0.0.
+        self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
+        self.place, self.name, self._limit = place, place.name, limit
         self.dtype = _element_type(array, opaque, self.name)
         self.shape = tuple(array.shape)
         units = array.shards or array.chunks
@@ -105,7 +107,7 @@ class Store(Chunks):
         return self.checked(found)
 
     def write(self, coordinates: tuple[int, ...], values: Array) -> None:
-        """Replace one chunk whole, even by what equals the fill value: -0.0 equals 0.0."""
+        """Replace one chunk whole."""
         box = self.box(coordinates)
         shaped = values.reshape([part.stop - part.start for part in box])
         opaque = self.array.dtype.kind == "V"
@@ -234,10 +236,7 @@ def opened(place: Place, *, writable: bool = False) -> Any:
     else:
         store = _zip_store(zarr, place)
     with refusing(place.name):
-        node = zarr.open(store=store, path=place.member, mode="r+" if writable else "r")
-        if hasattr(node, "chunks"):
-            return node.with_config({"write_empty_chunks": True})
-        return node
+        return zarr.open(store=store, path=place.member, mode="r+" if writable else "r")
 
 
 def _zip_store(zarr: Any, place: Place) -> Any:

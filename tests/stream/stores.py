@@ -8,15 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import zarr
 
 import gscli
+from gscli.files import icechunk_store
 from gscli.files.stand_ins import stand_in
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import open_store
 from gscli.frameworks import find
 from gscli.plan.inputs import plan_of
 from gscli.plan.plan import JudgedPlan
+from gscli.stream.chunked import committing
 
 Array = Any
 DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
@@ -58,6 +61,19 @@ def made(path: Path, data: Array = DATA, **options: Any) -> str:
     array = zarr.create_array(str(path), shape=data.shape, dtype=data.dtype, **options)
     array[...] = data
     return str(path)
+
+
+def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
+    """Let somebody else commit to row 0 of a repository's `emb` before each of our commits."""
+    real = committing.scatter_by_chunk
+
+    def slow(*arguments: Any) -> Any:
+        yield from real(*arguments)
+        session = icechunk_store.repository(path).writable_session("main")
+        zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
+        session.commit("somebody else")
+
+    patch.setattr(committing, "scatter_by_chunk", slow)
 
 
 def random_call(seed: int) -> RandomCall:

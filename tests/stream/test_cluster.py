@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,10 +23,14 @@ from stream.stores import RandomCall, random_call, same_bits
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli.guard import guarded
 from gscli.files.files import load
+from gscli.files.stand_ins import store_of
 from gscli.files.zarr_store import Store
-from gscli.stream.cluster import connection, running
+from gscli.stream.chunked.grid import Grid
+from gscli.stream.chunked.scattering import twin
+from gscli.stream.cluster import connection, running, tasks
 from gscli.stream.cluster.connection import check_workers
 from gscli.stream.cluster.running import run_on_cluster
+from gscli.stream.cluster.shipping import packed
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -183,6 +188,36 @@ def test_tasks_in_mid_work_end_before_the_folder_goes(
     with pytest.raises(CannotWrite, match="no space"):
         run_on_cluster(plan, f"{tmp_path}/out.zarr", client=client)
     time.sleep(0.6)
+    assert names(tmp_path) == ["in.zarr"]
+
+
+def test_workers_that_go_on_alone_leave_nothing(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client that lost them has removed the folder, before a chunk or while it is written."""
+    del client
+    data = np.ones((16, 4), np.float32)
+    arrays = {"data": data, "indices": np.array([[0], [9]]), "updates": data[:2]}
+    plan = RandomCall("onnx.scatter_nd", arrays, {}, (2, 4), {}).plan(tmp_path / "in.zarr")
+    source = store_of(plan.inputs["data"])
+    assert source is not None
+    grid = Grid.of(source.shape, source.chunk, 4)
+    assert grid is not None
+    hidden = tmp_path / "out.zarr.gscli-01234567"
+    shares = [(np.array([0, 9]), np.ones((2, 4), np.float32))]
+    real = Store.write
+
+    def write(self: Store, coordinates: Any, values: Any) -> None:
+        shutil.rmtree(hidden)
+        real(self, coordinates, values)
+
+    hidden.mkdir()
+    target = twin(source, str(hidden))
+    monkeypatch.setattr(Store, "write", write)
+    with pytest.raises(CannotWrite, match="given up"):
+        tasks.patch(packed(plan), shares, tasks.Deal(grid, 8), source, target)
+    with pytest.raises(CannotWrite, match="given up"):
+        tasks.copy(source, str(hidden), list(source.keys()))
     assert names(tmp_path) == ["in.zarr"]
 
 

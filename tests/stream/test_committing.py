@@ -9,6 +9,7 @@ import icechunk
 import numpy as np
 import pytest
 import zarr
+from stream.stores import committed_meanwhile
 
 from gscli.cli.guard import guarded
 from gscli.files import icechunk_store
@@ -69,15 +70,7 @@ def test_without_a_command(tmp_path: Path) -> None:
 
 def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = made(tmp_path / "t.icechunk")
-    real = committing.scatter_by_chunk
-
-    def slow(*arguments: Any) -> Any:
-        yield from real(*arguments)
-        session = icechunk_store.repository(path).writable_session("main")
-        zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
-        session.commit("somebody else")
-
-    monkeypatch.setattr(committing, "scatter_by_chunk", slow)
+    committed_meanwhile(path, monkeypatch)
     assert scattered(path, "--in-place") == 73
     assert icechunk_store.history(path, 1)[0].message == "somebody else"
     assert np.array_equal(load(f"{path}::emb").array[1:], DATA[1:])

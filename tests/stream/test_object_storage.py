@@ -6,17 +6,16 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import icechunk
 import numpy as np
 import pytest
 import zarr
+from stream.stores import committed_meanwhile
 
 from gscli.cli.guard import guarded
 from gscli.files import icechunk_store
 from gscli.files.files import load
-from gscli.stream.chunked import committing
 
 server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytestmark = pytest.mark.slow
@@ -76,15 +75,7 @@ def test_a_scatter_is_one_commit_in_a_bucket(
 def test_a_commit_in_between_is_told_of(
     bucket: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = committing.scatter_by_chunk
-
-    def slow(*arguments: Any) -> Any:
-        yield from real(*arguments)
-        session = icechunk_store.repository(bucket).writable_session("main")
-        zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
-        session.commit("somebody else")
-
-    monkeypatch.setattr(committing, "scatter_by_chunk", slow)
+    committed_meanwhile(bucket, monkeypatch)
     assert guarded(["scatter-nd", bucket, *PATCH, "--in-place"]) == 73
     assert "committed to by somebody else" in " ".join(capsys.readouterr().err.split())
     assert icechunk_store.history(bucket, 1)[0].message == "somebody else"

@@ -15,6 +15,7 @@ from gscli.cli.terminal import screen, tell
 from gscli.files import mapped
 from gscli.files.readers import STORES, suffix_of
 from gscli.files.regular import RegularFile, open_regular
+from gscli.files.system import give_back_large_blocks
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import Drawn, notices
@@ -150,6 +151,8 @@ class Call:
             from gscli.stream.cluster.running import run_on_cluster
 
             return run_on_cluster(plan, target, address, progress=progress)
+        if any(map(is_left, plan.inputs.values())):
+            give_back_large_blocks()
         if suffix_of(target) in STORES:
             from gscli.stream.chunked.running import run_to_store
 

@@ -87,4 +87,4 @@ def _opened(session: Session, store: Store) -> Store:
     place = store.place
     with writing(place.name):
         array = extra("zarr", "zarr").open_array(session.store, path=place.member, mode="r+")
-    return Store(array.with_config({"write_empty_chunks": True}), place, 1 << 62, store.dtype)
+    return Store(array, place, 1 << 62, store.dtype)

@@ -108,7 +108,7 @@ def _told(distributed: Any, address: str) -> Iterator[None]:
             where=f"{safe(address) or 'its workers'}: {type(error).__name__}",
             details=(
                 "nothing was put in place",
-                "workers that go on alone may leave OUT.gscli-xxxxxxxx, which the next run removes",
+                "what a worker may have left, OUT.gscli-xxxxxxxx, is removed by the next run",
                 safe(" ".join(str(error).split()), 200),
             ),
             hint="run the command again",

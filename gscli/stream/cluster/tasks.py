@@ -6,14 +6,19 @@ Shares are (numbers, values): rows counted owner by owner (`Grid.numbered`), and
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
+from gscli.base.errors import CannotWrite
 from gscli.base.records import Record
+from gscli.base.text import safe
+from gscli.files.zarr_place import is_array_or_group
 from gscli.files.zarr_store import Store
 from gscli.kernel.rows import stable_order
 from gscli.plan.findings import any_bad
@@ -83,7 +88,8 @@ def patch(content: bytes, shares: Sequence[Dealt], how: Deal, source: Store, tar
                     yield numbers[at : at + count], values[at : at + count]
 
             block = source.read(piece.coordinates)
-            target.write(piece.coordinates, changed(layout, how.grid, piece, block, updates))
+            with _while_wanted(target.folder):
+                target.write(piece.coordinates, changed(layout, how.grid, piece, block, updates))
             done += block.nbytes
     return done
 
@@ -118,15 +124,37 @@ def place(content: bytes, shares: Sequence[Dealt], group: int, onward: Deal, tar
             if owner in here:
                 numbers, values = here[owner]
                 block[grid.within(numbers, piece)] = grid.columns(values, piece)
-            target.write(piece.coordinates, block)
+            with _while_wanted(target.folder):
+                target.write(piece.coordinates, block)
             done += block.nbytes
     return done
 
 
 def copy(source: Store, folder: str, keys: Sequence[str]) -> int:
     """Chunks that nobody touches, as they are stored."""
-    missing = (key for key in keys if not os.path.lexists(os.path.join(folder, key)))
-    return sum(copy_chunk(source, key, folder) for key in missing)
+    done = 0
+    for key in keys:
+        if not os.path.lexists(os.path.join(folder, key)):
+            with _while_wanted(folder):
+                done += copy_chunk(source, key, folder)
+    return done
+
+
+@contextmanager
+def _while_wanted(folder: str | None) -> Iterator[None]:
+    """Write to a store only as long as it is there: a client that gives up has removed it.
+
+    A chunk that was in mid-work then would bring a part of the folder back, which goes, too.
+    Raises CannotWrite.
+    """
+    assert folder is not None
+    if not is_array_or_group(folder):
+        raise CannotWrite("the run was given up", where=f"{safe(folder)} is gone")
+    try:
+        yield
+    finally:
+        if not is_array_or_group(folder):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _by_owner(shares: Sequence[Dealt], how: Deal) -> Iterator[tuple[int, Indices, Array]]:
