@@ -49,6 +49,10 @@ class Store(Chunks):
             max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
         )
         self._unit = tuple(units)
+        if 0 in self._unit and 0 not in self.shape:
+            raise ContentRefused(
+                "a chunk has no cells", where=f"{self.name}: chunks {show_shape(self._unit)}"
+            )
         self._plain = None if self.folder is None else PlainChunks.of(array)
         if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
             raise ContentRefused(
