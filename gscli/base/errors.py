@@ -269,6 +269,11 @@ class LimitRefused(InputRefused):
     """The result or an input would be larger than the byte limit."""
 
 
+def no_memory(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
+    """What is said where the memory of the machine does not suffice."""
+    return LimitRefused(problem, where=where, hint="use .npy files and -o, which are streamed")
+
+
 class ContentRefused(InputRefused):
     """The bytes of an input are not what its format promises."""
 

@@ -21,8 +21,8 @@ from gscli.base.errors import (
     ContentRefused,
     ExitCode,
     GscliError,
-    LimitRefused,
     UsageError,
+    no_memory,
 )
 from gscli.cli import asks_for_json, with_values
 
@@ -60,10 +60,7 @@ def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every w
             return ExitCode.CLOSED
         return _tell(_from_os_error(error), arguments)
     except MemoryError:
-        problem = "not enough memory for this"
-        return _tell(
-            LimitRefused(problem, hint="use .npy files and -o, which are streamed"), arguments
-        )
+        return _tell(no_memory(), arguments)
     except Exception as error:
         if "--debug" in arguments or os.environ.get("GSCLI_DEBUG"):
             raise

@@ -41,6 +41,11 @@ def byte_limit(text: str | None) -> int | None:
     return size
 
 
+def memory_limit(settings: Settings) -> int:
+    """Bytes that an input may take in memory."""
+    return byte_limit(settings.max_bytes) or files.MAX_BYTES
+
+
 class Typed(Record):
     """What was typed: the operator, a word for each input, and attributes as words.
 
@@ -58,7 +63,7 @@ def typed(
     operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
 ) -> Typed:
     """Which word is which input. Raises UsageError where they are too many or too few."""
-    if len(words) == 1 and len(operator.inputs) > 1 and _stands_for_all(words[0]):
+    if len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0]):
         return Typed(operator, {}, texts, words[0])
     return Typed(operator, operator.assigned(words, settings.extra), texts)
 
@@ -97,7 +102,7 @@ def _loaded(
     given: Typed, texts: Mapping[str, object], settings: Settings, *, leave: bool
 ) -> dict[str, files.Loaded]:
     """Every input from the one word that stands for all, or each from its own."""
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    limit = memory_limit(settings)
     inputs = given.operator.inputs
     if given.together:
         names, optional = [one.name for one in inputs], [one.name for one in inputs if one.optional]
@@ -114,15 +119,16 @@ def _loaded(
     }  # fmt: skip
 
 
-def _stands_for_all(word: str) -> bool:
-    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))
+def stands_for_all(word: str, containers: tuple[str, ...] = _TOGETHER) -> bool:
+    """Whether a word names a folder, or a file that holds every input by its name."""
+    return "::" not in word and (word.lower().endswith(containers) or os.path.isdir(word))
 
 
 def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     names = CONCEPTS[name].inputs
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
-    if len(words) == 1 and _stands_for_all(words[0]):
+    limit = memory_limit(settings)
+    if len(words) == 1 and stands_for_all(words[0]):
         loaded = files.load_many(
             words[0], list(names), dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
         )

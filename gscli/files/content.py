@@ -12,7 +12,7 @@ import select
 import stat
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
@@ -52,6 +52,10 @@ class Bounds(Record):
 
     limit: int
     enough: int
+
+
+Judge: TypeAlias = "Callable[[bytes, int, str], Bounds]"
+"""Says of a stream's first bytes, the limit and its name how far to read."""
 
 
 class Content(ABC):
@@ -164,9 +168,7 @@ class FileContent(Content):
         return array
 
 
-def open_content(
-    path: str, limit: int, bounds_for: Callable[[bytes], Bounds] | None = None
-) -> Content:
+def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Content:
     """Open a regular file or read a pipe; CannotRead for everything else.
 
     Nothing but a pipe is opened in a way that could block, and the kind is judged on the opened
@@ -228,7 +230,7 @@ def read_pipe(
     read: Callable[[int], bytes],
     name: str,
     limit: int,
-    bounds_for: Callable[[bytes], Bounds] | None = None,
+    bounds_for: Judge | None = None,
 ) -> bytearray:
     """Everything that comes out of `read`, or LimitRefused as soon as it is more than the limit.
 
@@ -239,7 +241,10 @@ def read_pipe(
         while part := read(PIPE_CHUNK):
             held += part
             if bounds_for is not None and len(held) >= JUDGED_FROM:
-                (limit, enough), bounds_for = bounds_for(bytes(held[:JUDGED_FROM])), None
+                (limit, enough), bounds_for = (
+                    bounds_for(bytes(held[:JUDGED_FROM]), limit, name),
+                    None,
+                )
             check_limit(len(held), limit, name, "the stream")
             if len(held) > enough:
                 break

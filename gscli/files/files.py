@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, LimitRefused
+from gscli.base.errors import CannotRead, no_memory
 from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.files import readers
@@ -214,12 +214,7 @@ def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
         stream = None if sys.stdin is None else sys.stdin.buffer
     if stream is None:
         raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
-    held = read_pipe(
-        reader(stream),
-        STANDARD_INPUT,
-        limit,
-        lambda first: readers.stream_bounds(first, limit, STANDARD_INPUT),
-    )
+    held = read_pipe(reader(stream), STANDARD_INPUT, limit, readers.stream_bounds)
     return HeldContent(STANDARD_INPUT, held)
 
 
@@ -263,5 +258,4 @@ def _enough_memory(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        hint = "use .npy files and -o, which are streamed"
-        raise LimitRefused("not enough memory", where=safe(name), hint=hint) from error
+        raise no_memory(safe(name), "not enough memory") from error

@@ -75,15 +75,13 @@ def open_source(path: str, limit: int) -> tuple[Content, str]:
 
         return content_of(path), suffix
     if not suffix:
-        content = open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path)))
+        content = open_content(path, limit, stream_bounds)
         return content, sniffed(content)
     if suffix not in MODULES:
         raise _unknown(path, suffix)
     if suffix in TEXT_SUFFIXES:
         limit = min(limit, TEXT_LIMIT)
-    if suffix != ".npy":
-        return open_content(path, limit), suffix
-    return open_content(path, limit, lambda first: stream_bounds(first, limit, safe(path))), suffix
+    return open_content(path, limit, stream_bounds if suffix == ".npy" else None), suffix
 
 
 def suffix_of(path: str) -> str:

@@ -10,9 +10,9 @@ from gscli.base.arrays import Array, dtype_name, is_left
 from gscli.base.errors import (
     GscliError,
     IndexTypeRefused,
-    LimitRefused,
     UpdatesTypeRefused,
     UsageError,
+    no_memory,
 )
 from gscli.declare.signature import Signature
 from gscli.files import mapped
@@ -111,7 +111,7 @@ def execute(
         plan = found.judged(late=found.layout.entry_count > FEW_ENTRIES)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
-        raise _no_memory(operator) from error
+        raise no_memory(operator.full_name) from error
 
 
 def execute_to_file(
@@ -149,18 +149,10 @@ def execute_to_file(
             judged = plan.judged()
             return judged, run_to_file(judged, path)
     except MemoryError as error:
-        raise _no_memory(operator) from error
+        raise no_memory(operator.full_name) from error
     judged, output = execute(operator, inputs, attrs, max_bytes=max_bytes, planner=LEAVING)
     files.save(path, output)
     return judged, output
-
-
-def _no_memory(operator: Signature) -> LimitRefused:
-    return LimitRefused(
-        "not enough memory for this",
-        where=operator.full_name,
-        hint="use .npy files and -o, which are streamed",
-    )
 
 
 def _output(plan: JudgedPlan, *, overlay: bool) -> Array:

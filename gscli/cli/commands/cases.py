@@ -27,7 +27,7 @@ from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.terminal import print_document, tell
-from gscli.cli.work.runtimes import one_document
+from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:
     from gscli.lab.runtimes.measuring import Measured
@@ -89,7 +89,7 @@ def _write(made: list[Pack], output: str) -> int:
     from gscli.cli.work.pictures import save_text
     from gscli.lab.runtimes import packs
 
-    if output.endswith(".jsonl") or output == "-":
+    if are_lines(output):
         save_text(output, packs.lines(pack.trials for pack in made))
         return sum(len(pack.trials) for pack in made)
     return packs.write_node_tests(output, {one.operator.full_name: one.trials for one in made})

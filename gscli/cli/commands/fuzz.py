@@ -28,7 +28,7 @@ from gscli.base.text import counted, safe
 from gscli.cli.building import complete_file, tool
 from gscli.cli.options import DOCUMENT, Settings
 from gscli.cli.terminal import print_document, tell
-from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, one_document, seconds
+from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, are_lines, one_document, seconds
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -120,7 +120,7 @@ def fuzz(
     one_document(output, settings)
     wishes = Wishes(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _lines(known)
-    folder = None if output is None or _is_file(output) else output
+    folder = None if output is None or are_lines(output) else output
     for path in (junit, None if folder else output):
         _has_a_folder(path)
     with judging(on, python, patience, operators or ()) as (runtime, chosen):
@@ -159,11 +159,6 @@ def _watched(
         return put(runtime, operators, wishes, known, watch)
 
 
-def _is_file(output: str) -> bool:
-    """Whether cases are written as lines, not as a folder of node tests."""
-    return output.endswith(".jsonl") or output == "-"
-
-
 def _has_a_folder(path: str | None) -> None:
     """Refuse a file to be written whose folder is not there before hours of work, not after."""
     if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
@@ -194,7 +189,7 @@ def _save(report: Report, output: str | None, junit: str | None, *, strict: bool
     if output is None:
         return
     found = [difference.trial for difference in report.differences if not difference.known]
-    if _is_file(output):
+    if are_lines(output):
         save_text(output, packs.lines([found]))
     elif found:
         names = dict.fromkeys(trial.operator.full_name for trial in found)

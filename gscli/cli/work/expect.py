@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
 from gscli.base.text import counted, safe
-from gscli.cli.inputs import byte_limit
+from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings
 from gscli.cli.terminal import print_document
 from gscli.files import files
@@ -49,7 +49,7 @@ class Expected(Record):
 
 
 def _loaded(text: str, name: str, settings: Settings) -> files.Loaded:
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    limit = memory_limit(settings)
     return files.load(text, name=name, max_bytes=limit)
 
 
@@ -132,7 +132,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     from gscli.lab.difference import difference, heading
     from gscli.lab.expectation import typed_as
 
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    limit = memory_limit(settings)
     listed = [held_by(text, limit) for text in (first, second)]
     pairs = _pairs(first, second, listed)
     tolerance = tolerance_of(settings)

@@ -11,7 +11,7 @@ from pathlib import Path
 from gscli.base.errors import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
-from gscli.cli.inputs import byte_limit
+from gscli.cli.inputs import memory_limit, stands_for_all
 from gscli.cli.options import Settings
 from gscli.cli.terminal import print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table
@@ -96,7 +96,7 @@ def run_node(place: Place, node: str | None, words: Sequence[str], settings: Set
 
 
 def _model(place: Place, settings: Settings) -> Model:
-    return Model.read(place.path, byte_limit(settings.max_bytes) or files.MAX_BYTES)
+    return Model.read(place.path, memory_limit(settings))
 
 
 def _texts(node: ModelNode, opset: int) -> dict[str, str]:
@@ -137,7 +137,7 @@ def _inputs(
             found[argument] = named[2]
         else:
             unnamed.append(word)
-    if len(unnamed) == 1 and _holds_many(unnamed[0]):
+    if len(unnamed) == 1 and stands_for_all(unnamed[0], _TOGETHER):
         found = _by_name(unnamed.pop(), tensors, settings) | found
     open_ones = [name for name in tensors if name not in found]
     fed = [name for name in open_ones if not model.holds(node.graph, tensors[name])]
@@ -175,16 +175,12 @@ def _is_file(path: Path) -> bool:
     return os.path.isfile(path)
 
 
-def _holds_many(word: str) -> bool:
-    return "::" not in word and (word.lower().endswith(_TOGETHER) or os.path.isdir(word))
-
-
 def _by_name(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[str, str]:
     """Members of a container, or files of a folder, that are called as a tensor or an input."""
     if Path(word).is_dir():
         stems = {path.stem: str(path) for path in sorted(Path(word).iterdir()) if path.is_file()}
     else:
-        limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+        limit = memory_limit(settings)
         stems = {one.name: f"{word}::{one.name}" for one in files.members(word, max_bytes=limit)}
     found = {
         name: stems[key]

@@ -86,6 +86,11 @@ def runtime_parameters() -> list[inspect.Parameter]:
     ]
 
 
+def are_lines(output: str) -> bool:
+    """Whether cases are written as lines of JSON, not as a folder of node tests."""
+    return output.endswith(".jsonl") or output == "-"
+
+
 def one_document(output: str | None, settings: Settings) -> None:
     """UsageError where cases and the document of --json would both go to standard output."""
     if output == "-" and settings.json is not None:

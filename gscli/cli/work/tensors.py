@@ -13,7 +13,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.errors import DtypeRefused, UsageError
 from gscli.base.text import safe, show_shape
-from gscli.cli.inputs import byte_limit
+from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings
 from gscli.cli.terminal import print_document
 from gscli.cli.work.pictures import save_text, view_options
@@ -33,7 +33,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
     """Each file in turn: its members where it has several, its tensor otherwise."""
     if settings.svg is not None and len(texts) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(texts)} files")
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    limit = memory_limit(settings)
     for number, text in enumerate(texts):
         listed = members_of(text, limit)
         if len(texts) > 1 and settings.json is None and not settings.quiet:
@@ -179,7 +179,7 @@ def convert_file(
         raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
-    limit = byte_limit(settings.max_bytes) or files.MAX_BYTES
+    limit = memory_limit(settings)
     loaded = files.load(
         source,
         name="tensor",
