@@ -74,7 +74,7 @@ class ComparisonView(Drawn):
         return NARROWEST_LABEL + sum(self._widths()) + REASON_GAP + NARROWEST_REASON <= width
 
     def _text(self, answer: Answer) -> str:
-        return f"{self.answers.unequal} {answer.text}" if answer.kind == "differs" else answer.text
+        return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
         rows = [map(self._text, self.answers.row(group)) for group in self.comparing.ways]
@@ -234,7 +234,7 @@ class ComparisonView(Drawn):
         if isinstance(found, str):
             return [found]
         told = [
-            f"{place}: {mine} {self.answers.unequal} {base}" for place, mine, base in found.listed
+            f"{place}: {mine} {self.signs.differs} {base}" for place, mine, base in found.listed
         ]
         if found.more:
             told.append(f"and {counted(found.more, 'more cell')}")

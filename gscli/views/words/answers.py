@@ -58,11 +58,6 @@ class Answers:
         told = [array for array in comparing.inputs.values() if array.size <= SHORT_TENSOR]
         self.numbers = number_format([*outputs, *told], options)
 
-    @property
-    def unequal(self) -> str:
-        """The sign of a differing value."""
-        return "≠" if self.signs.utf8 else "!="
-
     @cached_property
     def drawn(self) -> Row | None:
         """The first row that answers: its picture is drawn, and cells are listed against it."""
@@ -106,7 +101,7 @@ class Answers:
         if output is None:
             marked = group.first.entry if self.per_entry else None
             error = Answer(f"{self.signs.skipped} error", "error")
-            nothing = Answer("·" if self.signs.utf8 else ".", "none")
+            nothing = Answer(self.signs.point, "none")
             return [error if number == marked else nothing for number in range(self.columns)]
         flags = self.comparing.differs(group)
         texts = self.numbers.texts(output.reshape(-1))
@@ -204,7 +199,7 @@ class Answers:
         base = self.drawn if listed else comparing.base
         if base is None or (comparing.results == 1 and base.output is not None):
             return f"{results}, {refusals}."
-        mark = mark or f"{self.unequal} marks"
+        mark = mark or f"{self.signs.differs} marks"
         return f"{results}, {refusals}. {mark} a value other than {base.label}'s."
 
 
