@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from looks import bare, look_of
 from rich.cells import cell_len
+from rich.style import Style
 
 from gscli.base.errors import GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
 from gscli.cli.messages import error_text, warning_text
@@ -76,9 +78,15 @@ def test_three_findings_keep_their_carets() -> None:
 
 def test_colour_only_styles_words() -> None:
     text = error_text(OUT_OF_RANGE, color=True, width=80)
-    assert text.startswith("\x1b[1;31merror: \x1b[0m\x1b[1mindex out of range\x1b[0m\n")
-    assert "\x1b[1;36m  help: \x1b[0m" in text
-    assert warning_text(TWICE, color=True, width=80).startswith("\x1b[1;33mwarning: ")
+    assert bare(text) == error_text(OUT_OF_RANGE, color=False, width=80)
+    error, problem, hint = (
+        look_of(text, words) for words in ("error: ", OUT_OF_RANGE.problem, "  help: ")
+    )
+    warning = look_of(warning_text(TWICE, color=True, width=80), "warning: ")
+    assert all(look.bold for look in (error, problem, hint, warning))
+    colours = [look.color and look.color.number for look in (error, problem, hint, warning)]
+    red, yellow, cyan = 1, 3, 6  # as terminals number them
+    assert colours == [red, None, cyan, yellow]
 
 
 @pytest.mark.parametrize("error", [OUT_OF_RANGE, WRONG_SHAPE, TWICE])
@@ -130,7 +138,8 @@ def test_messages_need_neither_numpy_nor_rich() -> None:
 
 
 def test_carets_are_coloured_like_the_word() -> None:
-    assert "\x1b[1;31m^\x1b[0m axis 0" in error_text(OUT_OF_RANGE, color=True, width=80)
-    assert "\x1b[1;31m^" not in error_text(
-        UsageError("p", details=("x ^ y",)), color=True, width=80
-    )
+    text = error_text(OUT_OF_RANGE, color=True, width=80)
+    assert look_of(text, "^") == look_of(text, "error: ")
+    assert look_of(text, " axis 0") == Style()
+    text = error_text(UsageError("p", details=("x ^ y",)), color=True, width=80)
+    assert look_of(text, "^") == Style()
