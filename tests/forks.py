@@ -64,7 +64,11 @@ class _Server:
         self._socket.settimeout(PATIENCE)
         with theirs:
             number = theirs.fileno()
-            variables = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT)}
+            variables = {
+                "PATH": os.environ.get("PATH", os.defpath),
+                "PYTHONPATH": str(ROOT),
+                "OPENBLAS_NUM_THREADS": "1",  # as in `gscli.__main__`; others could not be forked
+            }
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(number)], pass_fds=[number], env=variables,
                 start_new_session=True,
