@@ -19,8 +19,7 @@ from gscli.base.errors import GscliError
 from gscli.base.records import Record
 from gscli.declare.comparisons import Comparison
 from gscli.lab.compare import compare
-from gscli.lab.orders import other_orders
-from gscli.lab.variants import Compute, Variants
+from gscli.lab.orders import Compute, Variants, other_orders
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan

@@ -69,7 +69,7 @@ def compare_concept(
     )
     comparing = call(only=wanted.only, opsets=wanted.opsets)
     if asked.on:
-        from gscli.lab.runtimes.rows import with_runtime
+        from gscli.lab.runtimes.asked import with_runtime
 
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)

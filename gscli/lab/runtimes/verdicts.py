@@ -11,9 +11,9 @@ from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import GscliError, LimitRefused
 from gscli.base.records import Record
 from gscli.lab.cases import difference
+from gscli.lab.runtimes.coverage import several_writers
 from gscli.lab.runtimes.protocol import Answer
 from gscli.lab.runtimes.trials import Result, Trial
-from gscli.lab.runtimes.writers import several_writers
 
 Kind: TypeAlias = Literal[
     "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",

@@ -15,8 +15,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.layout.axes import Beyond
 from gscli.traces.trace import Entry, Trace
-from gscli.views.page.address import axis_word
-from gscli.views.page.words import PATHS
+from gscli.views.page.words import PATHS, axis_word
 from gscli.views.words.facts import Teller
 
 Kind: TypeAlias = Literal[

@@ -10,12 +10,21 @@ from gscli.base.text import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces.trace import Entry
 from gscli.views.look import UTF8
-from gscli.views.page.address import axis_word, coordinates, parts
 from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Predictions
 from gscli.views.page.sheets import ENTRIES, Scene, Tensor
 from gscli.views.page.table import sheet_html
-from gscli.views.page.words import MOVES, PATHS, act, counts_line, finish, opening
+from gscli.views.page.words import (
+    MOVES,
+    PATHS,
+    act,
+    axis_word,
+    coordinates,
+    counts_line,
+    finish,
+    opening,
+    parts,
+)
 from gscli.views.terminal.explain import explain
 from gscli.views.words.below import drawn_key, numbers_key
 from gscli.views.words.facts import Teller

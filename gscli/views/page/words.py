@@ -1,13 +1,17 @@
-"""What the page says of an entry: the path to its value, for the eye and aloud. No markup.
+"""What the page says of an entry: the path to its value, for the eye and aloud, and its address.
 
-A sentence stands beside the picture and in its live region, so it must read well aloud: words for
-the signs of the tables, and the numbers of small slices written out.
+No markup. A sentence stands beside the picture and in its live region, so it must read well aloud:
+words for the signs of the tables, and the numbers of small slices written out. An address is in the
+words of the drawing: which row, which column, which plane.
 """
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from gscli.base.text import counted
-from gscli.traces.trace import How, Trace
+from gscli.layout.layout import Layout
+from gscli.traces.trace import Entry, How, Trace
 from gscli.views.words.below import counted_words, counts
 from gscli.views.words.facts import VERBS, Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
@@ -89,3 +93,83 @@ def finish(rest: int) -> str:
     """What the last step leaves to be said, where `rest` entries are not told."""
     more = counted(rest, "entry follows", "entries follow")
     return f"The other {more}. This is the result." if rest else ""
+
+
+Header: TypeAlias = Literal["row", "column", "plane", ""]
+"""Where the drawing writes a coordinate: beside a row, above a column, in a plane's caption."""
+
+_MATRIX = 2
+
+
+def parts(layout: Layout) -> list[tuple[str, Header]]:
+    """The coordinates that every entry fixes and their headers, in the order of data's axes.
+
+    >>> from gscli.traces.trace import trace
+    >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [-1]}, {"axis": 1})
+    >>> parts(found.layout), coordinates(found.layout, found.entries()[0])
+    ([('column', 'column')], [['1', '-1']])
+    """
+    rank = len(layout.data_shape)
+    named = [(axis_word(axis, rank), header_of(axis, rank)) for axis in _fixed(layout)]
+    return [("flat index", ""), *named] if _is_flat(layout) else named
+
+
+def coordinates(layout: Layout, entry: Entry) -> list[list[str]]:
+    """What an entry has for each part: the coordinate, and the number as written if that differs.
+
+    An entry that is skipped has no coordinate, a slice has none on the axes that it spans.
+    """
+    flat, shape = _is_flat(layout), layout.data_shape
+    box = entry.target or ((0, 0),) * len(shape)
+    found = [["", ", ".join(map(str, entry.vector))]] if flat else []
+    for axis in _fixed(layout):
+        place, column = _place(box[axis], shape[axis]), None if flat else layout.axes[axis].column
+        written = place if column is None else str(entry.vector[column])
+        found.append([place, written] if written != place else [place] if place else [])
+    return found
+
+
+def _is_flat(layout: Layout) -> bool:
+    return layout.view_shape != layout.data_shape
+
+
+def _fixed(layout: Layout) -> list[int]:
+    """The axes of data on which an entry does not take all there is."""
+    if _is_flat(layout):
+        return list(range(len(layout.data_shape)))
+    own = [(axis.column, axis.entry) != (None, None) for axis in layout.axes]
+    return [axis for axis, fixed in enumerate(own) if fixed]
+
+
+def _place(ends: tuple[int, int], size: int) -> str:
+    """A coordinate, a range, or nothing for none and for a whole axis.
+
+    >>> _place((2, 3), 4), _place((1, 3), 4), _place((0, 4), 4)
+    ('2', '1 … 2', '')
+    """
+    start, stop = ends
+    if stop <= start or (ends == (0, size) and size > 1):
+        return ""
+    return str(start) if stop == start + 1 else f"{start} … {stop - 1}"
+
+
+def axis_word(axis: int, rank: int) -> str:
+    """What an axis of a tensor is called where it is drawn.
+
+    >>> [axis_word(axis, 2) for axis in range(2)], axis_word(0, 1), axis_word(0, 4)
+    (['row', 'column'], 'cell', 'axis 0')
+    """
+    if rank == 1:
+        return "cell"
+    if axis < rank - _MATRIX:
+        return "plane" if rank == _MATRIX + 1 else f"axis {axis}"
+    return header_of(axis, rank)
+
+
+def header_of(axis: int, rank: int) -> Header:
+    """The header that holds the coordinate; numbers and vectors are drawn as one row.
+
+    >>> header_of(0, 1), header_of(0, 2), header_of(0, 3)
+    ('column', 'row', 'plane')
+    """
+    return "column" if axis == rank - 1 else "row" if axis == rank - _MATRIX else "plane"

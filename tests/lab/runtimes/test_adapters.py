@@ -16,6 +16,7 @@ from gscli.base.errors import UsageError
 from gscli.frameworks import find
 from gscli.lab.cases import Case, operator_name, read_cases
 from gscli.lab.code.check import lines_of
+from gscli.lab.runtimes.asked import judge_on
 from gscli.lab.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,
@@ -27,7 +28,6 @@ from gscli.lab.runtimes.catalogue import (
     part,
 )
 from gscli.lab.runtimes.fuzz import Report, Wishes, fuzz
-from gscli.lab.runtimes.judging import judge_on
 from gscli.lab.runtimes.naming import answered
 from gscli.lab.runtimes.process import Runtime
 from gscli.lab.runtimes.selftest import self_test
