@@ -173,7 +173,7 @@ SUMMARY = "The laboratory for gather and scatter: exact rules of every framework
 
 HELP = f"""{SUMMARY}
 
-Inputs are files (.npy .npz .json .csv .pb .onnx .safetensors .h5, FILE::NAME), - for stdin,
+Inputs are files (.npy .npz .json .csv .pb .onnx .safetensors .h5 .zarr, FILE::NAME), - for stdin,
 inline JSON '[[0],[2]]', or arange:3x4 and zeros:4x3:float32.
 
 \b

@@ -1,4 +1,4 @@
-"""Optional packages, imported when a file of their kind appears."""
+"""Optional packages, imported when what needs them is asked for."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def extra(module: str, name: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise CannotRead(
-            f"files of this kind need the package {module.partition('.')[0]}",
+            f"this needs the package {module.partition('.')[0]}",
             hint=f"pip install 'gscli[{name}]'",
         ) from error

@@ -21,6 +21,9 @@ _NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
 _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
 """glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own."""
 
+_TRIM_THRESHOLD, _KEPT = -1, 32 << 20
+"""glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones."""
+
 MOST_NEIGHBOURS = 10_000
 """Files beside a missing one whose names are looked at."""
 
@@ -114,7 +117,9 @@ def give_back_large_blocks() -> None:
     import ctypes
 
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _RETURNED_FROM)
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, _RETURNED_FROM)
+        library.mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
 def sync(descriptor: int) -> None:

@@ -263,7 +263,7 @@ def test_a_missing_package_is_named_with_its_command(
         save(str(path), np.arange(3))
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, module, None)
-            with pytest.raises(CannotRead, match=f"need the package {module}") as caught:
+            with pytest.raises(CannotRead, match=f"needs the package {module}") as caught:
                 load(str(path))
         assert caught.value.hint == f"pip install 'gscli[{name}]'"
 
