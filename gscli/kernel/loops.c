@@ -1,32 +1,26 @@
 /* The kernel's four inner loops: resolve, take, put, combine.
 
-   Plain C11 without Python or NumPy headers: one file for every version of Python, called through
-   ctypes, which lets other threads run meanwhile. loops.py is the only caller; it checks types,
-   alignment and byte order and passes native, aligned arrays. Every loop gives the bits of the
-   sequential loop of the specifications: cells are visited in entry order, and each update is
-   rounded to the type of its cell before the next one is looked at. That needs -ffp-contract=off
-   (no fused multiplication and addition) and -fwrapv (whole numbers wrap around).
+   Plain C11 without Python or NumPy headers, called through ctypes by loops.py, which passes native,
+   aligned arrays. Every loop gives the bits of the sequential loop of the specifications: cells are
+   visited in entry order, and each update is rounded to the type of its cell before the next one is
+   looked at. That needs -ffp-contract=off (no fused operations) and -fwrapv (whole numbers wrap).
 
    A grid is `planes` × `height` × `width` entries in row-major order. Addresses are int64 numbers of
-   rows. They are given, or resolved from index numbers a chunk at a time, so that they never leave
-   the nearest cache; no row is touched before the numbers of its chunk were judged. */
+   rows, given or resolved from index numbers a chunk at a time, so that they never leave the nearest
+   cache; no row is touched before the numbers of its chunk were judged. */
 
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#if defined(_WIN32)
-#define PUBLIC __declspec(dllexport)
-#else
-#define PUBLIC __attribute__((visibility("default")))
-#endif
-
 #if defined(__GNUC__)
-#define PREFETCH(place, write) __builtin_prefetch((place), (write))
+#define PUBLIC __attribute__((visibility("default")))
+#define PREFETCH(place) __builtin_prefetch((place), 0, 3)
+#define PREFETCH_FAR(place) __builtin_prefetch((place), 0, 2) /* more of these may be on their way */
 #else
-#define PREFETCH(place, write) ((void)0)
+#define PUBLIC __declspec(dllexport)
+#define PREFETCH(place) ((void)0)
+#define PREFETCH_FAR(place) ((void)0)
 #endif
-
 /* One copy of a loop for each generation of processors, chosen when the library is loaded. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
 #define WIDE __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
@@ -41,12 +35,15 @@
 #define EIGHT_HALVES __attribute__((target("avx2,f16c")))
 #endif
 
-#define INTERFACE 2 /* loops.py refuses a library that answers another number */
-#define CHUNK 2048
+#define INTERFACE 3 /* loops.py refuses a library that answers another number */
+#define CHUNK 256
+#define MOVES_AHEAD 64
+#define MOST (CHUNK + MOVES_AHEAD) /* items of a line */
 #define CELLS_AHEAD 16
+#define NUMBERS_AHEAD 4096 /* bytes: what the processor fetches by itself ends with each page */
 #define ROWS_AHEAD 6
 #define LINE 64
-#define PAGE 4096
+#define HALF 10 /* the place in NUMBERS */
 
 typedef int64_t I;
 
@@ -68,27 +65,28 @@ typedef struct {
     I count, sizes[3], shared, part, far;
 } Where;
 
-/* The items that are moved or combined, and how many bytes apart they stand. */
+/* The items that are moved or combined, and how many bytes apart they stand. `stream`: they are part
+   of a result that no cache holds, so that it pays to write past the caches. */
 typedef struct {
     char *start;
-    I sizes[3], strides[3];
+    I sizes[3], strides[3], stream;
 } Items;
 
-/* `count` items `sw` bytes apart and their addresses, `left` of which may be looked at ahead. */
+/* At most MOST items `sw` bytes apart, and their addresses; `left` of these may be looked at ahead. */
 typedef struct Job Job;
-typedef void (*Line)(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job);
+#define TASK char *rows, const I *at, I count, I left, char *items, I sw, const Job *job
+typedef void (*Line)(TASK);
 
 /* What a line is told of its job. Threads that share the work without sharing cells are given
    columns `lo` … `hi`-1 of the `run` cells of a row, or rows `top` … `bottom`-1 only: then `line` gets
    the entries to combine as `which`, and all of them where that is NULL. */
 struct Job {
-    I size, far, run, lo, hi, top, bottom;
+    I size, far, stream, run, lo, hi, top, bottom;
     Line line;
     const int32_t *which;
 };
 
 PUBLIC I gscli_interface(void) { return INTERFACE; }
-
 static inline I less(I a, I b) { return a < b ? a : b; }
 
 /* ---- resolve: index numbers of one column → addresses ------------------------------------- */
@@ -96,44 +94,46 @@ static inline I less(I a, I b) { return a < b ? a : b; }
 /* Read each number, add `turn` to negative ones, and write number * step + first + place * place_step
    to its address, or add it (`more`). Returns whether one was outside 0 … size-1. A uint64 above
    2^63 reads as negative, hence as outside. */
+#define RESOLVE_EACH(T, SW)                                                                        \
+    for (I w = 0; w < width; w++) {                                                                \
+        I n = (I) * (const T *)(const void *)(numbers + w * (SW));                                 \
+        n += (n >> 63) & c.turn;                                                                   \
+        bad |= (uint64_t)((uint64_t)n >= (uint64_t)c.size);                                        \
+        out[w] = (more ? out[w] : 0) + n * c.step + first + w * c.place_step;                      \
+    }
 #define RESOLVE(NAME, T)                                                                           \
-    WIDE static int line_##NAME(const char *numbers, I sw, I width, I size, I turn, I step,        \
-                                I first, I place_step, int more, I *out)                           \
+    WIDE static int line_##NAME(Column c, const char *numbers, I width, I first, int more, I *out) \
     {                                                                                              \
         uint64_t bad = 0;                                                                          \
-        if (sw == (I)sizeof(T)) {                                                                  \
-            const T *at = (const T *)(const void *)numbers;                                        \
-            for (I w = 0; w < width; w++) {                                                        \
-                I n = (I)at[w];                                                                    \
-                n += (n >> 63) & turn;                                                             \
-                bad |= (uint64_t)((uint64_t)n >= (uint64_t)size);                                  \
-                out[w] = (more ? out[w] : 0) + n * step + first + w * place_step;                  \
-            }                                                                                      \
-        } else {                                                                                   \
-            for (I w = 0; w < width; w++) {                                                        \
-                I n = (I) * (const T *)(const void *)(numbers + w * sw);                           \
-                n += (n >> 63) & turn;                                                             \
-                bad |= (uint64_t)((uint64_t)n >= (uint64_t)size);                                  \
-                out[w] = (more ? out[w] : 0) + n * step + first + w * place_step;                  \
-            }                                                                                      \
-        }                                                                                          \
+        if (c.strides[2] == (I)sizeof(T))                                                          \
+            RESOLVE_EACH(T, (I)sizeof(T))                                                          \
+        else                                                                                       \
+            RESOLVE_EACH(T, c.strides[2])                                                          \
         return bad != 0;                                                                           \
     }
-
 #define WHOLE(X)                                                                                   \
     X(i8, int8_t) X(i16, int16_t) X(i32, int32_t) X(i64, int64_t)                                  \
     X(u8, uint8_t) X(u16, uint16_t) X(u32, uint32_t) X(u64, uint64_t)
-
 WHOLE(RESOLVE)
-
-typedef int (*Resolve)(const char *, I, I, I, I, I, I, I, int, I *);
 #define RESOLVE_ROW(NAME, T) line_##NAME,
-static const Resolve RESOLVES[] = {WHOLE(RESOLVE_ROW)};
+static int (*const RESOLVES[])(Column, const char *, I, I, int, I *) = {WHOLE(RESOLVE_ROW)};
 
-/* The next chunk of a grid's numbers, `most` at most → addresses. Returns how many there were, or -1
-   where one is outside. */
+/* From the end of a row to the next one, from the last row to the next plane. */
+static inline void step_on(I *place, I width, I *row, I height, I *plane)
+{
+    if (*place == width) *place = 0, ++*row;
+    if (*row == height) *row = 0, ++*plane;
+}
+
+/* How many bytes further on numbers stand that are read soon. */
+static inline I ahead_of(const Column *c, const I *sizes)
+{
+    const I row = sizes[2] * c->strides[2], rows = row > 0 && sizes[1] > 1 ? NUMBERS_AHEAD / row : 0;
+    return rows ? rows * c->strides[1] : NUMBERS_AHEAD;
+}
+
+/* At most `most` numbers of a grid → addresses. Returns how many, or -1 where one is outside. */
 typedef struct { I plane, row, place; } Cursor;
-
 static I next(const Where *where, Cursor *cursor, I *addresses, I most)
 {
     I done = 0;
@@ -143,26 +143,19 @@ static I next(const Where *where, Cursor *cursor, I *addresses, I most)
             const Column *c = where->columns + k;
             const char *numbers = c->numbers + cursor->plane * c->strides[0]
                                 + cursor->row * c->strides[1] + cursor->place * c->strides[2];
+            for (I b = 0, sw = c->strides[2]; sw <= LINE && b < some * sw; b += LINE)
+                PREFETCH(numbers + ahead_of(c, where->sizes) + b);
             const I first = c->first + cursor->plane * c->plane_step + cursor->place * c->place_step;
-            if (RESOLVES[c->type](numbers, c->strides[2], some, c->size, c->turn, c->step, first,
-                                  c->place_step, k > 0, addresses + done))
-                return -1;
+            if (RESOLVES[c->type](*c, numbers, some, first, k > 0, addresses + done)) return -1;
         }
         done += some;
         cursor->place += some;
-        if (cursor->place >= where->sizes[2]) {
-            cursor->place = 0;
-            if (++cursor->row >= where->sizes[1]) {
-                cursor->row = 0;
-                cursor->plane++;
-            }
-        }
+        step_on(&cursor->place, where->sizes[2], &cursor->row, where->sizes[1], &cursor->plane);
     }
     return done;
 }
 
-/* All addresses of a grid that is not empty. Returns 1 where a number is outside; the addresses then
-   mean nothing. */
+/* All addresses of a grid that is not empty. Returns 1 where a number is outside. */
 PUBLIC I gscli_resolve(const Where *where, I *addresses)
 {
     Cursor cursor = {0, 0, 0};
@@ -179,100 +172,115 @@ static I follow(Line line, char *rows, const Where *where, const Items *items, c
     if (where->addresses) {
         for (I p = 0; p < items->sizes[0]; p++)
             for (I h = 0; h < height; h++)
-                line(rows + p * where->part,
-                     where->addresses + (where->shared ? 0 : p * plane) + h * width, width,
-                     plane - h * width, items->start + p * sp + h * sh, sw, job);
+                for (I w = 0; w < width; w += MOST)
+                    line(rows + p * where->part,
+                         where->addresses + (where->shared ? 0 : p * plane) + h * width + w,
+                         less(width - w, MOST), plane - h * width - w,
+                         items->start + p * sp + h * sh + w * sw, sw, job);
         return 0;
     }
-    I at[CHUNK], count, p = 0, h = 0, w = 0;
+    I at[MOST], count, kept = 0, p = 0, h = 0, w = 0;
     Cursor cursor = {0, 0, 0};
-    while ((count = next(where, &cursor, at, CHUNK)) > 0)
-        for (I used = 0, some; used < count; used += some) {
-            some = less(width - w, count - used);
-            line(rows, at + used, some, count - used, items->start + p * sp + h * sh + w * sw, sw,
-                 job);
+    while ((count = next(where, &cursor, at + kept, CHUNK)) > 0) {
+        const I known = kept + count, last = cursor.plane == where->sizes[0];
+        kept = last ? 0 : less(known, MOVES_AHEAD); /* what comes next is fetched ahead meanwhile */
+        for (I used = 0, some; used < known - kept; used += some) {
+            some = less(width - w, known - kept - used);
+            char *const first = items->start + p * sp + h * sh + w * sw;
+            line(rows, at + used, some, known - used, first, sw, job);
             w += some;
-            if (w == width) {
-                w = 0;
-                if (++h == height) h = 0, p++;
-            }
+            step_on(&w, width, &h, height, &p);
         }
+        memmove(at, at + known - kept, (size_t)kept * sizeof(I));
+    }
     return count < 0;
 }
 
 /* ---- take and put: items of `size` bytes ---------------------------------------------------- */
 
 /* memcpy of a constant size is one load and one store, whatever the alignment. */
-#define MOVE(SIZE)                                                                                 \
-    static void take_##SIZE(char *rows, const I *at, I count, I left, char *items, I sw,           \
-                            const Job *job)                                                        \
+#define MOVE(NAME, SIZE, TO, FROM)                                                                 \
+    static void NAME##_##SIZE(TASK)                                                                \
     {                                                                                              \
-        const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
+        const I ahead = job->far ? less(left - MOVES_AHEAD, count) : 0;                            \
         I w = 0;                                                                                   \
         for (; w < ahead; w++) {                                                                   \
-            PREFETCH(rows + at[w + CELLS_AHEAD] * SIZE, 0);                                        \
-            memcpy(items + w * sw, rows + at[w] * SIZE, SIZE);                                     \
+            PREFETCH_FAR(rows + at[w + MOVES_AHEAD] * SIZE);                                       \
+            memcpy(TO, FROM, SIZE);                                                                \
         }                                                                                          \
-        for (; w < count; w++) memcpy(items + w * sw, rows + at[w] * SIZE, SIZE);                  \
-    }                                                                                              \
-    static void put_##SIZE(char *rows, const I *at, I count, I left, char *items, I sw,            \
-                           const Job *job)                                                         \
-    {                                                                                              \
-        const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
-        I w = 0;                                                                                   \
-        for (; w < ahead; w++) {                                                                   \
-            PREFETCH(rows + at[w + CELLS_AHEAD] * SIZE, 1);                                        \
-            memcpy(rows + at[w] * SIZE, items + w * sw, SIZE);                                     \
-        }                                                                                          \
-        for (; w < count; w++) memcpy(rows + at[w] * SIZE, items + w * sw, SIZE);                  \
+        for (; w < count; w++) memcpy(TO, FROM, SIZE);                                             \
     }
+#define BOTH(SIZE)                                                                                 \
+    MOVE(take, SIZE, items + w * sw, rows + at[w] * SIZE)                                          \
+    MOVE(put, SIZE, rows + at[w] * SIZE, items + w * sw)
+BOTH(1) BOTH(2) BOTH(4) BOTH(8) BOTH(16)
 
-MOVE(1) MOVE(2) MOVE(4) MOVE(8) MOVE(16)
+static void copy(char *to, const char *from, I bytes) { memcpy(to, from, (size_t)bytes); }
+
+/* The same past the caches, which then keep what is read and need not fetch what is written over. */
+static void stream(char *to, const char *from, I bytes)
+{
+#if defined(EIGHT_HALVES)
+    I done = less((I)(-(uintptr_t)to & 15u), bytes);
+    copy(to, from, done);
+    for (; done + 16 <= bytes; done += 16)
+        _mm_stream_si128((void *)(to + done), _mm_loadu_si128((const void *)(from + done)));
+    to += done, from += done, bytes -= done;
+#endif
+    copy(to, from, bytes);
+}
+
+/* The line of a job into the nearest cache, and from there past the others. */
+static void streamed_line(TASK)
+{
+    char near[MOST * 16];
+    job->line(rows, at, count, left, near, sw, job);
+    stream(items, near, count * sw);
+}
 
 /* Rows seldom begin where a line of the cache does: their last byte's line is one more. */
-static void fetch_row(const char *row, I bytes, int write)
+static void fetch_row(const char *row, I bytes)
 {
-    for (I k = 0; k < bytes + LINE - 1; k += LINE) {
-        const char *const place = row + less(k, bytes - 1);
-        if (write)
-            PREFETCH(place, 1);
-        else
-            PREFETCH(place, 0);
-    }
+    for (I k = 0; k < bytes + LINE - 1; k += LINE) PREFETCH(row + less(k, bytes - 1));
 }
 
-static void take_rows(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
+static void take_rows(TASK)
 {
-    const I size = job->size, near = less(size, PAGE);
+    const I size = job->size, near = less(size, 64 * LINE);
     for (I w = 0; w < count; w++) {
-        if (w + ROWS_AHEAD < left) fetch_row(rows + at[w + ROWS_AHEAD] * size, near, 0);
-        memcpy(items + w * sw, rows + at[w] * size, (size_t)size);
+        if (w + ROWS_AHEAD < left) fetch_row(rows + at[w + ROWS_AHEAD] * size, near);
+        (job->stream ? stream : copy)(items + w * sw, rows + at[w] * size, size);
     }
 }
-
-static void put_rows(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
+static void put_rows(TASK)
 {
     const I size = job->size;
-    for (I w = 0; w < count; w++) memcpy(rows + at[w] * size, items + w * sw, (size_t)size);
+    for (I w = 0; w < count; w++) copy(rows + at[w] * size, items + w * sw, size);
     (void)left;
 }
+
+#define OF_SIZE(NAME)                                                                              \
+    (size == 1 ? NAME##_1 : size == 2 ? NAME##_2 : size == 4 ? NAME##_4 : size == 8 ? NAME##_8     \
+     : size == 16 ? NAME##_16 : NAME##_rows)
 
 /* Items at the addresses of `rows` → items. For what is returned see follow. */
 PUBLIC I gscli_take(char *rows, const Where *where, const Items *items, I size)
 {
-    const Line line = size == 1 ? take_1 : size == 2 ? take_2 : size == 4 ? take_4
-                    : size == 8 ? take_8 : size == 16 ? take_16 : take_rows;
-    const Job job = {.size = size, .far = where->far};
-    return follow(line, rows, where, items, &job);
+    const Line line = OF_SIZE(take);
+    const Job job = {.size = size, .far = where->far, .stream = items->stream, .line = line};
+    const int cells = job.stream && items->strides[2] == size && line != take_rows;
+    const I outside = follow(cells ? streamed_line : line, rows, where, items, &job);
+#if defined(EIGHT_HALVES)
+    _mm_sfence();
+#endif
+    return outside;
 }
 
 /* Items → their addresses in `rows`, in entry order: the last one stays. */
 PUBLIC I gscli_put(char *rows, const Where *where, const Items *items, I size)
 {
-    const Line line = size == 1 ? put_1 : size == 2 ? put_2 : size == 4 ? put_4
-                    : size == 8 ? put_8 : size == 16 ? put_16 : put_rows;
     const Job job = {.size = size, .far = where->far};
-    return follow(line, rows, where, items, &job);
+    return follow(OF_SIZE(put), rows, where, items, &job);
 }
 
 /* ---- combine: cell = op(cell, update), one update after the other ---------------------------- */
@@ -291,7 +299,6 @@ static inline float from_half(uint16_t h)
     const float scaled = float_of(magnitude) * 0x1p112f;
     return float_of(bits_of(scaled) | special | (uint32_t)(h & 0x8000u) << 16);
 }
-
 static inline uint16_t to_half(float x)
 {
     const uint32_t sign = bits_of(x) & 0x80000000u, b = bits_of(x) ^ sign;
@@ -305,7 +312,6 @@ static inline uint16_t to_half(float x)
 }
 
 static inline float from_brain(uint16_t h) { return float_of((uint32_t)h << 16); }
-
 static inline uint16_t to_brain(float x)
 {
     const uint32_t b = bits_of(x), rounded = (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
@@ -318,16 +324,45 @@ static inline uint16_t to_brain(float x)
 #define MUL(a, b) ((a) * (b))
 /* As NumPy's maximum and minimum: NaN wins. Of equal numbers, 0.0 and -0.0, the update stays; the
    cell where they are halves. (So NumPy 2.4 has it on x86; it promises neither.) */
-#define MAX(a, b) ((a) != (a) ? (a) : (a) > (b) ? (a) : (b))
-#define MIN(a, b) ((a) != (a) ? (a) : (a) < (b) ? (a) : (b))
-#define MAX_HALF(a, b) ((a) != (a) ? (a) : (a) >= (b) ? (a) : (b))
-#define MIN_HALF(a, b) ((a) != (a) ? (a) : (a) <= (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define CHOICE(NAME, C, U, ORDER)                                                                  \
+    static inline C NAME(C a, C b) /* without branches: they depend on the data */                 \
+    {                                                                                              \
+        union { C number; U bits; } cell = {.number = a}, other = {.number = b};                   \
+        const U stays = (U)0 - (U)((a ORDER b) | (a != a));                                        \
+        other.bits = (cell.bits & stays) | (other.bits & ~stays);                                  \
+        return other.number;                                                                       \
+    }
+CHOICE(max_single, float, uint32_t, >) CHOICE(min_single, float, uint32_t, <)
+CHOICE(max_double, double, uint64_t, >) CHOICE(min_double, double, uint64_t, <)
+CHOICE(max_half, float, uint32_t, >=) CHOICE(min_half, float, uint32_t, <=)
+
+#if defined(EIGHT_HALVES)
+__attribute__((target("avx512f,avx512vl,popcnt"))) static I pick_eights(
+    const I *at, I count, I top, I bottom, int32_t *picked, I *found)
+{
+    const __m512i first = _mm512_set1_epi64(top), size = _mm512_set1_epi64(bottom - top);
+    __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    for (I w = 0; w + 8 <= count; w += 8) {
+        const __m512i row = _mm512_sub_epi64(_mm512_loadu_si512(at + w), first);
+        const __mmask8 own = _mm512_cmplt_epu64_mask(row, size);
+        _mm256_storeu_si256((void *)(picked + *found), _mm256_maskz_compress_epi32(own, places));
+        *found += __builtin_popcount(own);
+        places = _mm256_add_epi32(places, _mm256_set1_epi32(8));
+    }
+    return count & ~(I)7;
+}
+#endif
 
 /* Which of `count` addresses are rows top … bottom-1, without branches: half of them usually are. */
 static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
 {
-    I found = 0;
-    for (I w = 0; w < count; w++) {
+    I found = 0, w = 0;
+#if defined(EIGHT_HALVES)
+    if (__builtin_cpu_supports("avx512vl")) w = pick_eights(at, count, top, bottom, picked, &found);
+#endif
+    for (; w < count; w++) {
         picked[found] = (int32_t)w;
         found += (uint64_t)(at[w] - top) < (uint64_t)(bottom - top);
     }
@@ -335,25 +370,20 @@ static I pick(const I *at, I count, I top, I bottom, int32_t *picked)
 }
 
 /* The line of a job for those rows alone that are its own. */
-static void picked_line(char *rows, const I *at, I count, I left, char *items, I sw, const Job *job)
+static void picked_line(TASK)
 {
-    int32_t picked[CHUNK + 1];
+    int32_t picked[MOST + 1];
     Job own = *job;
     own.which = picked;
-    for (I begin = 0; begin < count; begin += CHUNK) {
-        const I found = pick(at + begin, less(count - begin, CHUNK), job->top, job->bottom, picked);
-        job->line(rows, at + begin, found, found, items + begin * sw, sw, &own);
-    }
-    (void)left;
+    const I found = pick(at, count, job->top, job->bottom, picked);
+    job->line(rows, at, found, less(found, left), items, sw, &own);
 }
 
 /* One update of one cell, and of a row's cells c … hi-1. */
-#define CELL(DO, T, C, LOAD, STORE, ENTRY)                                                         \
-    do {                                                                                           \
-        const C b = LOAD(*(const T *)(const void *)(items + (ENTRY) * sw)), a = LOAD(cells[at[ENTRY]]); \
-        cells[at[ENTRY]] = (T)STORE(DO(a, b));                                                     \
-    } while (0)
-
+#define CELL(DO, T, C, LOAD, STORE)                                                                \
+    const I entry = which ? which[w] : w;                                                          \
+    const C b = LOAD(*(const T *)(const void *)(items + entry * sw)), a = LOAD(cells[at[entry]]);  \
+    cells[at[entry]] = (T)STORE(DO(a, b));
 #define ROW(OP, DO, T, C, LOAD, STORE)                                                             \
     for (; c < hi; c++) {                                                                          \
         const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
@@ -363,8 +393,7 @@ static void picked_line(char *rows, const I *at, I count, I left, char *items, I
 /* T: type in memory, C: type of the arithmetic; CELLS_OF_ROW: ROW, or a quicker one. Cells of a table
    that no near cache holds are fetched ahead; rows were not quicker for it. */
 #define COMBINE(KIND, CELLS_OF_ROW, OP, DO, NAME, T, C, LOAD, STORE)                               \
-    KIND static void OP##_##NAME(char *rows, const I *at, I count, I left, char *items, I sw,      \
-                                 const Job *job)                                                   \
+    KIND static void OP##_##NAME(TASK)                                                             \
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
         const int32_t *const which = job->which;                                                   \
@@ -382,31 +411,28 @@ static void picked_line(char *rows, const I *at, I count, I left, char *items, I
             return;                                                                                \
         }                                                                                          \
         for (; w < ahead; w++) {                                                                   \
-            PREFETCH(cells + at[which ? which[w + CELLS_AHEAD] : w + CELLS_AHEAD], 1);             \
-            CELL(DO, T, C, LOAD, STORE, which ? which[w] : w);                                     \
+            PREFETCH(cells + at[which ? which[w + CELLS_AHEAD] : w + CELLS_AHEAD]);                \
+            CELL(DO, T, C, LOAD, STORE)                                                            \
         }                                                                                          \
-        for (; w < count; w++) CELL(DO, T, C, LOAD, STORE, which ? which[w] : w);                  \
+        for (; w < count; w++) { CELL(DO, T, C, LOAD, STORE) }                                     \
     }
 
 #define NUMBERS(X)                                                                                 \
     X(i8, int8_t, int8_t, SAME, SAME, MAX, MIN) X(i16, int16_t, int16_t, SAME, SAME, MAX, MIN)     \
     X(i32, int32_t, int32_t, SAME, SAME, MAX, MIN) X(i64, int64_t, int64_t, SAME, SAME, MAX, MIN)  \
     X(u8, uint8_t, uint8_t, SAME, SAME, MAX, MIN) X(u16, uint16_t, uint32_t, SAME, SAME, MAX, MIN) \
-    X(u32, uint32_t, uint32_t, SAME, SAME, MAX, MIN)                                               \
-    X(u64, uint64_t, uint64_t, SAME, SAME, MAX, MIN)                                               \
-    X(f32, float, float, SAME, SAME, MAX, MIN) X(f64, double, double, SAME, SAME, MAX, MIN)        \
-    X(half, uint16_t, float, from_half, to_half, MAX_HALF, MIN_HALF)                               \
-    X(brain, uint16_t, float, from_brain, to_brain, MAX, MIN)
-
+    X(u32, uint32_t, uint32_t, SAME, SAME, MAX, MIN) X(u64, uint64_t, uint64_t, SAME, SAME, MAX, MIN) \
+    X(f32, float, float, SAME, SAME, max_single, min_single)                                       \
+    X(f64, double, double, SAME, SAME, max_double, min_double)                                     \
+    X(half, uint16_t, float, from_half, to_half, max_half, min_half)                               \
+    X(brain, uint16_t, float, from_brain, to_brain, max_single, min_single)
 #define EACH(NAME, T, C, LOAD, STORE, GREATER, LESS)                                               \
     COMBINE(WIDE, ROW, ADD, ADD, NAME, T, C, LOAD, STORE)                                          \
     COMBINE(WIDE, ROW, SUB, SUB, NAME, T, C, LOAD, STORE)                                          \
     COMBINE(WIDE, ROW, MUL, MUL, NAME, T, C, LOAD, STORE)                                          \
     COMBINE(WIDE, ROW, MAX, GREATER, NAME, T, C, LOAD, STORE)                                      \
     COMBINE(WIDE, ROW, MIN, LESS, NAME, T, C, LOAD, STORE)
-
 NUMBERS(EACH)
-
 #define LINES(NAME, T, C, LOAD, STORE, GREATER, LESS)                                              \
     {ADD_##NAME, SUB_##NAME, MUL_##NAME, MAX_##NAME, MIN_##NAME},
 static const Line COMBINES[][5] = {NUMBERS(LINES)};
@@ -415,55 +441,51 @@ static const Line COMBINES[][5] = {NUMBERS(LINES)};
 #if defined(EIGHT_HALVES)
 EIGHT_HALVES static inline float one_half(uint16_t h) { return _cvtsh_ss(h); }
 EIGHT_HALVES static inline uint16_t as_half(float x) { return _cvtss_sh(x, 0); }
-
-#define ADD_EIGHT(a, b) _mm256_add_ps(a, b)
-#define SUB_EIGHT(a, b) _mm256_sub_ps(a, b)
-#define MUL_EIGHT(a, b) _mm256_mul_ps(a, b)
+#define ADD_EIGHT _mm256_add_ps
+#define SUB_EIGHT _mm256_sub_ps
+#define MUL_EIGHT _mm256_mul_ps
 #define CHOSEN(a, b, ORDER)                                                                        \
     _mm256_blendv_ps(b, a, _mm256_or_ps(_mm256_cmp_ps(a, a, _CMP_UNORD_Q), _mm256_cmp_ps(a, b, ORDER)))
 #define MAX_EIGHT(a, b) CHOSEN(a, b, _CMP_GE_OQ)
 #define MIN_EIGHT(a, b) CHOSEN(a, b, _CMP_LE_OQ)
-
 #define EIGHTS(OP, DO, T, C, LOAD, STORE)                                                          \
     for (; c + 8 <= hi; c += 8) {                                                                  \
-        const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row + c))); \
-        const __m256 b =                                                                           \
-            _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(row_values + c)));     \
-        _mm_storeu_si128((__m128i *)(void *)(row + c), _mm256_cvtps_ph(OP##_EIGHT(a, b), 0));      \
+        const __m256 a = _mm256_cvtph_ps(_mm_loadu_si128((const void *)(row + c)));                \
+        const __m256 b = _mm256_cvtph_ps(_mm_loadu_si128((const void *)(row_values + c)));         \
+        _mm_storeu_si128((void *)(row + c), _mm256_cvtps_ph(OP##_EIGHT(a, b), 0));                 \
     }                                                                                              \
     ROW(OP, DO, T, C, LOAD, STORE)
-
 #define HALVES(OP, DO) COMBINE(EIGHT_HALVES, EIGHTS, OP, DO, halves, uint16_t, float, one_half, as_half)
-HALVES(ADD, ADD) HALVES(SUB, SUB) HALVES(MUL, MUL) HALVES(MAX, MAX_HALF) HALVES(MIN, MIN_HALF)
+HALVES(ADD, ADD) HALVES(SUB, SUB) HALVES(MUL, MUL) HALVES(MAX, max_half) HALVES(MIN, min_half)
 static const Line OF_HALVES[] = {ADD_halves, SUB_halves, MUL_halves, MAX_halves, MIN_halves};
 
 /* Processors that add halves themselves, thirty-two at a time: rounded once, as to_half does. */
 #if !defined(__clang__) && __GNUC__ >= 12
 #define OWN_HALVES __attribute__((target("avx512fp16,avx512vl,f16c")))
-#define ADD_MANY(a, b) _mm512_add_ph(a, b)
-#define SUB_MANY(a, b) _mm512_sub_ph(a, b)
-#define MUL_MANY(a, b) _mm512_mul_ph(a, b)
+#define ADD_MANY _mm512_add_ph
+#define SUB_MANY _mm512_sub_ph
+#define MUL_MANY _mm512_mul_ph
 #define MANY(OP, DO, T, C, LOAD, STORE)                                                            \
     for (; c + 32 <= hi; c += 32)                                                                  \
-        _mm512_storeu_ph(row + c,                                                                  \
-                         OP##_MANY(_mm512_loadu_ph(row + c), _mm512_loadu_ph(row_values + c)));    \
+        _mm512_storeu_ph(row + c, OP##_MANY(_mm512_loadu_ph(row + c), _mm512_loadu_ph(row_values + c))); \
     EIGHTS(OP, DO, T, C, LOAD, STORE)
-
 #define MANY_HALVES(OP) COMBINE(OWN_HALVES, MANY, OP, OP, many, uint16_t, float, one_half, as_half)
 MANY_HALVES(ADD) MANY_HALVES(SUB) MANY_HALVES(MUL)
 static const Line OF_MANY_HALVES[] = {ADD_many, SUB_many, MUL_many, MAX_halves, MIN_halves};
 #endif
 
-/* The quickest lines that this processor has, or NULL. */
-static const Line *lines_of_halves(void)
+/* The quickest lines that this processor has. */
+static const Line *lines_of_halves(const Line *usual)
 {
     unsigned a, b, c, d;
 #if defined(OWN_HALVES)
     if (__builtin_cpu_supports("avx512fp16")) return OF_MANY_HALVES;
 #endif
     const int converts = __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-    return converts && __builtin_cpu_supports("avx2") ? OF_HALVES : NULL;
+    return converts && __builtin_cpu_supports("avx2") ? OF_HALVES : usual;
 }
+#else
+#define lines_of_halves(usual) (usual)
 #endif
 
 /* `op`: add, sub, mul, max, min; `type`: the place in NUMBERS. Items are rows of `run` cells; for the
@@ -471,10 +493,8 @@ static const Line *lines_of_halves(void)
 PUBLIC I gscli_combine(I op, I type, char *rows, const Where *where, const Items *items, I run, I lo,
                        I hi, I picks, I top, I bottom)
 {
-    Line line = COMBINES[type][op];
-#if defined(EIGHT_HALVES)
-    if (COMBINES[type] == COMBINES[10] && lines_of_halves()) line = lines_of_halves()[op];
-#endif
-    const Job job = {0, where->far, run, lo, hi, top, bottom, line, NULL};
+    const Line *const known = COMBINES[type], *const found = lines_of_halves(known);
+    const Line line = (type == HALF ? found : known)[op];
+    const Job job = {0, where->far, 0, run, lo, hi, top, bottom, line, NULL};
     return follow(picks ? picked_line : line, rows, where, items, &job);
 }

@@ -24,7 +24,7 @@ from gscli.kernel.numbers import Numbers
 from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 2
+INTERFACE = 3
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -41,6 +41,9 @@ _EACH_PART = (np.add, np.subtract)
 
 NEAR = 1 << 18
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
+
+STREAMED = 1 << 24
+"""Bytes of a result from which C writes past the caches: they would not hold it anyway."""
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3
@@ -67,7 +70,7 @@ class _Where(ctypes.Structure):
 class _Items(ctypes.Structure):
     """`Items` of loops.c."""
 
-    _fields_ = (("start", _POINTER), ("sizes", _SIZES), ("strides", _SIZES))
+    _fields_ = (("start", _POINTER), ("sizes", _SIZES), ("strides", _SIZES), ("stream", _INT))
 
 
 _ARGUMENTS = {
@@ -262,7 +265,8 @@ def _done(
     if parts > 1 and isinstance(addresses, Numbers):
         addresses = resolved(addresses)
     where = _where(addresses, parts, size // parts, row)
-    made = _Items(items.ctypes.data, grid.sizes, grid.strides)
+    whole = items if items.base is None else items.base
+    made = _Items(items.ctypes.data, grid.sizes, grid.strides, whole.nbytes > STREAMED)
     outside = function(*before, ctypes.byref(where), ctypes.byref(made), *after)
     if outside and isinstance(addresses, Numbers):
         addresses.refuse()

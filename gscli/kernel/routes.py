@@ -13,8 +13,12 @@ from gscli.kernel.walks import CellWalk, ElementWalk, SharedWalk, SliceWalk, Wal
 from gscli.layout.forms import cells
 from gscli.plan.plan import JudgedPlan
 
-LARGER = 4
-"""How many more entries a step may have where nobody stores their addresses."""
+LARGER, LARGEST = 4, 64
+"""How many more entries a step may have where nobody stores their addresses, and where it is all
+that its thread does."""
+
+NEAR, SEVERAL = 1 << 19, 1 << 22
+"""Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
 
 
 def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
@@ -24,14 +28,15 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
     """
     form = plan.layout.form
     if form.run == 1 and waits(plan):
-        block *= LARGER
+        block *= LARGEST if ordered and form.is_flat else LARGER
     if form.kind == "cells":
         return CellWalk(plan, form, block, ordered=ordered)
     if form.kind == "elements":
         return ElementWalk(plan, form, block, ordered=ordered)
     if not form.shares_entries:
         return SliceWalk(plan, form, block, ordered=ordered)
-    return SharedWalk(plan, form, block)
+    cells = max(form.data[2], form.result[2]) * form.run
+    return SharedWalk(plan, form, block, (NEAR if ordered else SEVERAL) // max(cells, 1))
 
 
 def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:

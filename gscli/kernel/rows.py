@@ -33,13 +33,13 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
     source = rows[step.base]
     if (loops := compiled(step, target)) and loops.take(source, step.where, target, step.parts):
         return
-    addresses = step.addresses
     mode: Literal["wrap", "clip"] = "wrap" if step.live is None else "clip"  # wrap is the faster
-    for part, items in _parts(source, target, step):
-        if items.flags.c_contiguous:
-            part.take(addresses, axis=0, out=items, mode=mode)
-        else:
-            items[...] = part.take(addresses, axis=0, mode=mode)
+    parts = source.reshape(step.parts, -1, rows.shape[1])
+    items = target if step.parts > 1 else target[None]
+    if items.flags.c_contiguous:
+        parts.take(step.addresses, axis=1, out=items, mode=mode)
+    else:
+        items[...] = parts.take(step.addresses, axis=1, mode=mode)
     if step.live is not None:
         target[..., ~step.live, :] = fill
 
@@ -49,13 +49,15 @@ def put(rows: Array, step: Step, items: Array) -> None:
     target = rows[step.base]
     if (loops := compiled(step, items)) and loops.put(target, step.where, items, step.parts):
         return
-    for part, values in _parts(target, items, step):
-        if part.shape[1] == 1:
-            part, values = part[:, 0], values[..., 0]  # noqa: PLW2901
-        if step.live is None:
-            part[step.addresses] = values
-        else:
-            part[step.addresses[step.live]] = values[step.live]
+    addresses = step.addresses
+    if step.live is not None:
+        addresses, items = addresses[step.live], items[..., step.live, :]
+    if step.parts > 1:
+        target.reshape(step.parts, -1, rows.shape[1])[:, addresses] = items
+    elif rows.shape[1] == 1:
+        target[:, 0][addresses] = items[..., 0]  # NumPy is quickest with one axis
+    else:
+        target[addresses] = items
 
 
 def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share = WHOLE) -> None:
@@ -67,10 +69,9 @@ def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share 
     loops = compiled(step, updates)
     if loops and loops.combine(target, step.where, updates, ufunc, parts=step.parts, share=share):
         return
+    step = step.joined()
     live = ... if step.live is None else step.live
-    addresses = step.addresses[live]
-    for part, values in _parts(target, updates, step):
-        combine_cells(part, addresses, values[live], ufunc, share)
+    combine_cells(target, step.addresses[live], updates[live], ufunc, share)
 
 
 def compiled(step: Step, items: Array) -> ModuleType | None:
@@ -90,37 +91,15 @@ def combine_cells(
     NumPy's `ufunc.at` is quick with flat addresses, and several times slower with rows.
     """
     run = rows.shape[1]
-    cells = (addresses[..., None] * run + np.arange(run)).reshape(-1)
-    values = updates.reshape(-1)
+    cells, values = addresses.reshape(-1), updates.reshape(-1)
+    if run > 1:
+        cells = (cells[:, None] * run + np.arange(run)).reshape(-1)
     if share != WHOLE:
         (top, bottom), (low, high) = share.cut(len(rows), run, rows.itemsize)
         row, column = np.divmod(cells, run)
         mine = (top <= row) & (row < bottom) & (low <= column) & (column < high)
         cells, values = cells[mine], values[mine]
     ufunc.at(rows.reshape(-1), cells, values)
-
-
-def _parts(rows: Array, items: Array, step: Step) -> list[tuple[Array, Array]]:
-    """The rows and items of each part that takes the addresses of the step."""
-    if step.parts == 1:
-        return [(rows, items)]
-    return list(zip(rows.reshape(step.parts, -1, rows.shape[1]), items, strict=True))
-
-
-def as_items(array: Array, run: int) -> Array:
-    """Rows of `run` cells as single items, which NumPy moves faster than rows of an axis.
-
-    The last axis has `run` cells and vanishes where that is possible, else array itself.
-
-    >>> as_items(np.zeros((4, 3), np.float32), 3).shape
-    (4,)
-    """
-    if run == 1:
-        return array.reshape(array.shape[:-1])
-    size = run * array.itemsize
-    if array.dtype.kind in "OT" or size > LARGEST_ITEM:
-        return array
-    return array.view(f"V{size}").reshape(array.shape[:-1])
 
 
 def stable_order(keys: Indices, limit: int) -> Indices:

@@ -38,12 +38,12 @@ class Tuning(Record):
     threads: int = _processors()
     parallel_bytes: int = 4 << 20
 
-    def threads_for(self, moved: Array) -> int:
-        """How many threads a job deserves that reads or writes all of `moved`.
+    def threads_for(self, moved: Array, size: int = 0) -> int:
+        """How many threads a job deserves that reads or writes all of `moved`, and `size` bytes.
 
         One for small jobs, and for objects, whose counts of references need the lock.
         """
-        small = moved.nbytes < self.parallel_bytes or moved.dtype.kind in "OT"
+        small = moved.nbytes + size < self.parallel_bytes or moved.dtype.kind in "OT"
         return 1 if small else self.threads
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_named
 from gscli.kernel.reductions import comparable
-from gscli.kernel.rows import as_items
 from gscli.kernel.steps import Region
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
@@ -32,11 +31,6 @@ class UpdateRows:
     def values(self, region: Region) -> Array:
         """The values of one region in the working dtype, as the reduction takes them."""
         return prepared(self.layout, self.view[region], self.dtype)
-
-    def items(self, region: Region) -> Array:
-        """The rows of one region in the working dtype, as items that move in one piece."""
-        values = np.ascontiguousarray(self.values(region), self.dtype)
-        return as_items(values, self.layout.form.run)
 
 
 def prepared(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:

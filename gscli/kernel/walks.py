@@ -15,19 +15,12 @@ import numpy as np
 
 from gscli.base.arrays import Flags, Indices
 from gscli.kernel.addresses import cells_of, resolved, rows_of
-from gscli.kernel.steps import Lane, Step
+from gscli.kernel.steps import Lane, Region, Step
 from gscli.layout.forms import Form
 from gscli.plan.plan import JudgedPlan, positions
 
 COLUMNS = 64
 """Cells side by side that are addressed together where rows are wide."""
-
-LONG_VECTOR = 1024
-"""Entries per batch from which a step of its own is cheaper than addresses over several."""
-
-
-MOST_LANES = 16
-"""Lanes that many batches are dealt out to: a lane costs as much as a step or two."""
 
 
 class Walk(ABC):
@@ -39,6 +32,10 @@ class Walk(ABC):
     @abstractmethod
     def steps(self, lane: Lane) -> Iterator[Step]:
         """The steps of one lane, in entry order."""
+
+    @abstractmethod
+    def own(self, lane: Lane) -> Region:
+        """Which cells of the form's data only this lane writes."""
 
 
 class SliceWalk(Walk):
@@ -57,25 +54,17 @@ class SliceWalk(Walk):
         batches, _, self.entries, _ = form.result
         self.grid = (batches, self.entries)
         self.block = block
-        self.together = batches > 1 and self.entries < LONG_VECTOR
-        if self.together:
-            several = max(block // max(self.entries, 1), 1)
-        else:
-            several = max(batches // MOST_LANES, 1)
-        whole = ordered or batches >= MOST_LANES or self.together
-        pieces = [(0, self.entries)] if whole else _ranges(0, self.entries, block)
-        self.lanes = [(*few, *piece) for few in _ranges(0, batches, several) for piece in pieces]
+        pieces = [(0, self.entries)] if ordered else _ranges(0, self.entries, block)
+        several = _ranges(0, batches, block // max(self.entries, 1))
+        self.lanes = [(*few, *piece) for few in several for piece in pieces]
+
+    def own(self, lane: Lane) -> Region:
+        """Whole batches."""
+        return (slice(*lane[:2]),)
 
     def steps(self, lane: Lane) -> Iterator[Step]:
-        """Blocks of one batch after the other, or several short batches at a time."""
+        """Blocks of one batch, or several short batches at a time."""
         start, stop, begin, end = lane
-        if end - begin == self.entries:
-            for few in _ranges(start, stop, self.block // max(self.entries, 1)):
-                yield from self._batches(*few, begin, end)
-            return
-        yield from self._batches(start, stop, begin, end)
-
-    def _batches(self, start: int, stop: int, begin: int, end: int) -> Iterator[Step]:
         base = slice(start * self.rows, stop * self.rows)
         if stop - start > 1:
             several = start * self.entries, stop * self.entries
@@ -91,18 +80,19 @@ class SliceWalk(Walk):
 class SharedWalk(Walk):
     """Several outer positions share the entries of their batch."""
 
-    def __init__(
-        self, plan: JudgedPlan, form: Form, block: int, together: int | None = None
-    ) -> None:
+    def __init__(self, plan: JudgedPlan, form: Form, block: int, together: int) -> None:
+        """`together`: outer positions of a lane."""
         self.plan, self.block = plan, block
         self.factors = form.steps
         _, self.outer, self.rows, _ = form.data
         batches, _, self.entries, _ = form.result
         self.grid = (batches * self.outer, self.entries)
-        if together is None:  # two lanes if there would be one, for two threads
-            together = (self.outer + 1) // 2 if batches == 1 else self.outer
         pieces = _ranges(0, self.outer, together)
         self.lanes = [(batch, *piece) for batch in range(batches) for piece in pieces]
+
+    def own(self, lane: Lane) -> Region:
+        """Some outer positions of a batch."""
+        return (lane[0], slice(*lane[1:]))
 
     def steps(self, lane: Lane) -> Iterator[Step]:
         """For each block of entries all outer positions of the lane."""
@@ -144,6 +134,10 @@ class ElementWalk(Walk):
             for strip, piece in _pairs(strips, pieces, rows_first=in_sequence)
         ]
 
+    def own(self, lane: Lane) -> Region:
+        """A strip of columns."""
+        return (0, slice(*lane[:2]), slice(None), slice(*lane[2:4]))
+
     def steps(self, lane: Lane) -> Iterator[Step]:
         """A strip of columns from top to bottom, of one outer position or of several low ones."""
         first, last, left, right, top, bottom = lane
@@ -175,6 +169,11 @@ class CellWalk(Walk):
             for axis in layout.axes
             if axis.column is not None and axis.window is not None and not layout.policy.whole
         ]
+
+    def own(self, lane: Lane) -> Region:
+        """All: entries may meet anywhere."""
+        del lane
+        return (slice(None),)
 
     def steps(self, lane: Lane) -> Iterator[Step]:
         """Blocks of entries with all their cells."""

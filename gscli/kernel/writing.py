@@ -8,12 +8,12 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
-from gscli.kernel.replacing import replaced, worth_replacing
 from gscli.kernel.rows import combine, put
 from gscli.kernel.steps import Lane, Step
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.updates import UpdateRows
 from gscli.layout.layout import Layout
+from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan
 
 
@@ -34,8 +34,10 @@ def scatter(
 def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
     layout = plan.layout
     nothing = layout.moves_nothing
-    if data is not None and base is None and worth_replacing(layout) and not nothing:
-        return replaced(plan, data, tuning)
+    if data is not None and base is None and not nothing and _copied_late(layout, data):
+        target = Target(layout, np.empty(data.shape, data.dtype))
+        _write(plan, target, tuning, data)
+        return target.finished()
     target = Target(layout, _base(layout, data, tuning) if base is None else base)
     if nothing:
         return target.finished()
@@ -125,18 +127,39 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
     if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
         return np.array(data, order="C", copy=True)
     copy = np.empty(data.shape, data.dtype)
-    source, target = np.asarray(data).reshape(-1), copy.reshape(-1)
-    middle = data.size // 2
-
-    def fill(half: slice) -> None:
-        target[half] = source[half]
-
-    for_each([slice(0, middle), slice(middle, None)], fill, tuning.threads)
+    _copy(np.asarray(data), copy, tuning)
     return copy
 
 
-def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
-    """Row-major order: the last writer wins, and updates are combined one at a time."""
+def _copied_late(layout: Layout, data: Array) -> bool:
+    """Whether a lane may copy the cells that it writes just before it does: they are near then.
+
+    Lanes touch all of data, and every cell begins with the value that it has there.
+    """
+    if layout.entry_count <= FEW_ENTRIES or not data.flags.c_contiguous:
+        return False
+    form, rule = layout.form, REDUCTIONS.get(layout.reduction)
+    whole = all(form.data[axis] == form.result[axis] for axis in (0, 1, 3))
+    begins = layout.include_self and layout.accumulate is None and layout.dtype != "str"
+    ends = rule is None or not (rule.meet or rule.divisor)
+    return whole and begins and ends
+
+
+def _copy(source: Array, target: Array, tuning: Tuning) -> None:
+    """Copy data in halves."""
+    flat, new, middle = source.reshape(-1), target.reshape(-1), source.size // 2
+
+    def fill(half: slice) -> None:
+        new[half] = flat[half]
+
+    for_each([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
+
+
+def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | None = None) -> None:
+    """Row-major order: the last writer wins, and updates are combined one at a time.
+
+    `source`: data that has not been copied into the target yet.
+    """
     from gscli.kernel.routes import walk
 
     route = walk(plan, tuning.block, ordered=True)
@@ -146,10 +169,17 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning) -> None:
             for step in route.steps(lane):
                 target.count(step.base, step.live_addresses)
         target.start()
-    threads = tuning.threads_for(target.work)
+    threads = tuning.threads_for(target.work, updates.view.nbytes)
+    shape = plan.layout.form.data
+    if source is not None and len(route.lanes) == 1:
+        _copy(source, target.data, tuning)
+        source = None
 
     def write(part: tuple[Lane, Share]) -> None:
         lane, share = part
+        if source is not None:
+            cells = route.own(lane)
+            target.data.reshape(shape)[cells] = source.reshape(shape)[cells]
         for step in route.steps(lane):
             target.update(step, updates.values(step.region), share)
 

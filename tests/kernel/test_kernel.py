@@ -19,8 +19,7 @@ from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel import REDUCTIONS, Tuning, loops
 from gscli.kernel import tuning as sizes
-from gscli.kernel.replacing import last_writers
-from gscli.kernel.rows import as_items, combine, stable_order
+from gscli.kernel.rows import combine, stable_order
 from gscli.kernel.steps import Step
 from gscli.kernel.tuning import Share, for_each
 from gscli.plan.inputs import layout_of
@@ -331,28 +330,10 @@ def test_strings_keep_their_length_and_order(reduction: str) -> None:
         assert_same(actual, oracle.run("onnx.scatter_nd", inputs, attrs))
 
 
-def test_rows_as_items_share_memory() -> None:
-    for dtype, run in itertools.product(("float16", "float64", "U3"), (1, 2, 5)):
-        array = np.zeros((4, 3, run), dtype)
-        items = as_items(array, run)
-        assert items.shape == (4, 3)
-        assert np.shares_memory(items, array)
-
-
-def test_strings_of_any_length_stay_rows() -> None:
-    assert as_items(np.zeros((4, 2), object), 2).shape == (4, 2)
-
-
 @pytest.mark.parametrize("limit", [1, 5, 1 << 16, 1 << 17, 1 << 40])
 def test_orders_are_stable(limit: int) -> None:
     keys = np.random.default_rng(limit).integers(0, limit, 500)
     assert_same(stable_order(keys, limit), np.argsort(keys, kind="stable"))
-
-
-def test_last_writers_leave_nothing_out() -> None:
-    addresses, live = np.array([2, 0, 2, 1]), np.array([True, True, False, False])
-    assert last_writers(addresses, live, 3).tolist() == [1, -1, 0]
-    assert last_writers(addresses, None, 4).tolist() == [1, 3, 2, -1]
 
 
 @pytest.mark.parametrize("entries", [2, 30, 700])
