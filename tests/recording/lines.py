@@ -3,7 +3,8 @@
     GSCLI_PYTHONS='torch=/path/to/python jax=/path/to/python' python tests/record.py code
 
 runs the recorded cases of every operator in the targets that are named there, a case after the
-other in one process for each target; the rows of other targets stay as they are.
+other in one process for each target; the rows of other targets stay as they are. With
+GSCLI_OPERATORS='torch.gather torch.take' only these operators are run.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def made() -> dict[str, bytes]:
     pythons = dict(word.split("=", 1) for word in os.environ.get("GSCLI_PYTHONS", "").split())
     for target in TARGETS:
         if target in pythons:
-            table[target] = _row(target, pythons[target])
+            table[target] = _row(target, pythons[target], table.get(target, {}))
     rows = [f"{json.dumps(name)}: {_lines(table[name])}" for name in TARGETS if name in table]
     return {FILE: ("{\n" + ",\n".join(rows) + "\n}\n").encode()}
 
@@ -61,11 +62,22 @@ def _lines(row: dict[str, Any]) -> str:
     return f'{{\n  "version": {version},\n  "operators": {{\n    {operators}\n  }}\n}}'
 
 
-def _row(target: str, python: str) -> dict[str, Any]:
+def _row(target: str, python: str, known: dict[str, Any]) -> dict[str, Any]:
+    """What the target gave for the operators that are wanted, and for the others what is known."""
+    wanted = os.environ.get("GSCLI_OPERATORS", "").split()
     with lines_of(target, python, PATIENCE) as running:
         assert running.hello is not None
-        operators = {name: _of(target, running, cases) for name, cases in sampled(target).items()}
-        return {"version": running.hello.version, "operators": operators}
+        version = running.hello.version
+        assert not wanted or version == known["version"], (
+            f"{target} {version} runs all operators or none: {known['version']} is recorded"
+        )
+        operators = {}
+        for name, cases in sampled(target).items():
+            if not wanted or name in wanted:
+                operators[name] = _of(target, running, cases)
+            elif name in known["operators"]:
+                operators[name] = known["operators"][name]
+        return {"version": version, "operators": operators}
 
 
 def _of(target: str, running: Any, cases: list[dict[str, Any]]) -> dict[str, Any]:

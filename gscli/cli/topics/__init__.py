@@ -53,7 +53,7 @@ CHECKED = {
     "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
     "mxnet": ("MXNet", "1.9.1"),
 }
-"""The releases that recorded cases of every operator were run in: tests/vectors/code.json."""
+"""The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
 
 SEEN_ON = "22 November 2026"
 """The day on which the findings were seen."""
@@ -110,7 +110,7 @@ def _code() -> str:
     from textwrap import fill
 
     told = ", ".join(f"{title} {version}" for title, version in CHECKED.values())
-    ran = fill(f"Lines for recorded cases of every operator were run in {told}.", 100)
+    ran = fill(f"Lines for recorded cases of the operators were run in {told}.", 100)
     return f"{_written('code.txt')}{ran}\n"
 
 

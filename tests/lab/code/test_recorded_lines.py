@@ -41,10 +41,16 @@ KNOWN = {
 """Runs that did not give the output, and why that is not the lines' fault."""
 
 
-def test_every_target_is_recorded_for_every_operator() -> None:
-    assert list(TABLE) == list(TARGETS)
-    for target, row in TABLE.items():
-        assert set(row["operators"]) == set(sampled(target))
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_operator_was_run_in_its_own_framework(target: str) -> None:
+    """In other frameworks it may wait for someone who has them."""
+    operators, row = set(sampled(target)), set(TABLE[target]["operators"])
+    missing = {name for name in operators - row if name.startswith(f"{target}.")}
+    assert not missing, (
+        f"no run of their --code in {target}: GSCLI_PYTHONS={target}=PYTHON "
+        f"GSCLI_OPERATORS='{' '.join(sorted(missing))}' python tests/record.py code"
+    )
+    assert row <= operators, "they have no recorded answers any more"
 
 
 def test_help_tells_the_versions_that_were_run() -> None:
@@ -66,6 +72,8 @@ def test_what_is_called_exact_was_equal(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_record_is_of_what_is_said_today(target: str) -> None:
     for name, cases in sampled(target).items():
+        if name not in TABLE[target]["operators"]:
+            continue
         said: Counter[str] = Counter()
         for case in cases:
             plan, output = execute(find(name), *arguments(case))
