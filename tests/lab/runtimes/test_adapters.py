@@ -6,14 +6,17 @@ import ast
 import os
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from conftest import slow
 
+import gscli
 from gscli.base.errors import UsageError
 from gscli.frameworks import find
+from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, operator_name, read_cases
 from gscli.lab.code.check import lines_of
 from gscli.lab.runtimes.asked import judge_on
@@ -53,6 +56,20 @@ def test_the_gate_asks_numpy_onnx_and_onnxruntime() -> None:
     """Where the tests below are skipped nothing is asked; the gate must not be such a place."""
     found = {one.adapter.name: one.version for one in installed()}
     assert all(found[name] for name in ("numpy", "onnx", "onnxruntime")), found
+
+
+@pytest.mark.parametrize("operator", gscli.operators(), ids=lambda one: one.full_name)
+def test_the_adapter_of_its_framework_answers_it(
+    operator: Operator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that `gscli fuzz OPERATOR --on FRAMEWORK` asks the framework itself."""
+    if operator.owner not in NAMES:
+        return
+    monkeypatch.syspath_prepend(str(adapter_folder()))
+    adapter = import_module(f"{operator.owner}_adapter")
+    told = [*adapter.OPS, *getattr(adapter, "NEWEST", ())]
+    answers = {operator_name(operator.owner, name.partition(".")[2]) for name in told}
+    assert operator.full_name in answers, f"add it to OPS of {adapter.__name__}.py"
 
 
 @pytest.mark.parametrize("name", ALL)
