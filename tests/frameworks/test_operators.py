@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ def test_help_ends_with_two_examples_that_run(
 
 @every_operator
 def test_the_summary_is_one_sentence(operator: Operator) -> None:
+    assert operator.summary, f"{operator.full_name} has no docstring, which is its help"
     assert operator.summary[0].isupper()
     assert operator.summary.endswith(".")
     assert len(operator.summary) <= 100
@@ -62,7 +64,8 @@ def test_the_summary_is_one_sentence(operator: Operator) -> None:
 @every_operator
 def test_every_attribute_is_described(operator: Operator) -> None:
     for attribute in operator.attributes:
-        assert attribute.option.help or attribute.choices, attribute.name
+        described = attribute.option.help or attribute.choices
+        assert described, f"{attribute.name}: Annotated[…, Option('what it means')]"
 
 
 @every_operator
@@ -91,14 +94,23 @@ def test_explain_tells_the_formula_and_every_entry(
 
 @every_operator
 def test_the_oracle_and_the_worlds_know_it(operator: Operator) -> None:
-    assert operator.full_name in ORACLE
-    assert operator.full_name in GOOD
+    oracle, worlds = f"tests/oracle/{operator.owner}.py", "one of tests/worlds/"
+    name = operator.full_name
+    assert name in set(ORACLE), f"write {name} as a plain loop in {oracle}: @operator({name!r})"
+    assert name in set(GOOD), f"register({name!r}, …) small worlds in {worlds}"
 
 
-def test_every_operator_has_recorded_answers() -> None:
-    recorded = {
-        operator_name(case)
-        for path in (TESTS / "vectors").glob("*.jsonl")
-        for case in load_cases(path.stem)
-    }
-    assert {operator.full_name for operator in EVERY} <= recorded
+@cache
+def _recorded() -> frozenset[str]:
+    """The operators that have recorded answers."""
+    files = (TESTS / "vectors").glob("*.jsonl")
+    return frozenset(operator_name(case) for path in files for case in load_cases(path.stem))
+
+
+@every_operator
+def test_it_has_recorded_answers(operator: Operator) -> None:
+    owner = operator.owner
+    assert operator.full_name in _recorded(), (
+        f"no case of {operator.full_name} in tests/vectors/{owner}.jsonl: add it to OPERATORS of "
+        f"tests/vectors/record/{owner}_calls.py, then: PYTHON tests/vectors/record {owner}"
+    )

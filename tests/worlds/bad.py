@@ -11,6 +11,8 @@ from .core import GOOD, Array, World
 
 INDICES = {"indices", "index", "INDICES", "ind", "start_indices", "scatter_indices", "segment_ids",
            "write_indices"}  # fmt: skip
+"""Inputs that hold indices; "numpy.choose.a" would be the input a of this operator alone."""
+
 UPDATES = {"updates", "update", "UPDATES", "SLICES", "src", "source", "v", "values", "b"}
 AXES = ("axis", "dim")
 CHOICES = {
@@ -29,16 +31,20 @@ class Bad(NamedTuple):
 Fault: TypeAlias = Callable[[World], Iterator[tuple[str, dict[str, Any], dict[str, Any]]]]
 
 
-def is_index(name: str) -> bool:
-    """Whether an input holds indices."""
-    return name in INDICES or name.startswith("indices_")
+def is_index(name: str, operator: str) -> bool:
+    """Whether an input of the operator holds indices."""
+    return not INDICES.isdisjoint((name, f"{operator}.{name}")) or name.startswith("indices_")
+
+
+def _indices_of(world: World) -> list[str]:
+    return [name for name in world.inputs if is_index(name, world.name)]
 
 
 def specimen(name: str, answers: Callable[[World], Array | None]) -> World:
     """The operator's first world with an answer, with real indices of rank 1 or more."""
     for world in GOOD[name]():
         answer = answers(world)
-        indices = [array for key, array in world.inputs.items() if is_index(key)]
+        indices = [array for key, array in world.inputs.items() if is_index(key, name)]
         several = len(world.inputs) > 1 and all(i.size > 1 for i in indices)
         if answer is not None and answer.size > 1 and several:
             return world
@@ -58,7 +64,7 @@ def _wrong_calls(world: World) -> Iterator[tuple[str, dict[str, Any], dict[str, 
 
 def _wrong_types(world: World) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     inputs, attrs = dict(world.inputs), dict(world.attrs)
-    for name in filter(is_index, inputs):
+    for name in _indices_of(world):
         yield f"complex {name}", inputs | {name: inputs[name].astype(np.complex64)}, attrs
         yield f"words for {name}", inputs | {name: inputs[name].astype(np.str_)}, attrs
 
@@ -74,7 +80,7 @@ def _wrong_shapes(world: World) -> Iterator[tuple[str, dict[str, Any], dict[str,
 def _wrong_indices(world: World) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Only where an index can be wrong; those who clip, wrap or drop have no bad index."""
     inputs, attrs = dict(world.inputs), dict(world.attrs)
-    for name in filter(is_index, inputs):
+    for name in _indices_of(world):
         for value in (99, -100):
             array = inputs[name].copy()
             if value < 0 and array.dtype.kind in "ub":
