@@ -31,7 +31,7 @@ def test_python_examples_give_what_is_written() -> None:
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_tables_are_current(name: str) -> None:
     between = TEXT.partition(f"<!-- {name}:start -->\n")[2].partition(f"<!-- {name}:end -->")[0]
-    assert between == GENERATED[name]()
+    assert between == GENERATED[name](), "python tests/record.py README"
     assert generated(TEXT) == TEXT
 
 

@@ -21,7 +21,8 @@ def test_recorded_as_made(name: str) -> None:
     different, stale = RECORDINGS[name].differences(made)
     for path in different:
         kept = (ROOT / path).read_bytes() if (ROOT / path).exists() else b""
-        assert kept.decode("utf-8", "replace") == made[path].decode("utf-8", "replace"), path
+        today, known = made[path].decode("utf-8", "replace"), kept.decode("utf-8", "replace")
+        assert known == today, f"{path}: if it is right now, python tests/record.py {name}"
     assert not different, f"python tests/record.py {name}"
     assert not stale, f"nothing makes them any more: python tests/record.py {name}"
 
