@@ -6,6 +6,7 @@ import logging
 import os
 import platform
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -52,13 +53,15 @@ def cluster_client(address: str, *, workers: int | None = None) -> Iterator[Any]
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Dask logs tracebacks of what is told of here as an error."""
+    """Dask logs tracebacks of what is told of here as an error, and warns of large inputs."""
     names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
     levels = {name: logging.getLogger(name).level for name in names}
     for name in names:
         logging.getLogger(name).setLevel(SILENT)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            yield
     finally:
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
