@@ -12,11 +12,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import dask.array
 import numpy as np
 import pytest
 import zarr
 from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
+import gscli
 from gscli.base.errors import CannotWrite, ContentRefused
 from gscli.cli.guard import guarded
 from gscli.files import plain_chunks, uncached
@@ -260,6 +262,30 @@ def test_a_chunk_is_copied_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("fcntl.ioctl", lambda _target, request, _source: asked.append(request))
     assert list(scattering.copy_untouched(store, f"{tmp_path}/out")) == [48] * 6
     assert len(asked) == 6
+
+
+def test_chunks_are_copied_out_of_an_archive_and_never_by_a_link(tmp_path: Path) -> None:
+    with zarr.storage.ZipStore(f"{tmp_path}/a.zip", mode="w") as archive:
+        zarr.create_array(archive, shape=(10, 6), chunks=(4, 3), dtype="f4")[...] = DATA
+    words = ["[[9]]", "[[7,7,7,7,7,7]]", "-o", f"{tmp_path}/o.zarr"]
+    assert guarded(["scatter-nd", f"{tmp_path}/a.zip", *words]) == 0
+    assert same_bits(load(f"{tmp_path}/o.zarr").array, np.vstack([DATA[:9], [7] * 6]).astype("f4"))
+    packed = open_store(Place(f"{tmp_path}/a.zip"), LIMIT)
+    assert list(scattering.copy_untouched(packed, f"{tmp_path}/c")) == [48] * 6  # in this thread
+    path = made(tmp_path / "in.zarr")
+    Path(path, "c/0/0").unlink()
+    Path(path, "c/0/0").symlink_to("/etc/hostname")
+    store = open_store(Place(path), LIMIT)
+    with pytest.raises(ContentRefused, match="link or no file"):
+        list(scattering.copy_untouched(store, f"{tmp_path}/out"))
+
+
+def test_few_rows_of_dasks_chunks_are_taken_from_whole_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rows, "WINDOW", 1)
+    data = dask.array.from_array(DATA, chunks=(4, 6))
+    assert np.array_equal(gscli.gather(data, [9, 0]), DATA[[9, 0]])
 
 
 @pytest.mark.parametrize("dtype", ["int8", ">f4", "complex64", "bool"])
