@@ -181,7 +181,8 @@ def with_table(
     below, room = flow([table, *group.blocks], width, GAP), width - table.width - GAP
     if room < NARROWEST_GRID:
         return below, group
-    slim = draw_group(found, options, room, extras)
+    fits = all(block.width <= room for block in group.blocks)
+    slim = group if fits else draw_group(found, options, room, extras)
     beside = flow([table, *slim.blocks], width, GAP)
     fewer = len(beside) < len(below) and slim.columns == group.columns
     return (beside, slim) if fewer else (below, group)
