@@ -17,7 +17,7 @@ from conftest import Array, assert_same, slow
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel import REDUCTIONS, Tuning, loops
+from gscli.kernel import REDUCTIONS, Tuning, loops, routes
 from gscli.kernel import tuning as sizes
 from gscli.kernel.rows import combine, stable_order
 from gscli.kernel.steps import Step
@@ -347,6 +347,24 @@ def test_few_and_many_entries_replace_slices(entries: int) -> None:
         assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
         expected = oracle.run("onnx.scatter_nd", rows, {})
         assert_same(run_with("onnx.scatter_nd", rows, {}, tuning), expected)
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_lanes_copy_all_cells_that_nobody_writes(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Positions that share entries, a few to a lane; columns of the first `size` positions only."""
+    monkeypatch.setattr(routes, "NEAR", 22_000)
+    shared = {"data": values((size, 40, 10), F4), "indices": indices((1100,), 20) % 20}
+    shared |= {"axis": np.array(1), "updates": values((size, 1100, 10), F4, 7)}
+    cut = {"data": values((5, 40, 70), F4), "indices": indices((size, 9, 70), 40)}
+    cut["updates"] = values(cut["indices"].shape, F4, 3)
+    for tuning in TUNINGS:
+        found = run_with("openvino.scatter_update", shared, {}, tuning)
+        assert_same(found, oracle.run("openvino.scatter_update", shared, {}))
+        attrs = {"axis": 1, "reduction": "add"}
+        found = run_with("onnx.scatter_elements", cut, attrs, tuning)
+        assert_same(found, oracle.run("onnx.scatter_elements", cut, attrs))
 
 
 def test_a_failure_in_either_thread_reaches_the_caller() -> None:
