@@ -12,6 +12,7 @@ from oracle import OPERATORS as ORACLE
 from worlds import GOOD
 
 import gscli
+from gscli import frameworks
 from gscli.cli.guard import guarded
 from gscli.frameworks.operator import Operator
 
@@ -90,6 +91,15 @@ def test_explain_tells_the_formula_and_every_entry(
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("output") for line in lines), "a formula"
     assert any(line.startswith("a: ") for line in lines), "an entry"
+
+
+def test_every_framework_is_listed() -> None:
+    folder = Path(frameworks.__file__).parent
+    declaring = [
+        p for p in folder.rglob("*.py") if "FRAMEWORK = Framework(" in p.read_text("utf-8")
+    ]
+    found = {path.relative_to(folder).parts[0].removesuffix(".py") for path in declaring}
+    assert found == set(frameworks.NAMES), "gscli/frameworks/__init__.py lists them in NAMES"
 
 
 @every_operator

@@ -65,7 +65,9 @@ def test_what_is_called_exact_was_equal(target: str) -> None:
         for row in TABLE[target]["operators"].values()
         for name, text in row.get("odd", {}).items()
     }
-    assert set(odd) == set(KNOWN.get(target, {})), odd
+    assert set(odd) == set(KNOWN.get(target, {})), (
+        f"lines that fail or give something else; own calls stand in gscli/lab/code/own.py: {odd}"
+    )
 
 
 @pytest.mark.slow
