@@ -18,13 +18,15 @@ import distributed
 import numpy as np
 import pytest
 import zarr
-from stream.stores import RandomCall, random_call, same_bits
+from stream import stores
+from stream.stores import DATA, RandomCall, random_call, same_bits
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli.guard import guarded
 from gscli.files.files import load
 from gscli.files.stand_ins import store_of
-from gscli.files.zarr_store import Store
+from gscli.files.zarr_place import Place
+from gscli.files.zarr_store import Store, open_store
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scattering import twin
 from gscli.stream.cluster import connection, running, tasks
@@ -219,6 +221,18 @@ def test_workers_that_go_on_alone_leave_nothing(
     with pytest.raises(CannotWrite, match="given up"):
         tasks.copy(source, str(hidden), list(source.keys()))
     assert names(tmp_path) == ["in.zarr"]
+
+
+def test_a_task_of_copies_that_is_done_again_copies_nothing(tmp_path: Path) -> None:
+    """The scheduler may give a task to a second worker; what the first one copied stays."""
+    source = open_store(Place(stores.made(tmp_path / "in.zarr")), 1 << 30)
+    hidden = tmp_path / "out.zarr.gscli-01234567"
+    hidden.mkdir()
+    target, keys = twin(source, str(hidden)), list(source.keys())
+    assert tasks.copy(source, str(hidden), keys[:2]) == 2 * source.chunk_bytes
+    assert tasks.copy(source, str(hidden), keys) == (len(keys) - 2) * source.chunk_bytes
+    assert tasks.copy(source, str(hidden), keys) == 0
+    assert (target.whole() == DATA).all()
 
 
 class Busy:
