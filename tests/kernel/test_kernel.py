@@ -80,7 +80,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(loops, "library", lambda: None)
         return
     if loops.library() is None:
-        pytest.skip("no compiled loops: gscli was installed without a C compiler")
+        pytest.skip("no compiled loops beside the sources")
     monkeypatch.setattr(sizes, "WORTH", 1)
 
 

@@ -43,7 +43,8 @@ UFUNCS = {
 }
 
 compiled = pytest.mark.skipif(
-    loops.library() is None, reason="gscli was installed without a C compiler"
+    loops.library() is None,
+    reason="no compiled loops beside the sources: pip install -e, with a C compiler, makes them",
 )
 
 
