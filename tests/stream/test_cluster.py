@@ -235,6 +235,18 @@ def test_a_task_of_copies_that_is_done_again_copies_nothing(tmp_path: Path) -> N
     assert (target.whole() == DATA).all()
 
 
+def test_a_terminals_interrupt_is_for_the_client_alone() -> None:
+    """Ctrl-C reaches the workers, too; each would print a traceback of its own."""
+
+    def blocked() -> bool:
+        return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+    with connection.cluster_client("", workers=2) as client:
+        found = client.run(blocked)
+    assert list(found.values()) == [True, True]
+    assert not blocked()
+
+
 class Busy:
     """A client whose one worker is at some tasks, each time it is asked."""
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import platform
+import signal
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
+from multiprocessing import resource_tracker
 from typing import Any
 
 from gscli.base.errors import CannotRead, CannotWrite, GscliError, UsageError
@@ -69,15 +71,31 @@ def _quiet() -> Iterator[None]:
 
 def _made(distributed: Any, workers: int) -> Any:
     try:
-        return distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=SILENT
-        )
+        with _spared():
+            return distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=":0", silence_logs=SILENT
+            )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise CannotRead(
             "no workers could be started on this machine",
             where=f"--engine dask: {safe(str(error), 100)}",
             hint="leave --engine out: the result is the same",
         ) from error
+
+
+@contextmanager
+def _spared() -> Iterator[None]:
+    """Ctrl-C reaches every process of a terminal; workers started here wait for this one to act.
+
+    A process begins with the signals blocked that its starter blocked. Python's own watcher of
+    resources would let them in again when it is started, and so must be there before.
+    """
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _connected(distributed: Any, where: Any) -> Any:
