@@ -58,10 +58,7 @@ def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
     judged = judged_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
-    if windows:
-        cells, writers = _every_cell(plan, judged)
-    else:
-        cells, writers = _first_cells(plan, judged)
+    cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
     if cells.size <= FEW and len(set(cells.tolist())) == cells.size:
         return Duplicates([], 0, 0, judged)
     order = np.argsort(cells, kind="stable")

@@ -47,6 +47,7 @@ class Negative(Enum):
 
 
 INT32_MAX = 2**31 - 1
+"""The largest index that keeps its meaning where indices are cut to 32 bits."""
 
 
 class Narrow(Enum):

@@ -100,8 +100,6 @@ class Plan(WrittenIndices):
 
         It names the first bad ones and counts the rest.
         """
-        if all(self.tame):
-            return
         found, total = self.findings(SHOWN_FINDINGS)
         if total:
             from gscli.plan.findings import refusal

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from gscli.base import dtypes
 from gscli.base.errors import DtypeRefused
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Beyond, Narrow, Number, Reduction, Shape, Tensor
+from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Number, Reduction, Shape, Tensor
 from gscli.layout.families import described
 from gscli.layout.layout import Updates
 from gscli.layout.refusals import stretched_updates
@@ -38,8 +38,6 @@ WRITES: dict[str | None, Beyond] = {
 }  # fmt: skip
 """Writing out of range; JAX leaves promise_in_bounds open, and XLA on a CPU drops."""
 
-_LARGEST_NARROW_AXIS = 2**31 - 1
-
 
 def narrowed(shape: Shape, when: Narrow) -> Narrow:
     """JAX computes with 32-bit indices wherever every axis of the array has fewer cells.
@@ -47,7 +45,7 @@ def narrowed(shape: Shape, when: Narrow) -> Narrow:
     >>> narrowed((3, 4), Narrow.LAST), narrowed((2**31,), Narrow.LAST)
     (<Narrow.LAST: 'after a negative index was counted from the end'>, <Narrow.NEVER: 'never'>)
     """
-    return when if max(shape, default=0) <= _LARGEST_NARROW_AXIS else Narrow.NEVER
+    return when if max(shape, default=0) <= INT32_MAX else Narrow.NEVER
 
 
 def fill_of(data: Tensor, fill_value: Number | None) -> Number:

@@ -14,10 +14,8 @@ from gscli.lab.code.meaning import Entries, Meaning, combined
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible, Place
 from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
-from gscli.layout.axes import Axis, Beyond, Column, Following, Narrow, Negative, Shape
+from gscli.layout.axes import INT32_MAX, Axis, Beyond, Column, Following, Narrow, Negative, Shape
 from gscli.plan.policy import legal_range
-
-_INT32_MAX = 2**31 - 1
 
 ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
@@ -148,7 +146,7 @@ class Placing:
         alone = native.outside == "border" and not native.from_end and native.form != "cells"
         if found.negative and policy.narrow is Narrow.UNSIGNED and isinstance(limits.highs, int):
             # Read without its sign, an index below zero is the largest.
-            high = Literal(_INT32_MAX, index.dtype)
+            high = Literal(INT32_MAX, index.dtype)
             sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
             index = self.steps.where(sign, index, limits.highs)
         if moves and not alone:
