@@ -21,9 +21,6 @@ from gscli.layout.axes import Number
 
 Ufunc = Any
 
-LARGEST_ITEM = 1 << 16
-"""Bytes of the largest item that NumPy has a type for, as far as we use it."""
-
 
 def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
     """Read the rows of one step into `target` (*region, run); entries that are not live read fill.
@@ -100,18 +97,3 @@ def combine_cells(
         mine = (top <= row) & (row < bottom) & (low <= column) & (column < high)
         cells, values = cells[mine], values[mine]
     ufunc.at(rows.reshape(-1), cells, values)
-
-
-def stable_order(keys: Indices, limit: int) -> Indices:
-    """The stable sorting order of whole numbers 0 … limit-1, by 16 bits at a time.
-
-    >>> stable_order(np.array([2, 0, 2, 1]), 3)
-    array([1, 3, 0, 2])
-    """
-    order: Indices = np.argsort(keys.astype(np.uint16), kind="stable")
-    shift = 16
-    while limit > 1 << shift:
-        digits = (keys >> shift).astype(np.uint16)
-        order = order[np.argsort(digits[order], kind="stable")]
-        shift += 16
-    return order

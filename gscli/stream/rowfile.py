@@ -15,10 +15,13 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.errors import CannotRead
 from gscli.files.regular import RegularFile
 from gscli.files.system import reading
-from gscli.kernel.rows import LARGEST_ITEM, stable_order
 from gscli.kernel.tuning import DEFAULT, for_each
+from gscli.stream.order import stable_order
 
 Bytes = NDArray[np.uint8]
+
+LARGEST_ITEM = 1 << 16
+"""Bytes of the largest item that NumPy has a type for, as far as we use it."""
 
 WINDOW = 1 << 20
 """Bytes read at once where many rows of a window are wanted."""

@@ -18,12 +18,12 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.files import mapped
 from gscli.kernel.routes import sequence
-from gscli.kernel.rows import stable_order
 from gscli.kernel.steps import Region, Step
 from gscli.kernel.writing import Target
 from gscli.layout.axes import row_major
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
+from gscli.stream.order import stable_order
 
 BLOCK = 1 << 20
 """Bytes of data that pass by at a time."""

@@ -17,6 +17,7 @@ from gscli import stream as streaming
 from gscli.files import content, files
 from gscli.files.regular import open_regular
 from gscli.stream import rowfile, running, writeback
+from gscli.stream.order import stable_order
 from gscli.stream.writing import Ahead
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
@@ -153,3 +154,9 @@ def test_without_a_way_past_the_cache(
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([3, -1])}
     streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert_same(np.load(tmp_path / "out.npy"), DATA[[3, -1]])
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1 << 16, 1 << 17, 1 << 40])
+def test_orders_are_stable(limit: int) -> None:
+    keys = np.random.default_rng(limit).integers(0, limit, 500)
+    assert_same(stable_order(keys, limit), np.argsort(keys, kind="stable"))

@@ -13,10 +13,10 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.files.chunks import Chunks
-from gscli.kernel.rows import stable_order
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid, Piece
 from gscli.stream.chunked.rows import ChunkRows
+from gscli.stream.order import stable_order
 from gscli.stream.reading import PICKS, PIECE, gathered
 from gscli.stream.writing import FILES, Dealing, records_of
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.files.chunks import Chunks
-from gscli.kernel.rows import stable_order
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
+from gscli.stream.order import stable_order
 from gscli.stream.rowfile import SPARSE, WINDOW, RowFile
 
 HELD = 32 << 20
