@@ -19,7 +19,8 @@ from worlds import GOOD, World
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel import Tuning
+from gscli.kernel.tuning import Tuning
+from gscli.kernel.walks import addresses_of
 from gscli.lab.examples import example
 from gscli.layout.axes import Box
 from gscli.traces.trace import Trace, traced
@@ -80,7 +81,7 @@ def test_gathering_an_arange_returns_the_addresses_of_the_plan(name: str, part: 
         numbers = np.arange(1, data.size + 1).reshape(data.shape)
         inputs = dict(world.inputs) | {run.layout.data: numbers}
         trace = gscli.trace(name, inputs, world.attrs)
-        addresses, inside = kernel.addresses_of(trace.plan, 0, trace.entry_count)
+        addresses, inside = addresses_of(trace.plan, 0, trace.entry_count)
         for entry in trace.entries():
             assert entry.result is not None
             read = trace.output[cells(entry.result)].reshape(-1)

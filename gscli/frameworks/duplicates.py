@@ -9,7 +9,7 @@ from gscli.base.errors import Notice
 from gscli.base.records import Record
 from gscli.base.text import counted, name_of
 from gscli.declare.signature import Signature
-from gscli.kernel.routes import addresses_of
+from gscli.kernel.walks import addresses_of
 from gscli.layout.layout import Layout
 from gscli.plan.plan import BLOCK, JudgedPlan
 

@@ -162,10 +162,10 @@ def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
         data = data.reshape(layout.data_shape)
     if layout.kind == "gather":
         assert data is not None
-        from gscli.kernel.reading import gather
+        from gscli.kernel import gather
 
         return gather(plan, data)
     base = mapped.overlay(data) if overlay and data is not None else None
-    from gscli.kernel.writing import scatter
+    from gscli.kernel import scatter
 
     return scatter(plan, data, base=base)

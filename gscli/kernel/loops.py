@@ -2,8 +2,9 @@
 
 `take`, `put` and `combine` do the work and answer True, or leave everything as it is and answer
 False: there is no library, or the arrays are of a kind that C does not know (objects, strings in
-reductions, other byte orders). NumPy's way is in `rows.py`. Imported only where a job is large: the
-structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library off.
+reductions, other byte orders). NumPy's way is in `steps.py`. Imported only where a job is large:
+the structures of ctypes take longer than a small one. `GSCLI_LOOPS=plain` switches the library
+off.
 """
 
 from __future__ import annotations
@@ -14,13 +15,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.kernel.numbers import Numbers
 from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
@@ -47,6 +47,36 @@ STREAMED = 1 << 24
 
 _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3
+
+
+class Column(Record):
+    """One column of index numbers (planes, height, width) on an axis of `size` rows.
+
+    `turn` is added to negative numbers; a number's address is then
+    number * step + plane * plane_step + place * place_step + first.
+    """
+
+    numbers: Array
+    size: int
+    turn: int
+    step: int
+    plane_step: int = 0
+    place_step: int = 0
+    first: int = 0
+
+
+class Numbers:
+    """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
+
+    `shape` is that of the addresses; `refuse` is called where a number is out of range, and raises.
+    """
+
+    __slots__ = ("columns", "refuse", "shape")
+
+    def __init__(
+        self, columns: tuple[Column, ...], shape: tuple[int, ...], refuse: Callable[[], NoReturn]
+    ) -> None:
+        self.columns, self.shape, self.refuse = columns, shape, refuse
 
 
 class _Column(ctypes.Structure):

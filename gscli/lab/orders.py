@@ -10,9 +10,8 @@ import numpy as np
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.declare.signature import Signature
-from gscli.kernel.reductions import REDUCTIONS, ReductionRule
-from gscli.kernel.routes import addresses_of
-from gscli.kernel.updates import updates_of
+from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
+from gscli.kernel.walks import addresses_of
 from gscli.lab.sample import values_at, whole, written_at
 from gscli.plan.inputs import planned
 from gscli.plan.plan import JudgedPlan

@@ -12,9 +12,8 @@ import numpy as np
 from gscli.base.arrays import Array, Flags, Indices, dtype_named, is_left
 from gscli.base.errors import InputRefused
 from gscli.files import mapped
-from gscli.kernel.reading import gather
-from gscli.kernel.routes import window_rows
-from gscli.kernel.writing import scatter
+from gscli.kernel import gather, scatter
+from gscli.kernel.walks import window_rows
 from gscli.layout.axes import Policy, Tensor
 from gscli.layout.families import vectors
 from gscli.layout.layout import Fit, Layout

@@ -23,8 +23,8 @@ from gscli.files.interrupts import Interrupts
 from gscli.files.regular import RegularFile
 from gscli.files.system import refused, sync, writing
 from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
+from gscli.kernel import Target
 from gscli.kernel.steps import Step
-from gscli.kernel.writing import Target
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows

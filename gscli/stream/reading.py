@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base.arrays import Array
 from gscli.files import mapped
-from gscli.kernel.routes import in_sequence
+from gscli.kernel.walks import in_sequence
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows
 

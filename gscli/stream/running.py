@@ -18,7 +18,7 @@ from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
 from gscli.files.system import writing
-from gscli.kernel.updates import UpdateRows, prepared
+from gscli.kernel.reductions import UpdateRows, prepared
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered

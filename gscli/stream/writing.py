@@ -17,9 +17,9 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.files import mapped
-from gscli.kernel.routes import sequence
+from gscli.kernel import Target
 from gscli.kernel.steps import Region, Step
-from gscli.kernel.writing import Target
+from gscli.kernel.walks import sequence
 from gscli.layout.axes import row_major
 from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan

@@ -11,9 +11,8 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
-from gscli.kernel.reductions import REDUCTIONS, comparable, converted
-from gscli.kernel.routes import addresses_of
-from gscli.kernel.updates import updates_of
+from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
+from gscli.kernel.walks import addresses_of
 from gscli.plan.plan import JudgedPlan
 
 REPLAYED_CELLS = 1 << 20

@@ -20,6 +20,7 @@ import numpy as np
 from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel import loops
+from gscli.kernel.tuning import Tuning
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
@@ -34,7 +35,7 @@ COPY, IDIOM = "copyto", "numpy"
 
 def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
     """A whole call: layout, plan, check of all indices, copy of data, kernel."""
-    operator, tuning = find(workload.operator), kernel.Tuning(threads=threads)
+    operator, tuning = find(workload.operator), Tuning(threads=threads)
 
     def call() -> Array:
         layout = layout_of(operator, inputs, workload.attrs)

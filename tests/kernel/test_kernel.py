@@ -17,11 +17,11 @@ from conftest import Array, assert_same, slow
 import gscli
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel import REDUCTIONS, Tuning, loops, routes
+from gscli.kernel import loops, walks
 from gscli.kernel import tuning as sizes
-from gscli.kernel.rows import combine
-from gscli.kernel.steps import Step
-from gscli.kernel.tuning import Share, for_each
+from gscli.kernel.reductions import REDUCTIONS
+from gscli.kernel.steps import Step, combine
+from gscli.kernel.tuning import Share, Tuning, for_each
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
 
@@ -348,7 +348,7 @@ def test_lanes_copy_all_cells_that_nobody_writes(
     size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Positions that share entries, a few to a lane; columns of the first `size` positions only."""
-    monkeypatch.setattr(routes, "NEAR", 22_000)
+    monkeypatch.setattr(walks, "NEAR", 22_000)
     shared = {"data": values((size, 40, 10), F4), "indices": indices((1100,), 20) % 20}
     shared |= {"axis": np.array(1), "updates": values((size, 1100, 10), F4, 7)}
     cut = {"data": values((5, 40, 70), F4), "indices": indices((size, 9, 70), 40)}

@@ -20,9 +20,8 @@ from conftest import Array, assert_same
 import gscli
 from gscli.base.errors import CannotRead
 from gscli.frameworks import find
-from gscli.kernel import loops, rows, tuning
-from gscli.kernel.numbers import Column, Numbers
-from gscli.kernel.reading import gather
+from gscli.kernel import gather, loops, steps, tuning
+from gscli.kernel.loops import Column, Numbers
 from gscli.kernel.steps import Step
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
@@ -217,10 +216,10 @@ def test_parts_share_their_addresses() -> None:
     addresses = np.array([3, 0])
     step = Step(slice(0, 12), addresses, None, (slice(None), slice(None)), parts=3)
     out = np.empty((3, 2, 2), data.dtype)
-    rows.take(data, step, out, 0)
+    steps.take(data, step, out, 0)
     assert_same(out, data.reshape(3, 4, 2)[:, addresses])
     target = data.copy()
-    rows.combine(target, step, out, np.add)
+    steps.combine(target, step, out, np.add)
     expected = data.reshape(3, 4, 2).copy()
     expected[:, addresses] += out
     assert_same(target, expected.reshape(12, 2))

@@ -10,7 +10,7 @@ from conftest import Array
 
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel.routes import in_sequence
+from gscli.kernel.walks import addresses_of, in_sequence
 from gscli.layout.forms import cells, recognized
 from gscli.plan.inputs import layout_of
 from gscli.plan.plan import Plan
@@ -55,7 +55,7 @@ def test_a_gather_of_addresses_finds_the_addresses(case: tuple[Any, ...]) -> Non
     assert layout.form.kind == kind
     assert layout.data is not None
     found = kernel.gather(plan, inputs[layout.data])
-    addresses, inside = kernel.addresses_of(plan, 0, layout.entry_count)
+    addresses, inside = addresses_of(plan, 0, layout.entry_count)
     assert inside is None
     order = layout.addressing.order
     full = addresses.reshape(layout.addressing.entries + layout.addressing.window)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli import kernel
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.errors import GscliError
 from gscli.declare.signature import numbered
 from gscli.frameworks.operator import Operator
+from gscli.kernel.walks import addresses_of
 from gscli.layout.items import parsed
 from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan
@@ -166,7 +166,7 @@ def several_writers(plan: Plan) -> Flags | None:
     if not layout.entry_count * layout.window_size * layout.output_size:
         return np.zeros(layout.output_shape, np.bool_)
     try:
-        addresses, inside = kernel.addresses_of(plan.judged(), 0, layout.entry_count)
+        addresses, inside = addresses_of(plan.judged(), 0, layout.entry_count)
     except GscliError:
         return None
     flat: NDArray[Any] = addresses.reshape(-1)

@@ -19,8 +19,7 @@ from gscli.files.uncached import aligned
 from gscli.files.zarr_format import check_writable, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
-from gscli.kernel.reading import arranged, gather
-from gscli.kernel.writing import scatter
+from gscli.kernel import arranged, gather, scatter
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream.chunked.behind import WrittenBehind
 from gscli.stream.chunked.gathering import rows_by_chunk

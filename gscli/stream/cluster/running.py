@@ -16,7 +16,7 @@ from gscli.files.stand_ins import stand_in, store_of
 from gscli.files.zarr_format import check_writable, chunk_sizes, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
-from gscli.kernel.routes import sequence
+from gscli.kernel.walks import sequence
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.running import grid_of
