@@ -19,7 +19,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.unraisablehook = raise_again
     try:
-        from gscli.cli.guard import guarded  # closed descriptors are mended before the rest
+        from gscli.cli import guarded  # closed descriptors are mended before the rest
 
         code = guarded(sys.argv[1:])
     except KeyboardInterrupt:  # before the guard stands, or after it

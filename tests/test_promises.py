@@ -17,7 +17,7 @@ from recording import ROOT
 from shell import forked as run
 
 import gscli
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 
 PROMISES = (
     (ROOT / "README.md")

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 from recording.sessions import GENERATED, ROOT, generated
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.cli.lessons import lesson
 
 README = ROOT / "README.md"

@@ -10,7 +10,7 @@ import pytest
 
 import gscli
 from gscli.base.errors import GscliError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.files import load, save
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)

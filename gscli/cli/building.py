@@ -1,10 +1,9 @@
-"""Typer with the project's settings, and its parameters from what gscli declares."""
+"""Typer with the project's settings: parameters, options and commands from declarations."""
 
 from __future__ import annotations
 
 import inspect
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base.errors import UsageError
 from gscli.cli.options import SHARED, Settings, Shared
+from gscli.frameworks.operator import Attribute, Operator
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -24,6 +24,19 @@ Parameter: TypeAlias = inspect.Parameter | TyperOption | TyperArgument
 
 Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
+
+
+Action: TypeAlias = Callable[..., int]
+"""What a command does with an operator, the input words, attributes as words, and the options.
+
+Its `parameters`, where it has some, are options of its own, which it takes by name.
+"""
+
+IN_PLACE = ("in_place", "message")
+"""Options that only an operator with data to change has use for; others take and refuse them."""
+
+SHORT = {"axis": "-a", "reduction": "-r"}
+_METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
 
 
 class Command(TyperCommand):
@@ -70,31 +83,6 @@ def application(**settings: Any) -> typer.Typer:
     )
 
 
-def tool(name: str, *shared: Shared | str) -> Callable[[Callable[..., int]], Any]:
-    """Makes a function the command `name`; its module's docstring is the help, but the first line.
-
-    The options in `shared` come as the function's keyword `settings`.
-    """
-    declared = [SHARED[one] if isinstance(one, str) else one for one in shared]
-    headed = [
-        one._replace(heading="Options") if one.heading == "Result" else one for one in declared
-    ]
-
-    def build(function: Callable[..., int]) -> Any:
-        def run(**arguments: Any) -> int:
-            given = {one.name: arguments.pop(one.name) for one in declared}
-            if shared:
-                arguments["settings"] = Settings(**given)
-            return function(**arguments)
-
-        text = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[2].rstrip()
-        own = inspect.signature(function, eval_str=True).parameters.values()
-        kept = [parameter for parameter in own if parameter.name != "settings"]
-        return command_of(name, run, [*kept, *map(shared_option, headed)], help=text)
-
-    return build
-
-
 def command_of(
     name: str, function: Callable[..., int], parameters: Sequence[Parameter], **settings: Any
 ) -> Any:
@@ -115,11 +103,6 @@ def command_of(
     taken = iter(found.params)
     found.params = [next(taken) if one in declared else one for one in parameters]
     return found
-
-
-def files_argument(metavar: str, help_text: str) -> Any:
-    """A word, or words, that name files."""
-    return typer.Argument(metavar=metavar, help=help_text, autocompletion=complete_file)
 
 
 def signed(
@@ -248,3 +231,139 @@ def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
     """
     longer = [one for one in known if name and one.startswith(f"{name}-")]
     yield from longer or get_close_matches(name, known, 3, 0.65)
+
+
+def operator_command(operator: Operator, action: Action, path: str) -> Any:
+    """The command; `path` are the words before the operator's in its examples."""
+    command = type("OperatorCommand", (Command,), {"inputs": input_words(operator)})
+    run, parameters = _function(operator, action), _parameters(operator, action)
+    help_text = _help_text(operator, path)
+    return command_of(operator.command, run, parameters, cls=command, help=help_text)
+
+
+def input_words(operator: Operator) -> tuple[str, ...]:
+    """The inputs as a usage line shows them.
+
+    >>> from gscli.frameworks import find
+    >>> input_words(find("onnx.scatter_nd"))
+    ('DATA', 'INDICES', 'UPDATES')
+    """
+    return tuple(
+        f"{item.name.upper()}..." if item.kind == "many"
+        else f"[{item.name.upper()}]" if item.optional
+        else item.name.upper()
+        for item in operator.inputs
+    )  # fmt: skip
+
+
+def _function(operator: Operator, action: Action) -> Callable[..., int]:
+    """What the command does with its words and options, each attribute and input a word."""
+    own = [parameter.name for parameter in getattr(action, "parameters", ())]
+
+    def run(words: tuple[str, ...] = (), **options: Any) -> int:
+        alone = {name: options.pop(name) for name in own}
+        texts, named = _taken(options, "attr_"), _taken(options, "input_")
+        return action(operator, list(words), texts, Settings(**options, extra=named), **alone)
+
+    return run
+
+
+def _taken(options: dict[str, Any], prefix: str) -> dict[str, str]:
+    """The options whose names begin so, taken out, and the texts of those that were given."""
+    taken = {name: options.pop(name) for name in list(options) if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): str(value).lower() if isinstance(value, bool) else value
+        for name, value in taken.items()
+        if value is not None
+    }
+
+
+def _parameters(operator: Operator, action: Action) -> list[Parameter]:
+    """The words, an option for each attribute and input, the action's own, and the shared ones."""
+    attributes = {attribute.name for attribute in operator.attributes}
+    hidden = () if operator.changes_data else IN_PLACE
+    return [
+        words_argument(),
+        *map(_attribute_option, operator.attributes),
+        *(
+            _input_option(item.name)
+            for item in operator.inputs
+            if item.kind != "many" and item.name not in attributes
+        ),
+        *getattr(action, "parameters", ()),
+        *(
+            shared_option(shared, hidden=shared.name in hidden)
+            for shared in shared_options_of(operator)
+        ),
+    ]
+
+
+def shared_options_of(operator: Operator) -> list[Shared]:
+    """The shared options, but those whose flag the operator needs for an attribute of its own."""
+    own = {attribute.name for attribute in operator.attributes}
+    return [shared for name, shared in SHARED.items() if name not in own]
+
+
+def attribute_flags(attribute: Attribute) -> tuple[str, ...]:
+    """The flags of an attribute: `-a`, `--axis`; a switch has both ways in one."""
+    flag = attribute.name.replace("_", "-")
+    if attribute.kind == "bool":
+        return (f"--{flag}/--no-{flag}",)
+    return (SHORT[attribute.name], f"--{flag}") if attribute.name in SHORT else (f"--{flag}",)
+
+
+def attribute_metavar(attribute: Attribute) -> str | None:
+    """What stands for the value in help; None for a switch."""
+    return None if attribute.kind == "bool" else _METAVARS.get(attribute.kind, "NAME")
+
+
+def _attribute_option(attribute: Attribute) -> TyperOption:
+    return option(
+        f"attr_{attribute.name}",
+        *attribute_flags(attribute),
+        kind=bool if attribute.kind == "bool" else str,
+        help=attribute_help(attribute),
+        metavar=attribute_metavar(attribute),
+        complete=completed(attribute.choices),
+    )
+
+
+def attribute_help(attribute: Attribute) -> str:
+    """Help of an attribute: what it means, its choices, what brought it, its default."""
+    declared, parts = attribute.option, []
+    if declared.help:
+        parts.append(declared.help)
+    if attribute.choices:
+        since = declared.choices_since
+        parts.append(
+            ": " * bool(parts)
+            + " ".join(
+                (choice or "''") + (f" (from {since[choice]})" if choice in since else "")
+                for choice in attribute.choices
+            )
+        )
+    if declared.since is not None and not declared.choices_since:
+        parts.append(f" (from opset {declared.since})")
+    if attribute.required:
+        parts.append(" (required)")
+    default = attribute.default
+    if not attribute.required and default not in (None, ""):
+        parts.append(f" (default {str(default).lower()})")
+    return "".join(parts)
+
+
+def _input_option(name: str) -> TyperOption:
+    """Every input also goes by its name: `--indices FILE`."""
+    flag = name.lower().rstrip("_").replace("_", "-")
+    return option(f"input_{name}", f"--{flag}", hidden=True)
+
+
+def _help_text(operator: Operator, path: str) -> str:
+    """Help: the docstring, then two runnable examples."""
+    paragraphs = [
+        part if "\n" not in part else "\b\n" + part for part in operator.doc.split("\n\n")
+    ]
+    bare = operator.command_line.removeprefix("gscli ")
+    verbs = dict.fromkeys((path.removeprefix("gscli").strip(), "explain"))
+    lines = [f"  gscli {verb}{' ' * bool(verb)}{bare} {operator.example}" for verb in verbs]
+    return "\n\n".join([*paragraphs, "\n".join(["\b\nExamples:", *lines])])

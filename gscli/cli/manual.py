@@ -8,8 +8,13 @@ from importlib import import_module
 from inspect import getdoc
 
 import gscli
-from gscli.cli.building import shared_help
-from gscli.cli.operators import attribute_flags, attribute_help, attribute_metavar, input_words
+from gscli.cli.building import (
+    attribute_flags,
+    attribute_help,
+    attribute_metavar,
+    input_words,
+    shared_help,
+)
 from gscli.cli.options import SHARED, Shared
 from gscli.cli.topics import EXIT_CODES, topic
 from gscli.cli.tree import SUMMARY, TITLES, TOOLS

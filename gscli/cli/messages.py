@@ -6,16 +6,29 @@
        |                ^ axis 0 of data has size 4: valid are -4 … 3
       help: gscli compare scatter-nd data.npy idx.npy upd.npy
 
-Light on purpose: neither numpy nor rich, so that a usage error is as quick as help.
+What the parser refuses and what nobody foresaw get the same form. Light on purpose: neither numpy
+nor rich, so that a usage error is as quick as help.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
 from textwrap import wrap
+from typing import Any
 from unicodedata import east_asian_width
 
-from gscli.base.errors import Detail, GscliError, Pointed
+from gscli.base.errors import (
+    Detail,
+    ExitCode,
+    GscliError,
+    Notice,
+    Pointed,
+    UsageError,
+)
 from gscli.base.text import safe
+from gscli.cli.options import END_OF_OPTIONS, ColorChoice, Screen, columns_of, screen, tell
 
 _LIMIT = 1000
 _RED, _YELLOW, _CYAN, _BOLD, _DIM = "1;31", "1;33", "1;36", "1", "2"
@@ -123,3 +136,106 @@ def _pointing(detail: Pointed, style: str, color: bool, width: int) -> list[str]
         first, *rest = _wrapped(note, room) if note else [""]
         below = [f"{carets} {first}", *(" " * (start + length + 1) + more for more in rest)]
     return [shown if len(shown) <= width else shown[: width - 1] + "…", *below]
+
+
+class InternalError(GscliError):
+    """Something gscli did not foresee."""
+
+    code = ExitCode.BUG
+
+
+def tell_error(error: GscliError, arguments: Sequence[str]) -> None:
+    """Print an error on stderr, as JSON when the run was asked for JSON."""
+    if asks_for_json(arguments):
+        import json
+
+        text = json.dumps({"error": error.to_dict()}) + "\n"
+    else:
+        side = standard_error(arguments)
+        text = error_text(error, color=side.color, width=side.width, utf8=side.utf8)
+    tell(text)
+
+
+def tell_notice(notice: Notice, arguments: Sequence[str]) -> None:
+    """Print a warning on stderr."""
+    side = standard_error(arguments)
+    tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
+
+
+def refused_usage(error: Any, words: Sequence[str]) -> UsageError:
+    """The parser's refusal in our form: lower case, near names and a way on."""
+    path = getattr(getattr(error, "ctx", None), "command_path", "gscli")
+    option = getattr(error, "option_name", None)
+    possibilities = getattr(error, "possibilities", None)
+    if option is None or possibilities is None:
+        problem = str(error.format_message()).rstrip(". ")
+        if option is not None and option.lstrip("-").replace(".", "", 1).isdecimal():
+            typed = next((word for word in words if word.startswith(option)), option)
+            return UsageError(
+                f"{typed} looks like an option",
+                hint=f"inputs that begin with - stand behind --, after all options: -- {typed}",
+            )
+        return UsageError(problem[:1].lower() + problem[1:], hint=f"{path} --help")
+    from difflib import get_close_matches
+
+    named = {known.lstrip("-"): known for known in possibilities}  # dashes make all names alike
+    near = [named[name] for name in get_close_matches(option.lstrip("-"), named, 3, 0.6)]
+    return UsageError(
+        f"no such option: {option}"[:200],
+        hint=f"did you mean {' or '.join(near)}?" if near else f"{path} --help",
+    )
+
+
+def bug(error: Exception) -> InternalError:
+    """What gscli did not foresee, and where."""
+    place = ""
+    frame = error.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        place = f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} in {code.co_name}"
+        frame = frame.tb_next
+    return InternalError(
+        "this is a bug in gscli",
+        where=f"{type(error).__name__}: {error}"[:200],
+        details=(place,),
+        hint="please report it with the command and its inputs; --debug shows the traceback",
+    )
+
+
+def standard_error(arguments: Sequence[str]) -> Screen:
+    """Stderr when no option is parsed yet: `--color` and `--width` are looked up in the words."""
+    words = {
+        name: value_of(f"--{name}", arguments) or os.environ.get(f"GSCLI_{name.upper()}", "")
+        for name in ("color", "width")
+    }
+    choice: ColorChoice = "auto"
+    if words["color"] in ("always", "never"):
+        choice = "always" if words["color"] == "always" else "never"
+    return screen(sys.stderr, choice, columns_of(words["width"]))
+
+
+def value_of(option: str, words: Sequence[str]) -> str | None:
+    """The value of an option in words that no parser has looked at; the last one counts.
+
+    >>> value_of("--width", ["--width", "60", "--width=70"]), value_of("--color", ["--color"])
+    ('70', None)
+    """
+    found = None
+    for place, word in enumerate(words):
+        if word == END_OF_OPTIONS:
+            break
+        if word == option and place + 1 < len(words):
+            found = words[place + 1]
+        elif word.startswith(option + "="):
+            found = word.partition("=")[2]
+    return found
+
+
+def asks_for_json(words: Sequence[str]) -> bool:
+    """Whether errors are wanted as JSON too.
+
+    >>> asks_for_json(["gather", "--json=output"]), asks_for_json(["--", "--json"])
+    (True, False)
+    """
+    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
+    return any(word == "--json" or word.startswith("--json=") for word in words[:end])

@@ -1,14 +1,19 @@
 """The options that commands share, declared once: for Typer, help, the manual and `Settings`.
 
-Annotations are evaluated here on purpose: each holds the option that its field stands for.
+And what the terminal (or pipe) on the other end takes: colour, width, character set.
+
+Annotations of `Settings` are evaluated on purpose: each holds the option its field stands for.
 """
 
-from collections.abc import Mapping
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from gscli.base.records import Record
-from gscli.cli.terminal import ColorChoice
 
 if TYPE_CHECKING:
     from typing import Annotated
@@ -20,6 +25,8 @@ else:
         def __class_getitem__(cls, pair: tuple[Any, Any]) -> tuple[Any, Any]:
             return pair
 
+
+ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 
 Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 """The headings under which help lists the shared options."""
@@ -251,3 +258,123 @@ DOCUMENT = SHARED["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )
 """`--json` of commands that have no single result to print alone."""
+
+
+WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
+"""Options that may stand alone, and what they mean then."""
+
+END_OF_OPTIONS = "--"
+
+
+def _is_step(word: str) -> bool:
+    return word.isdigit() or word == "all"
+
+
+def with_values(words: Sequence[str]) -> list[str]:
+    """Some options take an optional value; the parser knows only options that always do.
+
+    >>> with_values(["--json", "x", "--step", "3", "--", "--json"])
+    ['--json=document', 'x', '--step', '3', '--', '--json']
+    >>> with_values(["--step"])
+    ['--step=all']
+    """
+    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
+    options, rest = words[:end], words[end:]
+    found: list[str] = []
+    for place, word in enumerate(options):
+        following = options[place + 1] if place + 1 < end else ""
+        alone = word in WITHOUT_VALUE and not (word == "--step" and _is_step(following))
+        found.append(f"{word}={WITHOUT_VALUE[word]}" if alone else word)
+    return [*found, *rest]
+
+
+PIPE_WIDTH = 120
+NARROWEST = 20
+LONGEST_WIDTH = 6
+"""Digits of a width."""
+
+
+class Screen(Record):
+    """One output stream as the pictures see it. `depth`: how many colours it can show.
+
+    `mono`: a terminal without colours by wish (NO_COLOR); bold, dim and reverse stay.
+    """
+
+    color: bool
+    width: int
+    height: int | None
+    utf8: bool
+    is_terminal: bool
+    depth: Literal["truecolor", "256", "16"] = "truecolor"
+    mono: bool = False
+
+
+def screen(stream: IO[str], color: ColorChoice = "auto", width: int | None = None) -> Screen:
+    """Judge a stream: `--color` wins, then NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM, isatty."""
+    is_terminal = _is_terminal(stream)
+    columns, height = PIPE_WIDTH, None
+    if is_terminal:
+        size = shutil.get_terminal_size((80, 24))
+        columns, height = size.columns, size.lines
+    else:
+        columns = columns_of(os.environ.get("COLUMNS", "")) or PIPE_WIDTH
+    encoding = (getattr(stream, "encoding", None) or "ascii").lower().replace("-", "")
+    return Screen(
+        _wants_color(color, is_terminal),
+        max(width if width is not None else columns, NARROWEST),
+        height,
+        encoding.startswith("utf"),
+        is_terminal,
+        _depth(),
+        mono=color == "auto" and bool(os.environ.get("NO_COLOR")) and _shows_styles(is_terminal),
+    )
+
+
+def columns_of(text: str) -> int | None:
+    """A width as somebody wrote it; None for what is none. Python refuses very long numbers."""
+    return int(text) if text.isdecimal() and len(text) <= LONGEST_WIDTH else None
+
+
+def tell(text: str) -> None:
+    """Write to stderr; where nobody can hear it, nothing is lost and nothing fails."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def print_document(document: object) -> None:
+    """One JSON document, on one line of stdout."""
+    import json
+
+    sys.stdout.write(json.dumps(document) + "\n")
+
+
+def _is_terminal(stream: IO[str]) -> bool:
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False
+
+
+def _wants_color(choice: ColorChoice, is_terminal: bool) -> bool:
+    environment = os.environ
+    if choice != "auto":
+        return choice == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if environment.get("FORCE_COLOR") or environment.get("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return _shows_styles(is_terminal)
+
+
+def _shows_styles(is_terminal: bool) -> bool:
+    return is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def _depth() -> Literal["truecolor", "256", "16"]:
+    if os.environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return "truecolor"
+    term = os.environ.get("TERM", "")
+    if "256" in term or not term or os.environ.get("FORCE_COLOR"):
+        return "256" if "256" in term else "truecolor"
+    return "16"

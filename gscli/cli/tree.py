@@ -14,8 +14,15 @@ from typer.core import TyperGroup
 
 import gscli
 from gscli.base.errors import UsageError
-from gscli.cli.building import application, close_names, option, shared_option, signed
-from gscli.cli.operators import Action, operator_command
+from gscli.cli.building import (
+    Action,
+    application,
+    close_names,
+    operator_command,
+    option,
+    shared_option,
+    signed,
+)
 from gscli.cli.options import SHARED, Settings
 from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import ALIASES, NAMES, bare_operators, framework

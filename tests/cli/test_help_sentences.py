@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base.errors import ExitCode
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import find, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import example

@@ -19,8 +19,7 @@ import pytest
 from shell import on_terminal
 
 from gscli.base.errors import CannotRead, CannotWrite, UsageError
-from gscli.cli import lessons
-from gscli.cli.guard import guarded
+from gscli.cli import guarded, lessons
 from gscli.frameworks import find
 from gscli.layout.axes import Tensor
 

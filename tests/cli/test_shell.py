@@ -18,7 +18,7 @@ import pytest
 from looks import bare, is_coloured, looks
 from shell import BARE, COMMAND, PATIENCE, Terminal, forked, gscli, on_terminal, program, shell
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 
 GATHER = ("gather", "[10,20,30]", "[2,0,-1]")
 SCATTER = ("scatter-nd", "[1,2,3,4]", "[[3],[1]]", "[9,8]")
@@ -486,7 +486,7 @@ def test_a_bug_is_one_message_and_70(monkeypatch: pytest.MonkeyPatch) -> None:
         message = "oops\x1b[31m"
         raise RuntimeError(message)
 
-    monkeypatch.setattr("gscli.cli.guard.command_line", broken)
+    monkeypatch.setattr("gscli.cli.command_line", broken)
     errors = io.StringIO()
     monkeypatch.setattr("sys.stderr", errors)
     assert guarded(["gather"]) == 70
@@ -500,7 +500,7 @@ def test_memory_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     def hungry(_: list[str]) -> int:
         raise MemoryError
 
-    monkeypatch.setattr("gscli.cli.guard.command_line", hungry)
+    monkeypatch.setattr("gscli.cli.command_line", hungry)
     assert guarded(["gather"]) == 65
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import assert_same
 from shell import forked as gscli
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.files import load
 
 Array = np.ndarray

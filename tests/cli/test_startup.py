@@ -12,8 +12,8 @@ from functools import cache
 
 import pytest
 
+from gscli import cli
 from gscli.__main__ import main
-from gscli.cli import guard
 from gscli.frameworks import NAMES
 
 HEAVY = {"numpy", "rich", "pydantic", "ml_dtypes", "onnx", "safetensors", "h5py"}
@@ -37,7 +37,7 @@ RUNS = {
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 guarded({arguments!r})
 print()
 print(*sys.modules)
@@ -73,7 +73,7 @@ def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
 
 COMPLETED = """
 import os, sys
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 os.environ |= {{"_GSCLI_COMPLETE": "complete_bash", "COMP_WORDS": {words!r}, "COMP_CWORD": "{at}"}}
 guarded([])
 print()
@@ -137,7 +137,7 @@ def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     codes: list[int] = []
     thresholds = gc.get_threshold()
     monkeypatch.setenv(THREADS, "1")  # `main` sets it; what it was comes back
-    monkeypatch.setattr(guard, "guarded", lambda _: 7)
+    monkeypatch.setattr(cli, "guarded", lambda _: 7)
     monkeypatch.setattr(os, "_exit", codes.append)
     monkeypatch.setattr(sys, "gettrace", lambda: None)
     monkeypatch.setattr(sys, "getprofile", lambda: None)

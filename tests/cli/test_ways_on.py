@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.cli.lessons import sessions
 from gscli.frameworks import NAMES, operators
 

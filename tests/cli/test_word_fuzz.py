@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import NAMES, operators
 
 COMMANDS = [

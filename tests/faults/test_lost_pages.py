@@ -11,7 +11,7 @@ import pytest
 
 PROGRAM = """
 import os, sys
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import files
 
 path, size, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]

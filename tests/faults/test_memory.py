@@ -76,7 +76,7 @@ import json, os, resource, sys
 from pathlib import Path
 import numpy as np
 from gscli.files.files import load
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.stream import running
 
 os.fsync = os.fdatasync = lambda descriptor: None

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gscli.__main__ import raise_again
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import atomic, clone, content, exchange, npy, system, uncached, undo
 from gscli.files.files import load, save
 from gscli.stream import patching, running, writeback, writing

@@ -11,7 +11,7 @@ import pytest
 import zarr
 
 from gscli.base.errors import CannotRead, ContentRefused, UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import icechunk_store
 from gscli.files.files import load, members
 

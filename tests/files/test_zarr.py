@@ -29,7 +29,7 @@ from gscli.base.errors import (
     LimitRefused,
     UsageError,
 )
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import files, mapped, packed, zarr_format
 from gscli.files.files import load, members, save
 from gscli.files.zarr_format import created

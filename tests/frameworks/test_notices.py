@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gscli
 from gscli.base.errors import GscliError, GscliWarning
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.lab.check import remarks
 from gscli.plan.adjusted import census

@@ -13,7 +13,7 @@ from worlds import GOOD
 
 import gscli
 from gscli import frameworks
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks.operator import Operator
 
 TESTS = Path(__file__).parents[1]

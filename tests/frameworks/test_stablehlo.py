@@ -298,7 +298,7 @@ def test_the_specifications_rule_is_the_default_everywhere(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Python, the shell and a batch job give what the help says: cells outside are left out."""
-    from gscli.cli.guard import guarded
+    from gscli.cli import guarded
 
     starts, updates = np.array([[-2], [1], [4]]), np.arange(1, 10).reshape(3, 3)
     assert scatter(np.zeros(5, int), starts, updates, **WINDOWS).tolist() == [3, 4, 5, 6, 7]

@@ -11,7 +11,7 @@ from hostile import strangers
 from hostile.commands import Command, commands
 from hostile.test_hostile import MEMORY, memory_limited
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 
 COMMANDS = [*commands(), *strangers.commands()]
 

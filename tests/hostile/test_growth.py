@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.regular import open_regular
 from gscli.files.undo import UndoFile, undo_file_of, write_rows
 

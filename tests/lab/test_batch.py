@@ -12,7 +12,7 @@ import pytest
 from shell import forked as gscli
 
 import gscli as package
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.files import dump_json, load_json
 from gscli.lab.jobs import answer
 

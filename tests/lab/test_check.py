@@ -12,7 +12,7 @@ from conftest import Array
 from worlds import GOOD, World, bad_worlds
 
 from gscli.base.errors import GscliError, UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.check import remarks

@@ -11,7 +11,7 @@ from recording.drawn import CALLS, compared
 
 import gscli
 from gscli.base.errors import UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import NAMES, framework
 from gscli.lab.answers import document

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gscli.base.errors import ContentRefused, InputRefused, UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks import NAMES, framework, operators

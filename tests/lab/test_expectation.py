@@ -11,7 +11,7 @@ import pytest
 from conftest import Array
 
 import gscli
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.lab import difference as lab_difference
 from gscli.lab import expectation

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import Array
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 
 onnx = pytest.importorskip("onnx")
 

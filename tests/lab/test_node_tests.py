@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from shell import forked as gscli
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.lab.node_tests import folders_below, run_folder
 
 onnx = pytest.importorskip("onnx")

@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.lab.rules import Rule, rules
 

@@ -10,7 +10,7 @@ import pytest
 
 import gscli
 from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.layout.axes import Tensor
 from gscli.layout.items import parsed, written
 from gscli.layout.subscripts import Style, subscripted

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 import gscli
-from gscli.cli.operators import attribute_flags, attribute_metavar, input_words
+from gscli.cli.building import attribute_flags, attribute_metavar, input_words
 from gscli.cli.tree import TOOLS
 from gscli.frameworks.operator import Operator
 from gscli.lab.article_tables import table

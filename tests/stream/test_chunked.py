@@ -20,7 +20,7 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
 from gscli.base.errors import CannotWrite, ContentRefused
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save
 from gscli.files.regular import open_regular
@@ -399,7 +399,7 @@ def test_an_empty_store_is_patched_and_gathered_from(tmp_path: Path) -> None:
 
 MEMORY = """
 import sys
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 code = guarded(sys.argv[1:])
 with open("/proc/self/status") as status:
     print(next(int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")))

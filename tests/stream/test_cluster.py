@@ -22,7 +22,7 @@ from stream import stores
 from stream.stores import DATA, RandomCall, random_call, same_bits
 
 from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.files import load
 from gscli.files.stand_ins import store_of
 from gscli.files.zarr_place import Place

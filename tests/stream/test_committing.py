@@ -11,7 +11,7 @@ import pytest
 import zarr
 from stream.stores import committed_meanwhile
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import icechunk_store
 from gscli.files.files import load
 from gscli.files.stand_ins import stand_in

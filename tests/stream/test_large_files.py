@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MEASURED = """
 import sys
 from pathlib import Path
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 code = guarded(sys.argv[1:])
 peak = next(l for l in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in l)
 print(code, peak.split()[1])

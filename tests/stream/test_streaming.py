@@ -22,7 +22,7 @@ from conftest import Array, assert_same, judged, slow
 
 import gscli
 from gscli import stream as streaming
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.regular import open_regular

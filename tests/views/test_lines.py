@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.measure import Measurement
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.traces.trace import trace
 from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
 from gscli.views.lines import Sketch, render, wrapped

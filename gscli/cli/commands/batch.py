@@ -27,8 +27,8 @@ from typing import Annotated
 
 import typer
 
-from gscli.cli.building import files_argument, tool
-from gscli.cli.terminal import print_document
+from gscli.cli.options import print_document
+from gscli.cli.tools import files_argument, tool
 
 
 @tool("batch")

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from gscli.base.text import counted, safe
-from gscli.cli.building import complete_file, tool
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document, tell
+from gscli.cli.building import complete_file
+from gscli.cli.options import DOCUMENT, Settings, print_document, tell
+from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:

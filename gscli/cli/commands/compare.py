@@ -10,6 +10,7 @@ from typer.core import TyperOption
 
 from gscli.base.errors import UsageError
 from gscli.cli.building import (
+    SHORT,
     Command,
     Complete,
     Parameter,
@@ -20,7 +21,6 @@ from gscli.cli.building import (
     words_argument,
 )
 from gscli.cli.completion import list_of, one_of
-from gscli.cli.operators import SHORT
 from gscli.cli.options import DOCUMENT, SHARED, Settings
 from gscli.cli.tree import LazyGroup
 from gscli.cli.work.runtimes import Asked, runtime_parameters

@@ -19,8 +19,8 @@ from typing import Annotated
 
 import typer
 
-from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.cli.tools import files_argument, tool
 
 DTYPE = SHARED["dtype"]._replace(help="element type of the result")
 

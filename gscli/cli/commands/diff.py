@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.cli.tools import files_argument, tool
 
 RTOL = SHARED["rtol"]._replace(help="difference allowed, times the value in B")
 ATOL = SHARED["atol"]._replace(help="difference allowed to all")

@@ -25,9 +25,9 @@ import typer
 
 from gscli.base.errors import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.text import counted, safe
-from gscli.cli.building import complete_file, tool
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document, tell
+from gscli.cli.building import complete_file
+from gscli.cli.options import DOCUMENT, Settings, print_document, tell
+from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, are_lines, one_document, seconds
 
 if TYPE_CHECKING:

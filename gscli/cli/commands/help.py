@@ -13,12 +13,12 @@ from typing import Annotated
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import close_names, tool
+from gscli.cli.building import close_names
 from gscli.cli.completion import one_of
 from gscli.cli.manual import manual_page
-from gscli.cli.options import Settings
+from gscli.cli.options import Settings, screen
 from gscli.cli.prose import refilled
-from gscli.cli.terminal import screen
+from gscli.cli.tools import tool
 from gscli.cli.topics import TOPICS, topic
 
 

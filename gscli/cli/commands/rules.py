@@ -18,10 +18,10 @@ from typing import Annotated, Any
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import close_names, tool
+from gscli.cli.building import close_names
 from gscli.cli.completion import one_of, operators_for
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import DOCUMENT, Settings, print_document
+from gscli.cli.tools import tool
 from gscli.cli.tree import dashed
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator

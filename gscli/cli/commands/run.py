@@ -30,9 +30,8 @@ import typer
 
 from gscli.base.errors import InputRefused, UsageError
 from gscli.base.text import counted, safe
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import DOCUMENT, Settings, print_document
+from gscli.cli.tools import files_argument, tool
 
 if TYPE_CHECKING:
     from gscli.cli.work.nodes import Place

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import tool
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import DOCUMENT, Settings, print_document
+from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import Python
 
 if TYPE_CHECKING:

@@ -25,11 +25,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gscli.base.errors import UsageError
-from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
-from gscli.cli.options import DOCUMENT, Settings
+from gscli.cli.options import DOCUMENT, Settings, print_document, screen, tell
 from gscli.cli.prose import refilled_markdown, widest_fenced
-from gscli.cli.terminal import print_document, screen, tell
+from gscli.cli.tools import tool
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson

@@ -18,8 +18,8 @@ from typing import Annotated
 
 import typer
 
-from gscli.cli.building import files_argument, tool
 from gscli.cli.options import Settings
+from gscli.cli.tools import files_argument, tool
 
 DRAWING = (
     "json", "dtype", "max_bytes", "full", "rows", "edge", "slice", "precision", "svg", "theme",

@@ -19,7 +19,7 @@ from typing import Annotated
 
 import typer
 
-from gscli.cli.building import files_argument, tool
+from gscli.cli.tools import files_argument, tool
 
 
 @tool("undo")

@@ -26,9 +26,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gscli.base.text import counted
-from gscli.cli.building import files_argument, tool
-from gscli.cli.options import DOCUMENT, Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import DOCUMENT, Settings, print_document
+from gscli.cli.tools import files_argument, tool
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
 if TYPE_CHECKING:

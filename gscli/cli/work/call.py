@@ -10,8 +10,7 @@ from gscli.base.arrays import Array, dtype_name, is_left
 from gscli.base.errors import GscliError, Notice, StrictFinding, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
-from gscli.cli.options import Settings
-from gscli.cli.terminal import screen, tell
+from gscli.cli.options import Settings, screen, tell
 from gscli.files import mapped
 from gscli.files.readers import STORES, suffix_of
 from gscli.files.regular import RegularFile, open_regular

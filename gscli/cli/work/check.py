@@ -9,8 +9,7 @@ from dataclasses import replace
 from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.text import counted
 from gscli.cli.inputs import Typed, loaded_inputs, typed
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document, screen
+from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.call import parsed_attributes, with_origin
 from gscli.cli.work.ways_on import comparing, way_on
 from gscli.files import mapped

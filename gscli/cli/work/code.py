@@ -6,8 +6,7 @@ import sys
 
 from gscli.base.errors import UsageError
 from gscli.base.records import Record
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document, screen
+from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.call import Call
 from gscli.frameworks.operator import Operator
 

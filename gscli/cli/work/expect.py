@@ -12,8 +12,7 @@ from gscli.base.errors import UsageError
 from gscli.base.records import Record
 from gscli.base.text import counted, safe
 from gscli.cli.inputs import memory_limit
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import Settings, print_document
 from gscli.files import files
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from gscli.base.errors import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.text import safe
 from gscli.cli.inputs import memory_limit, stands_for_all
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document, tell
+from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table
 from gscli.cli.work.operators import run_operator
 from gscli.files import files

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
 from gscli.base.text import counted, show_shape
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document, tell
+from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.pictures import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files

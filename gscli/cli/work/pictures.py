@@ -7,8 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gscli.base.errors import UsageError
-from gscli.cli.options import Settings
-from gscli.cli.terminal import screen
+from gscli.cli.options import Settings, screen
 from gscli.files import files
 from gscli.traces.trace import Trace
 

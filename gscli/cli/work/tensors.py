@@ -14,8 +14,7 @@ from gscli.base.arrays import Array
 from gscli.base.errors import DtypeRefused, UsageError
 from gscli.base.text import safe, show_shape
 from gscli.cli.inputs import memory_limit
-from gscli.cli.options import Settings
-from gscli.cli.terminal import print_document
+from gscli.cli.options import Settings, print_document
 from gscli.cli.work.pictures import save_text, view_options
 from gscli.files import files, mapped
 from gscli.files.element_types import dtype_label, dtype_named

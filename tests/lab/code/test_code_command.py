@@ -14,7 +14,7 @@ import pytest
 import shell
 
 from gscli import operators
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.frameworks.operator import Operator
 from gscli.lab.code.native import TARGETS
 

@@ -18,7 +18,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.cli.topics import Observation, findings
 from gscli.frameworks import find
 from gscli.lab.cases import judge, parse_case

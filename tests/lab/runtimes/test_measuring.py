@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from recording import onnx_tests
 
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.lab.runtimes.measuring import OWN_TESTS, measured, onnx_node_tests
 
 RECORDED = Path(__file__).parents[3] / "gscli/lab/runtimes" / OWN_TESTS

@@ -11,7 +11,7 @@ from itertools import islice
 import pytest
 
 from gscli.base.errors import GscliError
-from gscli.cli.guard import guarded
+from gscli.cli import guarded
 from gscli.files.jsonarray import load_json
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Operator
