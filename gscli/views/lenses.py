@@ -11,8 +11,8 @@ from math import prod
 from typing import TypeAlias
 
 from gscli.layout.axes import Box, Shape
+from gscli.views.look import LARGE
 from gscli.views.subject import Mark
-from gscli.views.window import LARGE
 
 Lens: TypeAlias = tuple[range, ...]
 """The coordinates to see on each axis."""

@@ -50,6 +50,36 @@ class ViewOptions(Record):
     figure: bool = False
 
 
+PLANES = 12
+
+
+ROWS = 20
+
+
+LARGE = 400
+"""Cells of a tensor that one table may always show."""
+
+
+FLAT_LINES = 4
+"""Lines that a one-dimensional tensor may take before columns are left out."""
+
+
+class Limits(Record):
+    """How much may be shown.
+
+    `lines`: tables below each other that the columns of one row may take. `full`: everything.
+    `fill`: use the room even where nothing is touched.
+    """
+
+    rows: int
+    columns: int
+    lines: int = 1
+    planes: int = PLANES
+    edge: int = 2
+    full: bool = False
+    fill: bool = False
+
+
 LONGEST_LINE = 4000
 """Characters of a line of prose before it is cut."""
 

@@ -17,9 +17,10 @@ import numpy as np
 from gscli.base.arrays import Array, Flags, is_left
 from gscli.layout.axes import Box
 from gscli.traces.trace import How
-from gscli.views.look import ViewOptions
+from gscli.views.choices import parse_slice
+from gscli.views.look import LARGE, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
-from gscli.views.window import LARGE, Limits, Window, overlap, parse_slice, window
+from gscli.views.window import Window, overlap, window
 
 Place: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""

@@ -1,18 +1,161 @@
-"""What stands in the cells of a sheet, `was → is` and `is ≠ expected` too, and at its heads."""
+"""What stands in the cells of a sheet, `was → is` and `is ≠ expected` too, and at its heads.
+
+Numbers have one format for all tensors that belong together, from the shown cells only: fixed point
+with the fewest digits that lose nothing, at most four; scientific for the whole group when four
+digits would lose a small value or the numbers grow too wide.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags
+from gscli.base.arrays import Array, Flags, dtype_name
+from gscli.base.dtypes import SMALL_INTEGERS
 from gscli.base.records import Record, cached_property
 from gscli.layout.axes import Box
 from gscli.traces.trace import How
-from gscli.views.numbers import NumberFormat, shortened
+from gscli.views.look import UTF8, Signs, ViewOptions, signs_of
 from gscli.views.sheet import Place, Sheet
 from gscli.views.subject import Mark
+
+MOST_DIGITS = 4
+_STRING_CELLS = 12
+_LARGE = 1e6
+_SMALL = 1e-4
+_WIDEST_EXACT = 12
+DEFAULTS = ViewOptions()
+
+
+class NumberFormat(Record):
+    """How floats of one group are written; other kinds need no choice. `signs` cut long strings."""
+
+    digits: int = 1
+    scientific: bool = False
+    signs: Signs = UTF8
+
+    def texts(self, array: Array) -> list[str]:
+        """Every value, row-major.
+
+        >>> NumberFormat(2).texts(np.array([1.5, np.nan]))
+        ['1.50', 'nan']
+        """
+        if array.dtype.kind in "UTO":
+            return [self._quoted(str(value)) for value in array.reshape(-1).tolist()]
+        if array.dtype.kind == "b":
+            return ["T" if value else "F" for value in array.reshape(-1).tolist()]
+        if array.dtype.kind == "c":
+            real, imaginary = self._reals(array.real), self._reals(array.imag)
+            return [
+                f"{one}{'' if other.startswith('-') else '+'}{other}j"
+                for one, other in zip(real, imaginary, strict=True)
+            ]
+        if is_real(array):
+            return self._reals(array)
+        integers = array if array.dtype.kind in "iu" else array.astype(np.int64)
+        return list(map(str, integers.reshape(-1).tolist()))
+
+    def short(self, value: object) -> str:
+        """One value in a sentence, where nothing stands below it: no zeros at its end.
+
+        >>> NumberFormat(4).short(99.5)
+        '99.5'
+        """
+        return self.values(np.asarray(value))[0]
+
+    def values(self, array: Array) -> list[str]:
+        """Every value as in a sentence, row-major."""
+        return [shortened(text) for text in self.texts(array)]
+
+    def _reals(self, array: Array) -> list[str]:
+        values = array.astype(np.float64).reshape(-1).tolist()
+        pattern = f"%.{self.digits}{'e' if self.scientific else 'f'}\n"
+        return (pattern * len(values) % tuple(values)).split("\n")[:-1]
+
+    def _quoted(self, text: str) -> str:
+        shown = self.signs.text(text, 80)
+        return f'"{self.signs.fit(shown, _STRING_CELLS)}"'
+
+
+def shortened(text: str) -> str:
+    """Without the zeros behind the point that say nothing.
+
+    >>> shortened("1.50"), shortened("100"), shortened("2.0e+05"), shortened('"1.0"')
+    ('1.5', '100', '2.0e+05', '"1.0"')
+    """
+    plain = "." in text and text.replace(".", "", 1).lstrip("-").isdigit()
+    return text.rstrip("0").rstrip(".") if plain else text
+
+
+def is_real(array: Array) -> bool:
+    """Whether the array holds floats, small and brain floats among them."""
+    return array.dtype.kind == "f" or (
+        array.dtype.kind == "V" and dtype_name(array.dtype) not in SMALL_INTEGERS
+    )
+
+
+def number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> NumberFormat:
+    """The one format for the floats among `samples`.
+
+    >>> number_format([np.array([1.0, 2.25]), np.array([3.5])])[:2]
+    (2, False)
+    >>> number_format([np.array([1.0, 2e-7])])[:2]
+    (0, True)
+    """
+    digits, scientific = _chosen(
+        [part for sample in samples for part in _real_parts(sample)],
+        MOST_DIGITS if options.precision is None else options.precision,
+    )
+    return NumberFormat(digits, scientific, signs_of(options))
+
+
+def _chosen(reals: Sequence[Array], most: int) -> tuple[int, bool]:
+    """Digits after the point, and whether with an exponent."""
+    values = np.concatenate([np.zeros(0), *(real.astype(np.float64) for real in reals)])
+    keep = np.isfinite(values)
+    values = values[keep]
+    if not values.size:
+        return 0, False
+    slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
+    largest = float(np.abs(values).max())
+    exact = next((d for d in range(most + 1) if _fits(values, slack, d)), None)
+    width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
+    if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
+        return exact, False
+    nonzero = np.abs(values[values != 0])
+    if largest < _LARGE and (exact is not None or float(nonzero.min()) >= _SMALL):
+        return most if exact is None else exact, False
+    return _mantissa(values, slack, most), True
+
+
+def _real_parts(sample: Array) -> list[Array]:
+    if sample.dtype.kind == "c":
+        return [sample.real.reshape(-1), sample.imag.reshape(-1)]
+    return [sample.reshape(-1)] if is_real(sample) else []
+
+
+def _slack(real: Array) -> float:
+    """Relative error that is not worth a digit: half a unit in the last place, and for the wide
+    types a little more, so that 0.1 + 0.2 is 0.3.
+    """
+    known = {"float64": 9e-16, "float32": 2.4e-7, "float16": 4.9e-4, "bfloat16": 3.9e-3}
+    return known.get(real.dtype.name, 0.0)
+
+
+def _fits(values: Array, slack: Array, digits: int) -> bool:
+    with np.errstate(all="ignore"):
+        error = np.abs(np.round(values, digits) - values)
+        return bool((error <= slack * np.abs(values)).all())
+
+
+def _mantissa(values: Array, slack: Array, most: int) -> int:
+    with np.errstate(all="ignore"):
+        power = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
+        scaled = np.where(values == 0, 0, values / 10.0**power)
+    finite = np.isfinite(scaled)
+    return next((d for d in range(most) if _fits(scaled[finite], slack[finite], d)), most)
+
 
 _WIDEST = 40
 """Characters of a value that is written with all its digits."""
@@ -108,6 +251,7 @@ class Texts:
 
 MOST = 3
 """Letters at one head; where some head would need more, no head of that side has any."""
+
 
 _MATRIX = 2
 

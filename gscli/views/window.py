@@ -9,35 +9,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice, product
 from math import prod
 
-from gscli.base.errors import UsageError
 from gscli.base.records import Record
-from gscli.layout.axes import Box, Shape
+from gscli.layout.axes import Box
+from gscli.views.look import Limits
 
-PLANES = 12
-ROWS = 20
-LARGE = 400
-"""Cells of a tensor that one table may always show."""
-
-FLAT_LINES = 4
-"""Lines that a one-dimensional tensor may take before columns are left out."""
 _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
-
-
-class Limits(Record):
-    """How much may be shown.
-
-    `lines`: tables below each other that the columns of one row may take. `full`: everything.
-    `fill`: use the room even where nothing is touched.
-    """
-
-    rows: int
-    columns: int
-    lines: int = 1
-    planes: int = PLANES
-    edge: int = 2
-    full: bool = False
-    fill: bool = False
 
 
 class Window(Record):
@@ -160,36 +137,3 @@ def _without_single_gaps(shown: list[int], allowed: range) -> list[int]:
             filled.append(one - allowed.step)
         filled.append(one)
     return filled
-
-
-def parse_slice(text: str, shape: Shape) -> tuple[range, ...] | None:
-    """`0,:,::2` as the coordinates to see on each axis; None where it has another rank.
-
-    >>> parse_slice("0,:,::2", (3, 4, 5))
-    (range(0, 1), range(0, 4), range(0, 5, 2))
-    """
-    parts = [part.strip() for part in text.strip().removeprefix("[").removesuffix("]").split(",")]
-    if len(parts) != len(shape):
-        return None
-    return tuple(_range(part, size, text) for part, size in zip(parts, shape, strict=True))
-
-
-def _range(part: str, size: int, text: str) -> range:
-    refused = UsageError(
-        "slice is not understood",
-        where=f"--slice {text}"[:200],
-        details=(f"{part!r} on an axis of size {size}"[:200],),
-        valid=f"a number -{size} … {size - 1}, or start:stop:step with step 1 or more",
-    )
-    try:
-        numbers = [int(one) if one else None for one in part.split(":")]
-    except ValueError:
-        raise refused from None
-    if len(numbers) == 1 and numbers[0] is not None:
-        if not -size <= numbers[0] < size:
-            raise refused
-        return range(numbers[0] % size, numbers[0] % size + 1)
-    step = numbers[2] if len(numbers) > 2 else None  # noqa: PLR2004  start, stop, step
-    if not 1 < len(numbers) < 4 or (step is not None and step < 1):  # noqa: PLR2004  same
-        raise refused
-    return range(*slice(*numbers).indices(size))

@@ -24,8 +24,8 @@ from gscli.traces.trace import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.page import page
 from gscli.views.page.sheets import Scene
+from gscli.views.summary import purpose
 from gscli.views.terminal.explain import explain
-from gscli.views.words.purpose import purpose
 
 VOID = {"meta", "input", "br"}
 

@@ -20,7 +20,7 @@ from gscli.base.text import LETTERED
 from gscli.traces.trace import Trace, label_of, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
-from gscli.views.terminal import paint
+from gscli.views.terminal import group
 from gscli.views.terminal.picture import picture
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
@@ -113,7 +113,7 @@ def check(found: Trace, touched: dict[int, set[Place]], options: ViewOptions) ->
 def drawn_below(found: Trace, options: ViewOptions) -> str:
     """The picture with everything below each other, nothing side by side."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paint, "PLANE_GAP", 10_000)
+        patch.setattr(group, "PLANE_GAP", 10_000)
         patch.setattr("gscli.views.terminal.picture.GAP", 10_000)
         patch.setattr("gscli.views.terminal.group.LENS_GAP", 10_000)
         return render(picture(found, options), options)

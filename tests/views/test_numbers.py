@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gscli.views.look import ViewOptions
-from gscli.views.numbers import NumberFormat, number_format
+from gscli.views.texts import NumberFormat, number_format
 
 
 def texts(*values: object, dtype: object = np.float64, precision: int | None = None) -> list[str]:

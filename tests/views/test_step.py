@@ -16,7 +16,7 @@ from gscli.lab.expectation import Expectation
 from gscli.traces.trace import Trace, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
-from gscli.views.subject import subjects_after
+from gscli.views.steps import subjects_after
 from gscli.views.terminal.frames import KEY_LINES, frames
 from gscli.views.terminal.step import interact, show_steps
 

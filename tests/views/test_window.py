@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gscli.base.errors import UsageError
-from gscli.views.window import Limits, important, parse_slice, window
+from gscli.views.choices import parse_slice
+from gscli.views.look import Limits
+from gscli.views.window import important, window
 
 LIMITS = Limits(rows=6, columns=8, planes=4)
 

@@ -25,11 +25,11 @@ from gscli.views.page.words import (
     opening,
     parts,
 )
+from gscli.views.summary import drawn_key, purpose
 from gscli.views.terminal.explain import explain
-from gscli.views.words.below import drawn_key, numbers_key
+from gscli.views.words.below import numbers_key
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
-from gscli.views.words.purpose import purpose
 from gscli.views.words.vocabularies import told
 
 COPIED_CELLS = 2_000

@@ -12,13 +12,11 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.errors import LimitRefused
 from gscli.traces.trace import Entry, How, Trace
-from gscli.views.look import UTF8, ViewOptions
-from gscli.views.numbers import NumberFormat, number_format
+from gscli.views.look import UTF8, Limits, ViewOptions
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
-from gscli.views.subject import Subject, expecting, patches, start, subjects
-from gscli.views.texts import Texts
-from gscli.views.window import Limits
-from gscli.views.words.facts import values_told
+from gscli.views.steps import patches
+from gscli.views.subject import Subject, expecting, start, subjects, values_told
+from gscli.views.texts import NumberFormat, Texts, number_format
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 from gscli.base.text import counted
 from gscli.layout.layout import Layout
 from gscli.traces.trace import Entry, How, Trace
-from gscli.views.words.below import counted_words, counts
-from gscli.views.words.facts import VERBS, Brackets, Teller
+from gscli.views.summary import VERBS, counted_words, counts
+from gscli.views.words.facts import Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
 
 SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": "out of range"}

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from gscli.base.text import counted, safe
 from gscli.traces.trace import Entry, Trace
+from gscli.views.choices import check_size
 from gscli.views.lines import Drawn, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, signs_of
-from gscli.views.numbers import NumberFormat, number_format
-from gscli.views.terminal.entries import legend
-from gscli.views.terminal.group import check_size
+from gscli.views.subject import part_of, values_told
+from gscli.views.summary import COUNTED_CELLS, counted_words, counts, purpose
+from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import title_lines
-from gscli.views.words.below import COUNTED_CELLS, counted_words, counts
-from gscli.views.words.facts import Teller, part_of, shape_text, values_told
+from gscli.views.texts import NumberFormat, number_format
+from gscli.views.words.facts import Teller, shape_text
 from gscli.views.words.formula import Formula
-from gscli.views.words.purpose import purpose
 from gscli.views.words.vocabularies import TOLD_CELLS, sentence, tensor_lines
 
 EXPLAINED_ENTRIES = 100

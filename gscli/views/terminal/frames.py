@@ -16,15 +16,16 @@ from gscli.base.records import cached_property
 from gscli.base.text import counted
 from gscli.traces.entries import resolved_entries
 from gscli.traces.trace import Entry, Trace
+from gscli.views.choices import check_requests
 from gscli.views.lines import Drawn, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
-from gscli.views.subject import GRIDS, Done, expecting, grids, subjects_after
-from gscli.views.terminal.entries import key_lines, legend
-from gscli.views.terminal.group import check_requests
-from gscli.views.terminal.picture import title_lines, with_table
+from gscli.views.steps import Done, subjects_after
+from gscli.views.subject import GRIDS, expecting, grids
+from gscli.views.summary import purpose
+from gscli.views.terminal.legend import legend
+from gscli.views.terminal.picture import key_lines, title_lines, with_table
 from gscli.views.words.below import numbers_key
 from gscli.views.words.facts import Teller
-from gscli.views.words.purpose import purpose
 from gscli.views.words.reasons import why
 
 if TYPE_CHECKING:

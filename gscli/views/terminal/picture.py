@@ -1,4 +1,4 @@
-"""The picture: data, indices, updates and output with the cells of every entry, and a legend."""
+"""The picture: a table of entries, beside it the grids that they touch, and what is said below."""
 
 from __future__ import annotations
 
@@ -7,19 +7,43 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gscli.base.arrays import Array
+from gscli.base.records import Record
 from gscli.base.text import LETTERED, counted
+from gscli.layout.axes import box_size
 from gscli.traces.trace import Entry, Trace
-from gscli.views.lines import Drawn, flow, line_width, paragraph
-from gscli.views.look import Line, ViewOptions, cells, look_of
-from gscli.views.subject import GRIDS, Subject, expecting, grids, subjects
-from gscli.views.terminal.entries import EntryTable, key_lines, legend, remark_lines
-from gscli.views.terminal.group import Group, check_requests, draw_group
-from gscli.views.words.below import counted_words, counts, numbers_key, remarks
-from gscli.views.words.facts import Teller, part_of, values_told
-from gscli.views.words.purpose import purpose
+from gscli.views.choices import check_requests
+from gscli.views.lines import Block, Drawn, beside, block, column, flow, line_width, paragraph
+from gscli.views.look import PLAIN, Line, Look, Role, Style, ViewOptions, cells, left, look_of
+from gscli.views.subject import (
+    GRIDS,
+    Subject,
+    expecting,
+    grids,
+    part_of,
+    subjects,
+    values_told,
+)  # fmt: skip
+from gscli.views.summary import (
+    VERBS,
+    axis_names,
+    counted_words,
+    counts,
+    drawn_key,
+    purpose,
+    slice_name,
+)  # fmt: skip
+from gscli.views.terminal.group import DrawnGroup, draw_group
+from gscli.views.terminal.legend import legend, remark_lines
+from gscli.views.texts import NumberFormat
+from gscli.views.words.below import numbers_key, remarks
+from gscli.views.words.facts import Teller
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
+
+BETWEEN = 2
+"""Cells between the columns of the table of entries."""
+
 
 MARKED_ENTRIES = LETTERED
 """Entries whose cells are marked, unless the options ask for more."""
@@ -135,13 +159,13 @@ class Picture(Drawn):
         taken = [entry.result for entry in self.told if entry.result is not None]
         return found + [part_of(updates.array, box) for box in taken]
 
-    def _not_shown(self, group: Group, width: int) -> list[Line]:
+    def _not_shown(self, group: DrawnGroup, width: int) -> list[Line]:
         dim, lines = self.look.dim, list[Line]()
         for text in self._left_out(group):
             lines += paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
         return [[], *lines] if lines else []
 
-    def _left_out(self, group: Group) -> list[str]:
+    def _left_out(self, group: DrawnGroup) -> list[str]:
         notes: list[str] = []
         total = self.trace.entry_count
         undrawn = total - len(self.marked)
@@ -169,7 +193,7 @@ def with_table(
     width: int,
     extras: Sequence[Array] = (),
     lit: Sequence[Entry] | None = None,
-) -> tuple[list[Line], Group]:
+) -> tuple[list[Line], DrawnGroup]:
     """The table of entries and the grids, beside it where fewer lines then show as much.
 
     With `show` the sheets alone.
@@ -207,3 +231,163 @@ def title_lines(trace: Trace, options: ViewOptions, width: int, more: str = "") 
 
 def _compact(value: object) -> str:
     return str(value).replace(" ", "") if isinstance(value, tuple) else str(value)
+
+
+MOST_VALUES = 8
+"""Updates of one slice that stand in the table; of larger ones it says the shape."""
+
+
+class TableColumn(Record):
+    """A column of texts, one per entry. `chips`: they bear the colour of their entry."""
+
+    head: str
+    texts: tuple[str, ...]
+    chips: bool = True
+
+
+class TableGroup(Record):
+    """Neighbouring columns under one title; the widest of two groups may be left out first."""
+
+    title: str
+    facts: str
+    columns: tuple[TableColumn, ...]
+
+
+class EntryTable:
+    """Rows for `entries`; `lit` are in colour, all by default (a step lights one)."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        entries: Sequence[Entry],
+        numbers: NumberFormat,
+        look: Look,
+        lit: Sequence[Entry] | None = None,
+    ) -> None:
+        self.trace, self.entries = trace, entries
+        self.numbers, self.look, self.signs = numbers, look, look.signs
+        self.lit = {entry.number for entry in (entries if lit is None else lit)}
+        self._role: Role = "" if lit is None else "entry"
+
+    def draw(self, width: int) -> Block:
+        """The table; where it is too wide, first updates go, then where the indices stand."""
+        updates = self._updates()
+        for groups in (
+            [self._indices(places=True), *updates],
+            [self._indices(places=False), *updates],
+            [self._indices(places=False)],
+        ):
+            drawn = self._drawn(groups)
+            if drawn.width <= width:
+                return drawn
+        return drawn
+
+    def _drawn(self, groups: Sequence[TableGroup]) -> Block:
+        entries, dim = self.entries, self.look.dim
+        labels = max((cells(entry.label) for entry in entries), default=1)
+        headed = any(column.head for group in groups for column in group.columns)
+        dots: list[Line] = [[(f" {self.signs.down}", dim)]]
+        above = dots if entries and entries[0].number > 0 else []
+        below = dots if entries and entries[-1].number < self.trace.entry_count - 1 else []
+        chips = [[(f" {left(entry.label, labels)} ", self._style(entry))] for entry in entries]
+        margin: Line = [(" " * (labels + BETWEEN), PLAIN)]
+        blocks = [block([margin, *([[]] if headed else []), *above, *chips, *below])]
+        for group in groups:
+            title: Line = [(group.title, self.look.bold), (f" {group.facts}", dim)]
+            before = [("", PLAIN)] * len(above)
+            drawn = [self._column(one, before, headed=headed) for one in group.columns]
+            blocks.append(block([title, *beside(drawn, 0)]))
+        none: list[Line] = [] if entries else [[(" no entries", dim)]]
+        return block([*beside(blocks, BETWEEN), *none])
+
+    def _column(self, one: TableColumn, before: Line, *, headed: bool) -> Block:
+        heads = [(f" {one.head} ", self.look.dim)] if headed else []
+        styles = [self._style(each) if one.chips else self.look.dim for each in self.entries]
+        texts = [f" {text} " for text in one.texts]
+        return column([*heads, *before, *zip(texts, styles, strict=True)])
+
+    def _style(self, entry: Entry) -> Style:
+        if entry.number not in self.lit:
+            return self.look.dim
+        skipped = not entry.live and self.trace.layout.window_size > 0
+        style = self.look.alarm if skipped else self.look.value(entry.number)
+        return self.look.as_role(style, self._role)
+
+    def _indices(self, *, places: bool) -> TableGroup:
+        layout, names = self.trace.layout, axis_names(self.trace.layout)
+        columns: list[TableColumn] = []
+        if places and len(layout.addressing.entries) > 1:
+            texts = tuple(f"[{','.join(map(str, entry.at))}]" for entry in self.entries)
+            columns.append(TableColumn("at", texts, chips=False))
+        for name, axis in zip(names, layout.axes, strict=True):
+            if axis.column is not None:
+                columns.append(TableColumn(name, self._numbers(axis.column)))
+            elif axis.entry is not None and places:
+                own = tuple(str(entry.at[axis.entry]) for entry in self.entries)
+                columns.append(TableColumn(name, own, chips=False))
+        first, *others = layout.index_inputs or ("",)
+        title = ", ".join([first, *(f"_{name.rpartition('_')[2]}" for name in others)])
+        facts = self._shape(first) if first else ""
+        return TableGroup(self.signs.text(title, 60), facts, tuple(columns))
+
+    def _numbers(self, slot: int) -> tuple[str, ...]:
+        """What stands in one index column, each with the sign of what became of it."""
+        hows = [
+            {one.slot: self.signs.of(one.how) for one in entry.adjustments}.get(slot, "")
+            for entry in self.entries
+        ]
+        wide = max(map(cells, hows), default=0)
+        return tuple(
+            f"{entry.vector[slot]}{left(how, wide)}"
+            for entry, how in zip(self.entries, hows, strict=True)
+        )
+
+    def _shape(self, name: str) -> str:
+        shape = self.trace.inputs[name].shape
+        return f"[{self.signs.times.join(map(str, shape))}]"
+
+    def _updates(self) -> list[TableGroup]:
+        found = self.trace.tensor("updates")
+        if found is None:
+            return []
+        texts = [self._update(found.array, entry) for entry in self.entries]
+        count = max(map(len, texts), default=0)
+        columns = tuple(
+            TableColumn("", tuple(row[place] if place < len(row) else "" for row in texts))
+            for place in range(count)
+        )
+        return [TableGroup(self.signs.text(found.name, 40), self._shape(found.name), columns)]
+
+    def _update(self, array: Array, entry: Entry) -> list[str]:
+        """The values that one entry brings, or the shape of its slice where they are many."""
+        box = entry.result
+        if box is None:
+            return [""]
+        sizes = tuple(stop - start for start, stop in box if stop - start != 1)
+        if len(sizes) > 1 or box_size(box) > MOST_VALUES:
+            return [f"{slice_name(sizes)} {self.signs.times.join(map(str, sizes))}"]
+        values = array[tuple(slice(start, stop) for start, stop in box)]
+        prefix = VERBS[self.trace.reduction].sign.replace("×", self.signs.times)
+        texts = self.numbers.texts(values.reshape(-1))
+        return [_signed(prefix, text) for text in texts]
+
+
+def _signed(prefix: str, text: str) -> str:
+    """`+10`, but `-3` where -3 is added and `-(-3)` where it is taken away."""
+    if not prefix or not text.startswith("-"):
+        return prefix + text
+    return text if prefix == "+" else f"{prefix}({text})"
+
+
+def key_lines(
+    told: Sequence[str], drawing: Sequence[Line], width: int, look: Look, point: str = ""
+) -> list[Line]:
+    """What is told below a drawing, and what its signs mean: one line where both fit in it.
+
+    `point`: what a lone point means there.
+    """
+    text = "\n".join("".join(part for part, _ in line) for line in drawing)
+    parts = [part for part in (*told, drawn_key(text, look.signs, point)) if part]
+    joined = "   ".join(parts)
+    parts = [joined] if parts and cells(joined) <= width else parts
+    return [line for part in parts for line in paragraph(part, width, look.dim)]

@@ -17,7 +17,7 @@ from gscli.frameworks.notices import Drawn
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces.trace import Entry, Trace, label_of
 from gscli.views.look import ViewOptions, signs_of
-from gscli.views.numbers import number_format
+from gscli.views.texts import number_format
 from gscli.views.words.below import meetings
 from gscli.views.words.facts import Teller
 

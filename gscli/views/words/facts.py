@@ -12,46 +12,12 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.text import counted, label_of
-from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces.replay import Change
 from gscli.traces.trace import Entry, Trace
-from gscli.views.numbers import NumberFormat
-
-
-class Verb(Record):
-    """A reduction in words: its sign between numbers and booleans, what an entry does by it.
-
-    One without a sign is written as a function. `moves`: what an update does to a cell; `past`:
-    what was done to a slice.
-    """
-
-    act: str
-    sign: str = ""
-    boolean: str = ""
-    moves: str = ""
-    past: str = "{target} becomes the {reduction} of itself and {result}"
-
-
-VERBS = {
-    "none": Verb("write", moves="is written to", past="{target} becomes {result}"),
-    "add": Verb("add", "+", "or", "is added to", "{result} is added to {target}"),
-    "sub": Verb(
-        "subtract", "-", "xor", "is subtracted from", "{result} is subtracted from {target}"
-    ),
-    "mul": Verb(
-        "multiply", "×", "and", "is multiplied into", "{result} is multiplied into {target}"
-    ),
-    "div": Verb("divide", "/", "", "divides", "{target} is divided by {result}"),
-    "pow": Verb(
-        "raise", "^", "", "is the exponent of", "{target} is raised to the power of {result}"
-    ),
-    "max": Verb("max", "", "or", "larger"),
-    "min": Verb("min", "", "and", "smaller"),
-    "mean": Verb("average"),
-    "sqrt_n": Verb("sum", past="{result} is added to the sum of {target}"),
-}
-"""`moves` of the largest and smallest: which of two values a cell keeps."""
+from gscli.views.subject import mean_or_new, part_of
+from gscli.views.summary import VERBS
+from gscli.views.texts import NumberFormat
 
 
 class Brackets(Record):
@@ -242,26 +208,6 @@ class Teller:
 
 def _amount(values: Array, texts: dict[str, str]) -> str:
     return "one" if values.size == 1 else "some" if texts["new"] else "many"
-
-
-def mean_or_new(trace: Trace, change: Change) -> Array:
-    """What the cells hold after an entry: a running sum is divided as at the end."""
-    rule = REDUCTIONS.get(trace.reduction)
-    if rule is None or rule.divisor is None:
-        return change.new
-    with np.errstate(all="ignore"):
-        sums = converted(change.new, trace.output.dtype)
-        return divided(sums, np.full(sums.shape, change.terms), rule.divisor)
-
-
-def values_told(trace: Trace, change: Change) -> list[Array]:
-    """The values that a number format must suit where a change is told."""
-    return [change.old, change.update, change.new, mean_or_new(trace, change)]
-
-
-def part_of(array: Array, box: Box) -> Array:
-    """The cells of a box."""
-    return array[tuple(slice(start, stop) for start, stop in box)]
 
 
 def shape_text(shape: Shape) -> str:

@@ -18,7 +18,7 @@ from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
 from gscli.layout.layout import Fit, Layout
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Entry, Trace
-from gscli.views.words.facts import VERBS
+from gscli.views.summary import VERBS
 from gscli.views.words.vocabularies import outside
 
 _LETTERS = "ijklmnopqrstuvwxyz"

@@ -12,7 +12,7 @@ def why(teller: Teller, entry: Entry) -> list[str]:
     r"""Sentences about one entry, the last one names the source of the rule.
 
     >>> from gscli.traces.trace import trace
-    >>> from gscli.views.numbers import NumberFormat
+    >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
     >>> print(*why(Teller(found, NumberFormat()), found.entries()[0]), sep="\n")
     output[i] = data[indices[i]] with i = 0.

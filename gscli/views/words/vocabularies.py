@@ -17,9 +17,9 @@ from gscli.layout.axes import Beyond, Negative
 from gscli.layout.layout import Layout
 from gscli.plan.policy import legal_range
 from gscli.traces.trace import Adjustment, Entry, Trace
-from gscli.views.numbers import NumberFormat
+from gscli.views.summary import axis_names
+from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Brackets, Teller, shape_text
-from gscli.views.words.purpose import axis_names
 
 TOLD_CELLS = 100
 """Cells of a tensor or slice whose values are told in sentences."""
@@ -202,7 +202,7 @@ def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
     """What one number of an entry means, in every vocabulary.
 
     >>> from gscli.traces.trace import trace
-    >>> from gscli.views.numbers import NumberFormat
+    >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
     >>> meaning(Teller(found, NumberFormat()), entry, entry.adjustments[0])[:2]

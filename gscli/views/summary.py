@@ -1,0 +1,332 @@
+"""A run in two sentences: what it does, for somebody who has never seen the operator, and counts.
+
+Read off the layout and the entries, so that every declared operator has them. The key of signs that
+stand below a picture too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from gscli.base.arrays import Array, Indices
+from gscli.base.records import Record
+from gscli.base.text import counted
+from gscli.layout.axes import Axis, Box, Shape, box_size
+from gscli.layout.layout import Layout
+from gscli.traces.trace import Entry, Trace
+from gscli.views.look import Signs
+
+
+class Verb(Record):
+    """A reduction in words: its sign between numbers and booleans, what an entry does by it.
+
+    One without a sign is written as a function. `moves`: what an update does to a cell; `past`:
+    what was done to a slice.
+    """
+
+    act: str
+    sign: str = ""
+    boolean: str = ""
+    moves: str = ""
+    past: str = "{target} becomes the {reduction} of itself and {result}"
+
+
+VERBS = {
+    "none": Verb("write", moves="is written to", past="{target} becomes {result}"),
+    "add": Verb("add", "+", "or", "is added to", "{result} is added to {target}"),
+    "sub": Verb(
+        "subtract", "-", "xor", "is subtracted from", "{result} is subtracted from {target}"
+    ),
+    "mul": Verb(
+        "multiply", "×", "and", "is multiplied into", "{result} is multiplied into {target}"
+    ),
+    "div": Verb("divide", "/", "", "divides", "{target} is divided by {result}"),
+    "pow": Verb(
+        "raise", "^", "", "is the exponent of", "{target} is raised to the power of {result}"
+    ),
+    "max": Verb("max", "", "or", "larger"),
+    "min": Verb("min", "", "and", "smaller"),
+    "mean": Verb("average"),
+    "sqrt_n": Verb("sum", past="{result} is added to the sum of {target}"),
+}
+"""`moves` of the largest and smallest: which of two values a cell keeps."""
+
+
+_PLANE, _GRID = 3, 2
+_SLICES = ("cell", "line", "sheet")
+
+
+def purpose(trace: Trace) -> str:
+    """The sentence, names as the framework has them.
+
+    >>> from gscli.traces.trace import trace
+    >>> inputs = {"data": [[1, 2]], "indices": [[0, 1]], "updates": [9]}
+    >>> purpose(trace("onnx.scatter_nd", inputs, {"reduction": "add"}))
+    'Each row of indices is an address; the update beside it is added to that cell.'
+    >>> purpose(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}))
+    'Each number of indices names a row of data; that row is copied to output.'
+    """
+    layout = trace.layout
+    told, thing = _addressed(trace)
+    beside = "in the same place" if _own_places(layout) else "beside it"
+    if layout.kind == "gather":
+        where = " in the same place" if _own_places(layout) else ""
+        moved = "its value" if thing == "cell" and not _own_places(layout) else f"that {thing}"
+        return f"{told}; {moved} is copied to output{where}."
+    updates = layout.updates
+    assert updates is not None
+    update = f"the update {beside}" if updates.name else f"the value {updates.value}"
+    moves = VERBS[layout.reduction].moves
+    if layout.reduction in ("max", "min"):
+        of = f"the {moves} of itself and {update}"
+        return f"{told}; that {thing} keeps {of}."
+    if layout.reduction == "sqrt_n":
+        return f"{told}; that {thing} becomes the sum of its updates over the root of their number."
+    if layout.reduction == "mean":
+        itself = "itself and " if layout.include_self else ""
+        return f"{told}; that {thing} becomes the mean of {itself}its updates."
+    return f"{told}; {update} {moves} that {thing}."
+
+
+def axis_names(layout: Layout) -> tuple[str, ...]:
+    """How the axes of the addressed view are called: rows and columns while there are no more.
+
+    >>> from gscli.traces.trace import trace
+    >>> axis_names(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).layout)
+    ('row', 'col')
+    """
+    names = _names(layout)
+    batches = layout.addressing.window or any(
+        column.vector_dim is not None for column in layout.addressing.columns
+    )
+    return tuple(
+        "batch" if batches and _positional(axis) else name
+        for name, axis in zip(names, layout.axes, strict=True)
+    )
+
+
+def _names(layout: Layout) -> tuple[str, ...]:
+    if layout.view_shape != layout.data_shape:
+        return ("cell",) if len(layout.axes) == 1 else _numbered(len(layout.axes))
+    names = {1: ("cell",), _GRID: ("row", "col"), _PLANE: ("plane", "row", "col")}
+    return names.get(len(layout.axes), _numbered(len(layout.axes)))
+
+
+def slice_name(sizes: tuple[int, ...]) -> str:
+    """What the cells are called that an entry moves together.
+
+    >>> slice_name((1, 1)), slice_name((4,)), slice_name((2, 3)), slice_name((2, 2, 2))
+    ('cell', 'line', 'sheet', 'cuboid')
+    """
+    rank = sum(size != 1 for size in sizes)
+    return _SLICES[rank] if rank < len(_SLICES) else "cuboid"
+
+
+def _numbered(count: int) -> tuple[str, ...]:
+    return tuple(f"axis {number}" for number in range(count))
+
+
+def _own_places(layout: Layout) -> bool:
+    """Whether an index takes its other coordinates from where it stands, as the elements do."""
+    return any(_positional(axis) for axis in layout.axes) and not layout.addressing.window
+
+
+def _positional(axis: Axis) -> bool:
+    return axis.column is None and axis.entry is not None
+
+
+def _addressed(trace: Trace) -> tuple[str, str]:
+    """How the sentence begins, and what an index names."""
+    layout = trace.layout
+    columns = layout.addressing.columns
+    source = layout.index_inputs[0] if layout.index_inputs else "indices"
+    thing = slice_name(layout.addressing.window)
+    if any(axis.span > 1 and axis.column is not None for axis in layout.axes):
+        told, thing = f"Each entry of {source} says where a window begins", "window"
+    elif len(layout.index_inputs) > 1:
+        told = f"Numbers that stand together in {' and '.join(layout.index_inputs)} are an address"
+    elif columns and columns[0].vector_dim is not None:
+        told = _vector(trace, source)
+    elif layout.view_shape != layout.data_shape:
+        told = f"Each number of {source} counts through the cells of {layout.data or 'output'}"
+    elif not columns:
+        told = "Every entry has its own place"
+    else:
+        return _number(layout, source)
+    return told, thing
+
+
+def _vector(trace: Trace, source: str) -> str:
+    layout, rank = trace.layout, len(trace.inputs[source].shape)
+    last = layout.addressing.columns[0].vector_dim == rank - 1
+    whole = f"Each {'row' if last else 'column'} of {source} is" if rank > 1 else f"{source} is"
+    batch = " within its own batch" if any(map(_positional, layout.axes)) else ""
+    return f"{whole} an address{batch}"
+
+
+def _number(layout: Layout, source: str) -> tuple[str, str]:
+    """Numbers that stand alone, each for a coordinate on one axis."""
+    axis, names = layout.column_axes[0], _names(layout)
+    if _own_places(layout):
+        return _element(source, axis, names), "cell"
+    data = layout.data or "output"
+    if len(names) <= _GRID:
+        word = {"col": "column"}.get(names[axis], names[axis])
+        return f"Each number of {source} names a {word} of {data}", word
+    batch = " in its own batch" if any(map(_positional, layout.axes)) else ""
+    return f"Each number of {source} names a slice on axis {axis} of {data}{batch}", "slice"
+
+
+def _element(source: str, axis: int, names: tuple[str, ...]) -> str:
+    """The elements: one coordinate is the number, the others are where the number stands."""
+    if len(names) == _GRID:
+        word, other = ("row", "column") if axis == 0 else ("column", "row")
+        return f"Each number of {source} names a {word}, in the {other} where it stands"
+    return f"Each number of {source} is a coordinate on axis {axis}, the others are its own place's"
+
+
+_SEVERAL = r"(?<![^\s(])([a-zA-Z]+)\+(\d+)(?=:|\s)"
+
+
+def drawn_key(drawing: str, signs: Signs, point: str = "") -> str:
+    """The signs that stand alone in a drawing, and the letters of a crowded cell.
+
+    `point`: what a lone point means there.
+
+    >>> from gscli.views.look import ViewOptions
+    >>> from gscli.views.look import signs_of
+    >>> drawn_key("0  ⋯  a+4:9", signs_of(ViewOptions()))
+    '⋯ columns left out   a+4: a and 4 more entries'
+    """
+    return "   ".join(_drawn(drawing, signs, point))
+
+
+def _drawn(drawing: str, signs: Signs, point: str) -> Iterator[str]:
+    gaps = {signs.across: "columns", signs.down: "rows"}
+    left_out = {sign: what for sign, what in gaps.items() if _alone(sign, drawing)}
+    if left_out:
+        yield f"{' '.join(left_out)} {' and '.join(left_out.values())} left out"
+    if point and _alone(signs.point, drawing):
+        yield f"{signs.point} {point}"
+    crowded = re.search(_SEVERAL, drawing) if "+" in drawing else None
+    if crowded:
+        first, more = crowded.groups()
+        yield f"{crowded[0]}: {first} and {more} more entries"
+
+
+def _alone(sign: str, drawing: str) -> bool:
+    """Whether a sign stands for something by itself: `⋯ 3 planes not shown` says it in words."""
+    alone = rf"(?<!\S){re.escape(sign)}(?!\S)(?! [\d,]+ plane)"
+    return sign in drawing and re.search(alone, drawing) is not None
+
+
+COUNTED_ENTRIES = 10_000
+
+
+COUNTED_CELLS = 1 << 20
+
+
+class Counts(Record):
+    """Over the first `entries` entries; `changed` is None where too many cells were touched.
+
+    `lost`: updates of windows partly outside that were dropped; `skipped` entries do not count.
+    """
+
+    entries: int
+    skipped: int
+    touched: int
+    twice: int
+    changed: int | None
+    lost: int = 0
+
+
+def counts(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | None:
+    """Count a run, or None when it touches more cells than are worth listing.
+
+    `entries`: those that the caller has already; by default the first COUNTED_ENTRIES.
+
+    >>> from gscli.traces.trace import trace
+    >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
+    Counts(entries=2, skipped=0, touched=1, twice=1, changed=None, lost=0)
+    """
+    entries = trace.entries(COUNTED_ENTRIES) if entries is None else entries
+    targets = [entry.target for entry in entries if entry.target is not None]
+    if sum(map(box_size, targets)) > COUNTED_CELLS:
+        return None
+    addresses = cell_numbers(targets, trace.layout.data_shape)
+    cells, times = np.unique(addresses, return_counts=True)
+    return Counts(
+        len(entries),
+        sum(not entry.live for entry in entries),
+        int(cells.size),
+        int((times > 1).sum()),
+        _changed(trace, cells) if trace.kind == "scatter" else None,
+        sum(entry.lost for entry in entries),
+    )
+
+
+def cell_numbers(boxes: Sequence[Box], shape: Shape) -> Indices:
+    """Row-major numbers of the cells of every box, one after the other.
+
+    >>> cell_numbers([((1, 2), (0, 2))], (3, 4))
+    array([4, 5])
+    """
+    if not boxes:
+        return np.zeros(0, np.int64)
+    if not shape:
+        return np.zeros(len(boxes), np.int64)
+    if all(box_size(box) == 1 for box in boxes):
+        places = np.array([[start for start, _ in box] for box in boxes], np.int64).T
+        found: Indices = np.ravel_multi_index(tuple(places), shape).astype(np.int64)
+        return found
+    parts = [
+        np.ravel_multi_index(np.ix_(*(np.arange(*ends) for ends in box)), shape).reshape(-1)
+        for box in boxes
+    ]
+    return np.concatenate(parts, dtype=np.int64)
+
+
+def _changed(trace: Trace, cells: Indices) -> int:
+    """Touched cells whose value is another one now; NaN is the same as NaN."""
+    if not cells.size:
+        return 0
+    new = _values(trace.output, cells)
+    data = trace.tensor("data")
+    old = np.full(new.shape, trace.layout.fill).astype(new.dtype)
+    if data is not None:
+        old = _values(data.array, cells)
+    same = old == new
+    if new.dtype.kind not in "biuUTO":
+        same |= np.isnan(old) & np.isnan(new)
+    return int((~same).sum())
+
+
+def _values(array: Array, cells: Indices) -> Array:
+    """Values by row-major number, without a copy of the array whatever its order in memory."""
+    found: Array = array[np.unravel_index(cells, array.shape)] if array.ndim else array[None]
+    return found
+
+
+def counted_words(trace: Trace, found: Counts) -> str:
+    """How many cells were read or changed, and what else is worth a number."""
+    cells = prod(trace.layout.data_shape)
+    gathered = trace.kind == "gather"
+    number = found.touched if gathered or found.changed is None else found.changed
+    parts = [f"{number:,} of {cells:,} cells {'read' if gathered else 'changed'}"]
+    if found.skipped:
+        what = "read the fill value" if gathered else "dropped"
+        parts.append(f"{found.skipped:,} of {found.entries:,} entries {what}")
+    if found.lost:
+        parts.append(counted(found.lost, "update falls outside", "updates fall outside"))
+    if found.twice:
+        parts.append(
+            f"{counted(found.twice, 'cell')} {'read' if gathered else 'hit'} twice or more"
+        )
+    told = ", ".join(parts)
+    if found.entries < trace.entry_count:
+        told += f" (counted over the first {found.entries:,} of {trace.entry_count:,} entries)"
+    return told

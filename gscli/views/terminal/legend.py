@@ -1,0 +1,121 @@
+"""What is told below a picture: a line per entry, and remarks behind the letters they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from gscli.traces.trace import Entry
+from gscli.views.lines import line_width, paragraph
+from gscli.views.look import PLAIN, Line, Look, Signs, Style, cells, left
+from gscli.views.words.below import Remark
+from gscli.views.words.facts import Teller
+from gscli.views.words.vocabularies import TERSE, told
+
+_COLUMNS = 3
+GAP = 2
+
+
+_NAMED = 6
+
+
+def legend(
+    teller: Teller, entries: Sequence[Entry], width: int, look: Look, *, reasons: bool = False
+) -> list[Line]:
+    """The entries' lines, none wider than `width`; `reasons`: why a number means another."""
+    if not entries:
+        return []
+    labels = max(cells(entry.label) for entry in entries)
+    rows = [_pieces(teller, entry, look, reasons=reasons) for entry in entries]
+    # Size and note stand free behind the columns. The chip of a coloured legend is one cell wider
+    # than a bare label; both break at the same places.
+    widths = [max(map(line_width, column)) for column in list(zip(*rows, strict=True))[:_COLUMNS]]
+    head = labels + 3
+    aligned = head + sum(widths) + GAP * sum(1 for one in widths[1:] if one)
+    fits = aligned <= width
+    lines: list[Line] = []
+    for entry, row in zip(entries, rows, strict=True):
+        columns = _padded(row[:_COLUMNS], widths) if fits else row[:_COLUMNS]
+        size = teller.slice_size(entry.target) if entry.target is not None else ""
+        if size and fits and aligned + GAP + cells(size) <= width:
+            columns.append([(size, PLAIN)])
+        live = entry.live or teller.moves_nothing
+        chip = _chip(entry, labels, look, look.value(entry.number) if live else look.alarm)
+        lines += _folded(chip, [*columns, row[-1]], head, width, look.signs)
+    return lines
+
+
+def remark_lines(found: Sequence[Remark], width: int, look: Look) -> list[Line]:
+    """Remarks, each behind the letters that it is about."""
+    lines: list[Line] = []
+    for one in found:
+        head: Line = [
+            (f" {entry.label} ", look.value(entry.number) if entry.live else look.alarm)
+            for entry in one.entries[:_NAMED]
+        ]
+        if len(one.entries) > _NAMED:
+            head.append((f" +{len(one.entries) - _NAMED} ", look.dim))
+        head.append(("  " if head else "", PLAIN))
+        lines += paragraph(look.signs.line(one.text), width, head=head)
+    return lines
+
+
+def _pieces(teller: Teller, entry: Entry, look: Look, *, reasons: bool) -> list[Line]:
+    """`indices[0] = (-1, 0) ↺`, `→ output[3,0]`, `1 + 40 = 41` and `(again: a)`."""
+    (target, result, *usual), notes = told(teller, entry, TERSE)
+    notes = notes or usual
+    if reasons:
+        notes += [adjustment.words() for adjustment in entry.adjustments]
+    place, vector = teller.source(entry)
+    hows = dict.fromkeys(teller.signs.of(one.how) for one in entry.adjustments if entry.live)
+    live = entry.live or teller.moves_nothing
+    return [
+        [(f"{place} = " if place else "", look.dim), (" ".join([vector, *hows]), PLAIN)],
+        [(target, PLAIN if live else look.bold)],
+        [(result, look.bold)],
+        [(f"({'; '.join(notes)})" if notes else "", look.note)],
+    ]
+
+
+def _chip(entry: Entry, labels: int, look: Look, style: Style) -> Line:
+    if not look.bars:
+        return [(left(f"{entry.label}:", labels + 1), style), (" ", PLAIN)]
+    return [(f" {left(entry.label, labels)} ", style), (" ", PLAIN)]
+
+
+def _padded(row: Sequence[Line], widths: Sequence[int]) -> list[Line]:
+    return [
+        [*piece, (" " * (width - line_width(piece)), PLAIN)]
+        for piece, width in zip(row, widths, strict=True)
+    ]
+
+
+def _folded(chip: Line, row: Sequence[Line], head: int, width: int, signs: Signs) -> list[Line]:
+    """Pieces one after the other, broken between them, within one only where it must be."""
+    lines: list[Line] = [list(chip)]
+    used, indent = head, line_width(chip)
+    start = head
+    for piece in row:
+        size = line_width(piece)
+        if not size:
+            continue
+        gap = 0 if used == start else GAP
+        if used + gap + size > width and used > start:
+            lines.append([(" " * indent, PLAIN)])
+            used, start, gap = indent, indent, 0
+        if used + gap + size <= width:
+            lines[-1] += [(" " * gap, PLAIN), *piece]
+            used += gap + size
+            continue
+        for number, part in enumerate(_broken(piece, width - used, signs)):
+            if number:
+                lines.append([(" " * indent, PLAIN)])
+                start = indent
+            lines[-1] += [(part, piece[-1][1])]
+            used = start + cells(part)
+    return lines
+
+
+def _broken(piece: Line, width: int, signs: Signs) -> list[str]:
+    text = "".join(text for text, _ in piece).rstrip()
+    return [signs.fit(part, width) for part in wrap(text, width, break_on_hyphens=False)]
