@@ -15,10 +15,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 
 if TYPE_CHECKING:
-    from gscli.base.errors import GscliWarning as GscliWarning
+    from gscli.base import GscliWarning as GscliWarning
     from gscli.files.python import load as load
     from gscli.files.python import save as save
     from gscli.frameworks import operators as operators
@@ -61,7 +61,7 @@ _LAZY = {
     "load": ("gscli.files.python", "load"),
     "run": ("gscli.frameworks", "run"),
     "save": ("gscli.files.python", "save"),
-    "GscliWarning": ("gscli.base.errors", "GscliWarning"),
+    "GscliWarning": ("gscli.base", "GscliWarning"),
     "trace": ("gscli.views.faces", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),

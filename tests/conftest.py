@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from gscli.frameworks import find
-from gscli.plan.inputs import planned
+from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]

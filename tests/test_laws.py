@@ -23,7 +23,7 @@ from gscli.kernel.tuning import Tuning
 from gscli.kernel.walks import addresses_of
 from gscli.lab.examples import example
 from gscli.layout.axes import Box
-from gscli.traces.trace import Trace, traced
+from gscli.traces import Trace, traced
 
 EVERYDAY, PER_OPERATOR = 10, 40
 TUNINGS = [

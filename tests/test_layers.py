@@ -18,14 +18,13 @@ ROOMS = (
 """Every folder of the package. Each imports only those that stand before it, and itself."""
 
 LIGHT = {
-    "base/__init__.py", "base/errors.py", "base/text.py", "base/records.py", "base/dtypes.py",
-    "layout", "declare", "frameworks/__init__.py", "frameworks/operator.py",
+    "base", "layout", "declare", "frameworks/__init__.py", "frameworks/operator.py",
 }  # fmt: skip
 """Rooms and modules of which nothing heavy is imported before it is needed."""
 
 HEAVY = {"numpy", "rich", "ml_dtypes", "onnx", "safetensors", "h5py", "pydantic"}
 
-RUNNING = {f"frameworks/{name}.py" for name in ("execute", "duplicates", "notices")}
+RUNNING = {f"frameworks/{name}.py" for name in ("execute", "duplicates", "notices", "typing")}
 """What runs an operator and tells what became of a call; declarations are light."""
 
 

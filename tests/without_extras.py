@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.cli import guarded
 from gscli.files.files import load, save
 

@@ -1,1 +1,292 @@
-"""Words that every room needs: errors, texts, element types by name, arrays."""
+"""What every room needs: the one kind of error that leaves gscli, words, and light records.
+
+An error is data: what is wrong, where, the legal range, how to go on.
+
+>>> from gscli.base import IndexRefused
+>>> error = IndexRefused("index out of range", where="indices[3,0] = 5", valid="-4 … 3")
+>>> int(error.code), error.where
+(65, 'indices[3,0] = 5')
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, ClassVar, TypeAlias
+
+from gscli.base.records import Record
+
+
+class ExitCode(IntEnum):
+    """What the shell is told. 65 to 73 are sysexits(3); 130 and 141 are 128 + signal."""
+
+    DONE = 0
+    NO = 1
+    USAGE = 2
+    REFUSED = 65
+    UNREADABLE = 66
+    BUG = 70
+    UNWRITABLE = 73
+    INTERRUPTED = 130
+    CLOSED = 141
+
+
+class Pointed(Record):
+    """A line of somebody's numbers, the part of it that is meant, and what is said of that part."""
+
+    text: str
+    start: int
+    length: int
+    note: str = ""
+
+    def lines(self) -> tuple[str, str]:
+        """The line and carets below it.
+
+        >>> Pointed("i = 75", 4, 2, "here").lines()
+        ('i = 75', '    ^^ here')
+        """
+        return self.text, f"{' ' * self.start}{'^' * self.length} {self.note}".rstrip()
+
+
+Detail: TypeAlias = str | Pointed
+
+
+class Finding(Record):
+    """One index number outside its legal range, as data.
+
+    `source` and `position`: where it stands; `vector`: the numbers of its `entry`, of which it is
+    number `slot`; `axis`: the axis of data that it addresses, None where data is laid flat; `low`
+    and `high`: the legal range, none where `high` is below zero.
+    """
+
+    source: str
+    position: tuple[int, ...]
+    value: int | float
+    vector: tuple[int | float, ...]
+    slot: int
+    axis: int | None
+    low: int
+    high: int
+    entry: int = 0
+
+    @property
+    def legal(self) -> str:
+        """The legal range in words.
+
+        >>> Finding("i", (0,), 5, (5,), 0, 0, -4, 3).legal
+        '-4 … 3'
+        """
+        if self.high < 0:
+            return "none: " + ("no cells" if self.axis is None else f"axis {self.axis} is empty")
+        return f"{self.low} … {self.high}"
+
+    @property
+    def place(self) -> str:
+        """Where the number stands.
+
+        >>> Finding("i", (0, 2), 5, (5,), 0, 0, -4, 3).place
+        'i[0,2]'
+        """
+        return f"{self.source}[{','.join(map(str, self.position))}]"
+
+
+class GscliError(Exception):
+    """A refusal a person can act on. Rendering is elsewhere (`gscli.cli.messages`).
+
+    `problem` is one short line without a full stop; `where` names the file or argument and the
+    position; `shown` are lines with the numbers, some with a part that is pointed at; `valid` is
+    the legal range; `hint` a literal thing to do or type.
+    """
+
+    code: ClassVar[ExitCode] = ExitCode.REFUSED
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: str = "",
+        details: tuple[Detail, ...] = (),
+        valid: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.where = where
+        self.shown = details
+        self.valid = valid
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with all facts; what made them is not run again."""
+        return _restored, (type(self), self.args), self.__dict__
+
+    def __str__(self) -> str:
+        parts = [self.problem, self.where, f"valid: {self.valid}" if self.valid else "", self.hint]
+        return "; ".join(part for part in parts if part)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The lines of `shown`, each pointed part with carets in a line below."""
+        return tuple(
+            line
+            for detail in self.shown
+            for line in (detail.lines() if isinstance(detail, Pointed) else (detail,))
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form: `{code, problem, where, valid, hint}` plus the detail lines."""
+        return {
+            "code": int(self.code),
+            "kind": type(self).__name__,
+            "problem": self.problem,
+            "where": self.where,
+            "details": list(self.details),
+            "valid": self.valid,
+            "hint": self.hint,
+        }
+
+
+def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:
+    """An error whose facts are about to be put back."""
+    return kind.__new__(kind, *args)
+
+
+class Notice(GscliError):
+    """A warning: the same facts, but the run goes on."""
+
+    code = ExitCode.DONE
+
+
+class GscliWarning(UserWarning):
+    """A `notice` for callers from Python, who may make an error of it or silence it."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(notice)
+        self.notice = notice
+
+    def __str__(self) -> str:
+        parts = (self.notice.problem, self.notice.where, *self.notice.details)
+        return "; ".join(part for part in parts if part)
+
+
+class UsageError(GscliError):
+    """The command or call itself is wrong: unknown operator, option, choice or version."""
+
+    code = ExitCode.USAGE
+
+
+class InputRefused(GscliError):
+    """The inputs are readable, but the operator does not take them."""
+
+
+class IndexRefused(InputRefused):
+    """An index value is outside the legal range.
+
+    `findings`: the first such numbers, as data; `total`: how many there are; `unchecked`: what the
+    framework does in place of looking, where it does not look. Without findings an empty axis
+    leaves no legal number at all.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        findings: tuple[Finding, ...] = (),
+        total: int = 0,
+        unchecked: str = "",
+        **words: Any,
+    ) -> None:
+        super().__init__(problem, **words)
+        self.findings = findings
+        self.total = total
+        self.unchecked = unchecked
+
+    @property
+    def entry(self) -> int | None:
+        """The number of the first entry that is refused, where one is."""
+        return self.findings[0].entry if self.findings else None
+
+
+class ShapeRefused(InputRefused):
+    """Shapes, ranks or axes do not fit together."""
+
+
+class DtypeRefused(InputRefused):
+    """An element type the operator does not take, or a reduction without a meaning for it."""
+
+
+class IndexTypeRefused(DtypeRefused):
+    """Indices of a type that the operator does not list; `allowed` are those it does."""
+
+    def __init__(self, problem: str, *, name: str, allowed: tuple[str, ...], where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=" ".join(allowed),
+        )
+        self.name = name
+        self.allowed = allowed
+        self.wanted = "int64" if "int64" in allowed else allowed[-1]
+        self.hint = f"{name}.astype('{self.wanted}')"
+
+
+class UpdatesTypeRefused(DtypeRefused):
+    """Updates of another type than data's; they are never cast in silence."""
+
+    def __init__(self, problem: str, *, name: str, wanted: str, where: str) -> None:
+        super().__init__(
+            problem,
+            where=where,
+            valid=wanted,
+            hint=f"{name}.astype('{wanted}')",
+        )
+        self.name = name
+        self.wanted = wanted
+
+
+class LossyTypeRefused(DtypeRefused):
+    """An input whose values would change in the element type that was asked for."""
+
+    def __init__(self, problem: str, *, name: str, wanted: str, **facts: Any) -> None:
+        super().__init__(problem, **facts)
+        self.name = name
+        self.wanted = wanted
+
+
+class ExactShapeRefused(ShapeRefused):
+    """An input, updates as a rule, that does not have the one shape the others ask for."""
+
+    def __init__(self, problem: str, *, name: str, wanted: tuple[int, ...], **facts: Any) -> None:
+        super().__init__(problem, **facts)
+        self.name = name
+        self.wanted = wanted
+
+
+class StrictFinding(GscliError):
+    """Something `--strict` does not let pass, though the operator would."""
+
+    code = ExitCode.NO
+
+
+class LimitRefused(InputRefused):
+    """The result or an input would be larger than the byte limit."""
+
+
+def no_memory(where: str = "", problem: str = "not enough memory for this") -> LimitRefused:
+    """What is said where the memory of the machine does not suffice."""
+    return LimitRefused(problem, where=where, hint="use .npy files and -o, which are streamed")
+
+
+class ContentRefused(InputRefused):
+    """The bytes of an input are not what its format promises."""
+
+
+class CannotRead(GscliError):
+    """A file cannot be opened or is not something gscli reads."""
+
+    code = ExitCode.UNREADABLE
+
+
+class CannotWrite(GscliError):
+    """The output cannot be written; nothing was changed."""
+
+    code = ExitCode.UNWRITABLE

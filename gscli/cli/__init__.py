@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
-from gscli.base.errors import (
+from gscli.base import (
     CannotRead,
     CannotWrite,
     ContentRefused,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.options import SHARED, Settings, Shared
 from gscli.frameworks.operator import Attribute, Operator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
-from gscli.base.dtypes import EVERY
+from gscli.base.words import EVERY
 
 SUFFIXES = (".npy", ".npz", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx",
             ".safetensors", ".h5", ".hdf5", ".zarr", ".icechunk", ".zip")  # fmt: skip
@@ -59,7 +59,7 @@ def lessons_for(incomplete: str) -> list[str]:
 
 def operators_for(framework_name: str, incomplete: str) -> list[str]:
     """Operators of a framework as its commands name them."""
-    from gscli.base.errors import UsageError
+    from gscli.base import UsageError
     from gscli.frameworks import framework
 
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.plan.typing import Inputs, untyped_as
+from gscli.frameworks.typing import Inputs, untyped_as
 
 _TOGETHER = (".npz", ".safetensors")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -19,9 +19,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotRead, CannotWrite, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files.system import writing
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from textwrap import wrap
 from typing import Any
 from unicodedata import east_asian_width
 
-from gscli.base.errors import (
+from gscli.base import (
     Detail,
     ExitCode,
     GscliError,
@@ -27,7 +27,7 @@ from gscli.base.errors import (
     Pointed,
     UsageError,
 )
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.cli.options import END_OF_OPTIONS, ColorChoice, Screen, columns_of, screen, tell
 
 _LIMIT = 1000
@@ -38,7 +38,7 @@ _ASCII = str.maketrans({"…": "...", "×": "x", "–": "-", "—": "-", "→": 
 def error_text(error: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
     """A refusal as finished lines, the last one ended too. No line is wider than `width`.
 
-    >>> from gscli.base.errors import IndexRefused
+    >>> from gscli.base import IndexRefused
     >>> refused = IndexRefused("index out of range", where="indices[3] = 5", valid="-4 … 3")
     >>> print(error_text(refused, color=False, width=80), end="")
     error: index out of range
@@ -51,7 +51,7 @@ def error_text(error: GscliError, *, color: bool, width: int, utf8: bool = True)
 def warning_text(warning: GscliError, *, color: bool, width: int, utf8: bool = True) -> str:
     """A warning in the same form; the run goes on.
 
-    >>> from gscli.base.errors import Notice
+    >>> from gscli.base import Notice
     >>> print(warning_text(Notice("two entries write one cell"), color=False, width=80), end="")
     warning: two entries write one cell
     """

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 import gscli
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.building import (
     Action,
     application,

@@ -1,1 +1,318 @@
-"""What an operator is: one typed function, its inputs and its attributes."""
+"""What an operator is: one typed function, its inputs and its attributes.
+
+A signature reads what the operator takes from that function, which gets what a layout may know
+(shapes, dtypes, attributes) and returns a `Layout`:
+
+    def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
+
+Its parameters are the inputs (positional) and attributes (keyword-only); annotations give types and
+choices, `Annotated[…, Option(…)]` adds help and the version that brought an attribute or a choice.
+A signature cannot be called: `gscli.frameworks.operator` adds that, above the kernel.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from gscli.base import UsageError
+from gscli.base.records import Record
+from gscli.declare.attributes import Attribute, Option, Role, declared_attribute
+from gscli.layout import Layout
+from gscli.layout.axes import Tensor
+
+Values: TypeAlias = Annotated[Tensor, "values"]
+"""An input whose numbers decide shapes: the layout may look at `tensor.values`."""
+
+Largest: TypeAlias = Annotated[Tensor, "largest"]
+"""An index input whose largest number decides a shape: the one number in `tensor.values`."""
+
+Ascending: TypeAlias = Annotated[Tensor, "ascending"]
+"""A list of ids: `tensor.values` is the last of them, and 1 where they are in ascending order."""
+
+Mask: TypeAlias = Annotated[Tensor, "mask"]
+"""A mask of bool: `tensor.values` is how many of its cells are True."""
+
+Many: TypeAlias = Annotated[tuple[Tensor, ...], "many"]
+"""A tuple of index arrays, one per leading axis; the inputs are called NAME_0, NAME_1, …"""
+
+ByteMasks: TypeAlias = Annotated[tuple[Tensor, ...], "many", "bytes"]
+"""The same, where arrays of uint8 are masks as those of bool are."""
+
+Subscript: TypeAlias = Annotated[
+    str | None,
+    Option("what stands between the brackets, i for each index array, as '1:3, i, None, ...'"),
+]
+"""How a tuple's arrays stand among slices, None and `...`; None: they are for the leading axes."""
+
+
+InputKind: TypeAlias = Literal["tensor", "values", "largest", "ascending", "mask", "many"]
+
+
+class Input(Record):
+    """One input tensor of an operator, in the framework's order and under its name."""
+
+    name: str
+    kind: InputKind
+    optional: bool
+
+
+class Signature:
+    """What one operator of one framework takes, under which versions, and the layout it returns.
+
+    `owner` is the framework's name, `version_word` what it calls `opset`. `versions` are the
+    opsets that changed the operator, `until` the last one that has it, `newest` the last of all
+    that was read.
+
+    >>> from gscli.frameworks.onnx import gather
+    >>> [i.name for i in gather.inputs], [a.name for a in gather.attributes]
+    (['data', 'indices'], ['axis', 'opset'])
+    """
+
+    def __init__(
+        self,
+        owner: str,
+        name: str,
+        function: Callable[..., Layout],
+        *,
+        versions: tuple[int, ...] = (),
+        until: int | None = None,
+        version_word: str = "opset",
+        newest: int | None = None,
+    ) -> None:
+        self.newest = newest
+        self.owner, self.name, self.function = owner, name, function
+        self.versions, self.until, self.version_word = versions, until, version_word
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.full_name}>"
+
+    @property
+    def full_name(self) -> str:
+        """`framework.operator`, as `gscli.run` takes it."""
+        return f"{self.owner}.{self.name}"
+
+    @cached_property
+    def doc(self) -> str:
+        """The operator's help text."""
+        return inspect.getdoc(self.function) or ""
+
+    @cached_property
+    def summary(self) -> str:
+        """First sentence of the help text."""
+        return self.doc.split("\n\n")[0].replace("\n", " ")
+
+    @cached_property
+    def _declared(self) -> inspect.Signature:
+        return inspect.signature(self.function, eval_str=True)
+
+    @property
+    def _parameters(self) -> tuple[inspect.Parameter, ...]:
+        return tuple(self._declared.parameters.values())
+
+    @property
+    def changes_data(self) -> bool:
+        """Whether the output is data with cells written over, so that it may be done in place.
+
+        >>> from gscli.frameworks.onnx import gather, scatter_nd
+        >>> gather.changes_data, scatter_nd.changes_data
+        (False, True)
+        """
+        return "new" not in getattr(self._declared.return_annotation, "__metadata__", ())
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """Input tensors in the framework's order."""
+        return tuple(
+            _input(parameter)
+            for parameter in self._parameters
+            if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        )
+
+    @cached_property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the input tensors in the framework's order."""
+        return tuple(item.name for item in self.inputs)
+
+    @cached_property
+    def many(self) -> str | None:
+        """The name of the input that is a tuple of index arrays, if there is one."""
+        return next((item.name for item in self.inputs if item.kind == "many"), None)
+
+    @cached_property
+    def byte_masks(self) -> bool:
+        """Whether index arrays of uint8 are masks, as in PyTorch."""
+        return any("bytes" in _marks(parameter) for parameter in self._parameters)
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Names of the attributes that are one number, which may be given as an array."""
+        return frozenset(item.name for item in self.attributes if item.kind == "number")
+
+    @cached_property
+    def deciding_inputs(self) -> Mapping[str, InputKind]:
+        """Names and kinds of the inputs whose numbers decide shapes."""
+        kinds = {item.name: item.kind for item in self.inputs}
+        return {name: kind for name, kind in kinds.items() if kind not in ("tensor", "many")}
+
+    @cached_property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Attributes in declared order; `opset` where the operator has versions."""
+        return tuple(
+            declared_attribute(parameter)
+            for parameter in self._parameters
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        )
+
+    def attribute(self, role: Role) -> Attribute | None:
+        """The attribute with this role, if there is one.
+
+        >>> from gscli.frameworks import find
+        >>> find("torch.scatter_reduce").attribute("reduction").name
+        'reduce'
+        """
+        return next((item for item in self.attributes if item.option.role == role), None)
+
+    def version(self, asked: int | None) -> int:
+        """The operator version in force at a model opset (default: the newest)."""
+        if asked is None:
+            return self.versions[-1]
+        if self.until is not None and asked > self.until:
+            raise UsageError(
+                f"{self.name} ended with {self.version_word} {self.until}",
+                where=f"{self.version_word} {asked}",
+                hint=self.doc.splitlines()[-1],
+            )
+        if self.newest is not None and asked > self.newest:
+            raise UsageError(
+                f"{self.version_word} {asked} is newer than what gscli knows",
+                where=f"{self.version_word} {asked}",
+                valid=f"{self.versions[0]} … {self.newest}",
+                hint=f"without {self.version_word} it is the newest {self.name}",
+            )
+        known = [version for version in self.versions if version <= asked]
+        if not known:
+            raise UsageError(
+                f"{self.name} needs {self.version_word} {self.versions[0]}",
+                where=f"{self.version_word} {asked}",
+                valid=f"{self.versions[0]} and later",
+            )
+        return known[-1]
+
+    def convert(self, attrs: Mapping[str, object]) -> dict[str, object]:
+        """All attributes with their defaults, types checked, versions obeyed."""
+        known = {attribute.name: attribute for attribute in self.attributes}
+        for name in attrs:
+            if name not in known:
+                raise self._unknown("attribute", name, list(known))
+        values: dict[str, object] = {}
+        for name, attribute in known.items():
+            if name in attrs:
+                values[name] = attribute.convert(attrs[name])
+            elif attribute.required:
+                raise UsageError(
+                    f"{self.full_name} needs {name}",
+                    where=attribute.option.help,
+                    valid=attribute.legal,
+                )
+            else:
+                values[name] = attribute.default
+        if "opset" in known and self.versions:
+            asked = values["opset"]
+            version = self.version(asked if isinstance(asked, int) else None)
+            values["opset"] = version
+            self._obey_version(version, attrs, values)
+        return values
+
+    def _obey_version(
+        self, version: int, given: Mapping[str, object], values: Mapping[str, object]
+    ) -> None:
+        word = self.version_word
+        for attribute in self.attributes:
+            option, name = attribute.option, attribute.name
+            if option.since is not None and name in given and version < option.since:
+                raise UsageError(
+                    f"{name} needs {word} {option.since}, this is {word} {version}",
+                    where=f"{self.name}-{version}",
+                    hint=f"--{word} {option.since}",
+                )
+            needed = option.choices_since.get(str(values[name]), 0)
+            if version < needed:
+                legal = [c for c in attribute.choices if option.choices_since.get(c, 0) <= version]
+                raise UsageError(
+                    f"{name}={values[name]} needs {word} {needed}, this is {word} {version}",
+                    where=f"{self.name}-{version}",
+                    valid=" ".join(legal),
+                    hint=f"--{word} {needed}",
+                )
+
+    def _unknown(self, what: str, name: str, known: list[str]) -> UsageError:
+        near = get_close_matches(name, known, 1)
+        return UsageError(
+            f"{self.full_name} has no {what} {name!r}"[:200],
+            valid=" ".join(known) or "none",
+            hint=f"did you mean {near[0]}?" if near else "",
+        )
+
+    def layout(self, tensors: Mapping[str, Tensor], attrs: Mapping[str, object]) -> Layout:
+        """Judge shapes, dtypes and attributes; no value of an index is read."""
+        values = self.convert(attrs)
+        layout = self.function(*self._arguments(tensors), **values)
+        return layout._replace(attributes=tuple(values.items()))
+
+    def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
+        arguments: list[Tensor | tuple[Tensor, ...] | None] = []
+        used = 0
+        for item in self.inputs:
+            if item.kind == "many":
+                names = numbered(item.name, tensors)
+                arguments.append(tuple(tensors[name] for name in names))
+                used += len(names)
+            elif item.name in tensors:
+                arguments.append(tensors[item.name])
+                used += 1
+            elif item.optional:
+                arguments.append(None)
+            else:
+                raise UsageError(
+                    f"{self.full_name} needs {item.name}",
+                    valid=" ".join(known.name for known in self.inputs),
+                )
+        if used < len(tensors):
+            expected = [item.name for item in self.inputs]
+            stray = next(name for name in tensors if not self._knows(name))
+            raise self._unknown("input", stray, expected)
+        return arguments
+
+    def _knows(self, name: str) -> bool:
+        return any(
+            numbered(item.name, [name]) if item.kind == "many" else name == item.name
+            for item in self.inputs
+        )
+
+
+def numbered(name: str, given: Iterable[str]) -> list[str]:
+    """Those of the `given` inputs that are called NAME_0, NAME_1, …, in that order.
+
+    >>> numbered("indices", ["a", "indices_10", "indices_2", "indices_x"])
+    ['indices_2', 'indices_10']
+    """
+    pattern = re.compile(rf"{re.escape(name)}_([0-9]{{1,9}})")
+    found = [(int(match[1]), key) for key in given if (match := pattern.fullmatch(key))]
+    return [key for _, key in sorted(found)]
+
+
+def _input(parameter: inspect.Parameter) -> Input:
+    marks = _marks(parameter)
+    kind: InputKind = next((mark for mark in get_args(InputKind) if mark in marks), "tensor")
+    optional = parameter.default is not inspect.Parameter.empty
+    return Input(parameter.name, kind, optional)
+
+
+def _marks(parameter: inspect.Parameter) -> tuple[object, ...]:
+    """What an annotation says of an input besides its type."""
+    return getattr(parameter.annotation, "__metadata__", ())

@@ -17,7 +17,7 @@ from operator import index
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.layout.axes import Number
 

@@ -11,9 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files.content import Content
 
 DIRECTORY_LIMIT = 4 << 20

@@ -16,8 +16,8 @@ import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotWrite
-from gscli.base.text import safe
+from gscli.base import CannotWrite
+from gscli.base.words import safe
 from gscli.files.access import keep_access
 from gscli.files.exchange import take_place
 from gscli.files.interrupts import Interrupts

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused, GscliError, LimitRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base.words import safe
+from gscli.files.arrays import Array, check_values, checked_dtype, native
 from gscli.files.content import check_limit
-from gscli.files.element_types import check_values, checked_dtype, native
 from gscli.files.regular import RegularFile
 
 CHUNK_ALLOWED = 64 << 20

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.files.atomic import AtomicFile
 from gscli.files.regular import RegularFile
 

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, LimitRefused
+from gscli.base import CannotRead, LimitRefused
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files import mapped
+from gscli.files.arrays import Array
 from gscli.files.regular import RegularFile, check_system, is_unfinished
 from gscli.files.system import reading
 

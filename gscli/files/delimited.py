@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from gscli.base.arrays import EXACT_IN_FLOAT64
-from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
-from gscli.base.text import counted, safe, show_shape
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
+from gscli.base.words import counted, safe, show_shape
+from gscli.files.arrays import EXACT_IN_FLOAT64
 from gscli.files.content import TEXT_LIMIT, Content
 from gscli.files.jsonarray import json_values
 from gscli.files.jsontext import MEMORY_LIMIT, finite_float

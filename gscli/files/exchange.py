@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 
-from gscli.base.errors import CannotWrite, GscliError
-from gscli.base.text import safe
+from gscli.base import CannotWrite, GscliError
+from gscli.base.words import safe
 from gscli.files.regular import RegularFile
 from gscli.files.system import reason
 

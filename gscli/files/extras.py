@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 
 
 def extra(module: str, name: str) -> Any:

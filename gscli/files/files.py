@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, no_memory
+from gscli.base import CannotRead, no_memory
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files import readers
+from gscli.files.arrays import Array, cast_exactly, dtype_named
 from gscli.files.content import Content, HeldContent, read_pipe, reader
-from gscli.files.element_types import cast_exactly, dtype_named
 from gscli.files.npy import npy_header
 from gscli.files.request import Member, Request, Source, Wish
 

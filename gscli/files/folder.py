@@ -16,8 +16,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from gscli.base.errors import CannotWrite, GscliWarning, Notice
-from gscli.base.text import safe
+from gscli.base import CannotWrite, GscliWarning, Notice
+from gscli.base.words import safe
 from gscli.files.exchange import exchange
 from gscli.files.interrupts import Interrupts
 from gscli.files.regular import check_system

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
+from gscli.files.arrays import Array, cast_exactly, dtype_named, is_floating
 from gscli.files.content import check_limit
-from gscli.files.element_types import cast_exactly, dtype_named, is_floating
 from gscli.files.jsonarray import array_of_json
 from gscli.files.jsontext import parse_json
 from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT

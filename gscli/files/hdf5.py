@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
-from gscli.base.text import safe
+from gscli.base import ContentRefused, DtypeRefused, GscliError
+from gscli.base.words import safe
+from gscli.files.arrays import Array, check_values, checked_dtype, is_small, native
 from gscli.files.content import Content, check_limit
-from gscli.files.element_types import check_values, checked_dtype, is_small, native
 from gscli.files.extras import extra
 from gscli.files.npy import element_type, type_label
 from gscli.files.request import Arrays, Member, Output, Read, Request, chosen_member

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from gscli.base.errors import CannotRead, GscliError, UsageError
+from gscli.base import CannotRead, GscliError, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files.extras import extra
 from gscli.files.request import listed
 from gscli.files.zarr_place import Place, place_of, refusing

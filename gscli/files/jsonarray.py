@@ -14,11 +14,18 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gscli.base.arrays import EXACT_IN_FLOAT64, Array
-from gscli.base.errors import ContentRefused, GscliError, LimitRefused
-from gscli.base.text import safe, show_shape
+from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base.words import safe, show_shape
+from gscli.files.arrays import (
+    EXACT_IN_FLOAT64,
+    Array,
+    dtype_label,
+    dtype_named,
+    is_floating,
+    is_whole,
+    native,
+)
 from gscli.files.content import TEXT_LIMIT, Content
-from gscli.files.element_types import dtype_label, dtype_named, is_floating, is_whole, native
 from gscli.files.jsontext import Parsed, line_of, locate, parse_json, pointed
 from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.files.request import Arrays, Member, Output, Read, Request, Wish

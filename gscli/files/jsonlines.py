@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from gscli.base.errors import ContentRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused
+from gscli.base.words import safe
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.jsonarray import array_of_json
 from gscli.files.jsontext import Parsed, parse_json

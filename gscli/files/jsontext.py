@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.errors import ContentRefused, LimitRefused, Pointed
+from gscli.base import ContentRefused, LimitRefused, Pointed
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files.content import TEXT_LIMIT, check_limit
 
 DEPTH_LIMIT = 64

@@ -22,8 +22,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.files.regular import RegularFile
 
 READ_AT_ONCE = 16 << 20

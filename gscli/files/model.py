@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gscli.base.errors import ContentRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused
+from gscli.base.words import safe
 from gscli.files.content import Content
 from gscli.files.request import Member, Read, Request, chosen_member
 from gscli.files.tensorproto import array_of, parsed

@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as numpy_format
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused, DtypeRefused
+from gscli.base import ContentRefused, DtypeRefused
 from gscli.base.records import Record
-from gscli.base.text import safe, show_shape
-from gscli.files.content import Content, check_limit
-from gscli.files.element_types import (
+from gscli.base.words import safe, show_shape
+from gscli.files.arrays import (
     SMALL_NAMES,
+    Array,
     check_values,
     checked_dtype,
     dtype_label,
     is_native,
     native,
 )
+from gscli.files.content import Content, check_limit
 from gscli.files.request import Arrays, Member, Output, Read, Request
 
 MAGIC = b"\x93NUMPY"

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused
+from gscli.base.words import safe
 from gscli.files.archive import ZipEntry, directory, inflated
+from gscli.files.arrays import Array
 from gscli.files.content import Content, check_limit
 from gscli.files.npy import (
     PREFIX_LIMIT,

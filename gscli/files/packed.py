@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
 
 SLACK = 1 << 16
 """Bytes by which a packed chunk may exceed its cells: checksums, headers, padding."""

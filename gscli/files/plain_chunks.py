@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
+from gscli.files.arrays import Array
 from gscli.files.regular import RegularFile, opened
 from gscli.files.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from gscli.base.arrays import Array, as_array
 from gscli.files import files
+from gscli.files.arrays import Array, as_array
 
 
 def load(source: str | os.PathLike[str], *, dtype: str | None = None) -> Array:

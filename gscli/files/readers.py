@@ -8,9 +8,9 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, UsageError
-from gscli.base.text import safe
+from gscli.base import CannotRead, UsageError
+from gscli.base.words import safe
+from gscli.files.arrays import Array
 from gscli.files.content import TEXT_LIMIT, Bounds, Content, check_kind, check_limit, open_content
 from gscli.files.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import Arrays, Member, Output, Read, Request

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from gscli.base.errors import CannotRead, CannotWrite, ContentRefused
-from gscli.base.text import safe
+from gscli.base import CannotRead, CannotWrite, ContentRefused
+from gscli.base.words import safe
 from gscli.files.system import reading
 
 try:

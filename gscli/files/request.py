@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
-from gscli.files.element_types import dtype_label
+from gscli.base.words import safe
+from gscli.files.arrays import Array, dtype_label
 
 Kind = Literal["file", "stdin", "inline", "generator"]
 

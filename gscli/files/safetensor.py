@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused, DtypeRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
+from gscli.files.arrays import Array, check_values, dtype_label, dtype_named, native
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
-from gscli.files.element_types import check_values, dtype_label, dtype_named, native
 from gscli.files.jsontext import parse_json
 from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, blocks
 from gscli.files.request import Arrays, Member, Output, Read, Request, chosen_member

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, LeftElsewhere
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files import mapped
+from gscli.files.arrays import Array, LeftElsewhere
 from gscli.files.chunks import Chunks, DaskChunks
 from gscli.files.regular import RegularFile
 from gscli.files.system import reserve, writing

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 
-from gscli.base.errors import CannotRead, CannotWrite
-from gscli.base.text import safe
+from gscli.base import CannotRead, CannotWrite
+from gscli.base.words import safe
 
 try:
     import fcntl

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import ContentRefused, DtypeRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused, DtypeRefused
+from gscli.base.words import safe
+from gscli.files.arrays import Array, check_values, dtype_label, dtype_named, native, whole_range
 from gscli.files.content import Content, check_limit
-from gscli.files.element_types import check_values, dtype_label, dtype_named, native, whole_range
 from gscli.files.extras import extra
 from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT, blocks
 from gscli.files.request import Arrays, Member, Output, Read, Request

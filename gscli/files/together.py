@@ -8,8 +8,8 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 
-from gscli.base.errors import CannotRead, UsageError
-from gscli.base.text import safe
+from gscli.base import CannotRead, UsageError
+from gscli.base.words import safe
 from gscli.files.readers import (
     MANY_MEMBERS,
     MODULES,

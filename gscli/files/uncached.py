@@ -12,7 +12,7 @@ import os
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.files.arrays import Array
 from gscli.files.regular import RegularFile
 
 UNCACHED_FROM = 128 << 20

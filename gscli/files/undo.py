@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import CannotRead, CannotWrite, Notice
-from gscli.base.text import safe
+from gscli.base import CannotRead, CannotWrite, Notice
+from gscli.base.words import safe
 from gscli.files.regular import RegularFile, is_unfinished, opened, undo_file_of
 from gscli.files.system import reserve, sync, sync_folder, writing
 

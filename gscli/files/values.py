@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import EXACT_IN_FLOAT64, Array
-from gscli.base.errors import ContentRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused
+from gscli.base.words import safe
+from gscli.files.arrays import EXACT_IN_FLOAT64, Array, dtype_label, is_whole, whole_range
 from gscli.files.content import check_limit
-from gscli.files.element_types import dtype_label, is_whole, whole_range
 
 Place = Callable[[int], str]
 """Says where value number i stands, for a message: "idx.json: [3][0]"."""

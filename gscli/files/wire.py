@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gscli.base.errors import LimitRefused
+from gscli.base import LimitRefused
 
 FIELD_LIMIT = 500_000
 PACKED_LIMIT = 16 << 20

@@ -9,13 +9,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotWrite, UsageError
-from gscli.base.text import safe
+from gscli.base import CannotWrite, UsageError
+from gscli.base.words import safe
 from gscli.files import mapped
+from gscli.files.arrays import Array, checked_dtype, is_native, native
 from gscli.files.atomic import open_atomic
 from gscli.files.content import open_content
-from gscli.files.element_types import checked_dtype, is_native, native
 from gscli.files.readers import (
     MANY_MEMBERS,
     MODULES,

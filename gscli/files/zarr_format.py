@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.errors import CannotWrite, UsageError
-from gscli.base.text import safe, show_shape
+from gscli.base import CannotWrite, UsageError
+from gscli.base.words import safe, show_shape
+from gscli.files.arrays import is_small
 from gscli.files.content import Content, HeldContent, check_kind, check_limit
-from gscli.files.element_types import is_small
 from gscli.files.extras import extra
 from gscli.files.folder import open_folder
 from gscli.files.npy import type_label

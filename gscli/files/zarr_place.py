@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, GscliError
+from gscli.base import CannotRead, CannotWrite, ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""

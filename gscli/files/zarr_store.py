@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused
-from gscli.base.text import safe, show_shape
+from gscli.base import CannotRead, ContentRefused, DtypeRefused
+from gscli.base.words import safe, show_shape
+from gscli.files.arrays import Array, checked_dtype
 from gscli.files.chunks import CHUNK_ALLOWED, Box, Chunks
 from gscli.files.content import check_limit
-from gscli.files.element_types import checked_dtype
 from gscli.files.extras import extra
 from gscli.files.npy import BYTES_LIMIT, element_type
 from gscli.files.packed import check_packed

@@ -7,7 +7,7 @@ from functools import cache
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.frameworks.operator import Framework, Operator, loaded
 
 if TYPE_CHECKING:

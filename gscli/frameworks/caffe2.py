@@ -11,14 +11,23 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted, show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import ALL, counted, show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Shape, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import (
+    Addressing,
+    Axis,
+    Beyond,
+    Fit,
+    Negative,
+    Policy,
+    Shape,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import along_axis, described, elements, equal_leading, normal_axis
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types, same_type
 
 FRAMEWORK = Framework("caffe2", "Caffe2")
@@ -60,7 +69,7 @@ def gather(
     axis. Two oddities: an axis of length 0 gives the shape of DATA whatever INDICES are, and where
     the result is empty no index is looked at.
     """
-    allow(DATA, dtypes.ALL)
+    allow(DATA, ALL)
     index_types(INDICES)
     where = normal_axis(axis, DATA.rank, of="DATA")
     if DATA.shape[where] == 0:
@@ -97,7 +106,7 @@ def scatter(
     than INDICES, and loses its way where INDICES are smaller than DATA on an axis behind another;
     gscli refuses all three. Duplicates are written in order (seen, not documented).
     """
-    allow(DATA, dtypes.ALL)
+    allow(DATA, ALL)
     index_types(INDICES)
     same_type(DATA, UPDATES)
     where = normal_axis(axis, DATA.rank, of="DATA")

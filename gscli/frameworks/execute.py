@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gscli.base.arrays import Array, dtype_name, is_left
-from gscli.base.errors import (
+from gscli.base import (
     GscliError,
     IndexTypeRefused,
     UpdatesTypeRefused,
     UsageError,
     no_memory,
 )
-from gscli.declare.signature import Signature
+from gscli.declare import Signature
 from gscli.files import mapped
+from gscli.files.arrays import Array, dtype_name, is_left
 from gscli.frameworks.notices import warn
+from gscli.frameworks.typing import Inputs, settle_types
+from gscli.plan import planned, taken
 from gscli.plan.indices import FEW_ENTRIES
-from gscli.plan.inputs import planned, taken
 from gscli.plan.plan import JudgedPlan, Plan
-from gscli.plan.typing import Inputs, settle_types
 
 LEAVING = partial(planned, leave=True)
 """Plans for whoever wants the output alone: data in chunks are left where they lie."""

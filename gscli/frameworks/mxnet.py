@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Beyond, Negative, Policy, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Beyond, Negative, Policy, Tensor, Updates
 from gscli.layout.families import (
     along_axis_or_flat,
     described,
@@ -30,7 +31,6 @@ from gscli.layout.families import (
     one_per_position,
     vectors,
 )
-from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, exact_shape, index_types
 
 FRAMEWORK = Framework("mxnet", "MXNet")

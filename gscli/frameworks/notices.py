@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, dtype_named
-from gscli.base.errors import GscliWarning, Notice
-from gscli.base.text import counted
-from gscli.declare.signature import Signature
-from gscli.layout.layout import Layout
+from gscli.base import GscliWarning, Notice
+from gscli.base.words import counted
+from gscli.declare import Signature
+from gscli.files.arrays import Array, dtype_name, dtype_named
+from gscli.layout import Layout
 from gscli.plan.adjusted import Adjusted, How, census
 from gscli.plan.plan import JudgedPlan
 

@@ -14,11 +14,23 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base.words import COMPLEX, EVERY, INTEGERS
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Many, Operator, Option, Subscript
-from gscli.layout.axes import Addressing, Axis, Beyond, Negative, Policy, Reduction, Shape, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import (
+    Addressing,
+    Axis,
+    Beyond,
+    Fit,
+    Negative,
+    Policy,
+    Reduction,
+    Shape,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import (
     along_axis_or_flat,
     described,
@@ -26,7 +38,6 @@ from gscli.layout.families import (
     flattened,
     normal_axis,
 )
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, stretched_updates
 from gscli.layout.subscripts import Style, subscripted
 
@@ -78,7 +89,7 @@ def take(
     i reads i mod s; under mode clip negative indices read 0. On an axis of length 0 every index is
     refused in every mode. An array of rank 0 is read as if its shape were [1].
     """
-    index_types(indices, (*dtypes.INTEGERS, "bool"))
+    index_types(indices, (*INTEGERS, "bool"))
     if axis is not None and a.rank == 0:
         normal_axis(axis, 1, of=a.name)
         axis = None
@@ -99,7 +110,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, *, axis: AlongAxis = -1) -> Ne
     size 1 of either side stretches; an index that is merely smaller than arr is refused. Without an
     axis arr is read flat and indices have rank 1.
     """
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     return gather_layout(arr, elements_or_flat(arr, indices, axis), POLICIES["raise"])
 
 
@@ -116,7 +127,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     into an empty array, whatever the mode. Strings take strings alone, and keep them whole (NumPy
     would also write numbers as text, read text as numbers, and cut what is wider than a).
     """
-    index_types(ind, (*(name for name in dtypes.INTEGERS if name != "uint64"), "bool"))
+    index_types(ind, (*(name for name in INTEGERS if name != "uint64"), "bool"))
     _castable(a, v)
     addressing = flattened(a, ind.shape, ind.name)
     if 0 in v.shape and 0 not in a.shape:
@@ -143,7 +154,7 @@ def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, *, axis: AlongA
     without asking; strings take strings alone, whole. Without an axis arr is addressed flat and
     indices have rank 1.
     """
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     addressing = elements_or_flat(arr, indices, axis)
     _castable(arr, values)
     updates = _stretched(values, addressing.entries, "the shape of the index entries")
@@ -283,7 +294,7 @@ def _castable(a: Tensor, values: Tensor) -> None:
     if 0 in values.shape:
         return
     if (a.dtype == "str") != (values.dtype == "str") or (
-        values.dtype in dtypes.COMPLEX and a.dtype not in (*dtypes.COMPLEX, "bool")
+        values.dtype in COMPLEX and a.dtype not in (*COMPLEX, "bool")
     ):
         raise DtypeRefused(
             f"{values.name} cannot be cast to {a.name}'s element type",
@@ -302,7 +313,7 @@ def _at(
 ) -> Layout:
     texts = {a.dtype, b.dtype} == {"str"} and reduction == "add"
     for tensor in () if texts else (a, b):
-        allow(tensor, tuple(name for name in dtypes.EVERY if name != "str"))
+        allow(tensor, tuple(name for name in EVERY if name != "str"))
     _castable(a, b)
     addressing = _indexed(a, indices, subscript)
     updates = stretched_updates(b, addressing.result_shape, "the shape of a[…]", cast=False)
@@ -311,5 +322,5 @@ def _at(
 
 def _indexed(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
     for index in indices:
-        index_types(index, dtypes.INTEGERS)
+        index_types(index, INTEGERS)
     return subscripted(a, subscript, indices, STYLE)

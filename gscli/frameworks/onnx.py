@@ -15,23 +15,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import ALL, EVERY, show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Framework, Option
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,
     Beyond,
     Following,
     Negative,
+    OpenText,
     Policy,
     Positions,
     Reduction,
     Tensor,
+    Updates,
 )
 from gscli.layout.families import along_axis, elements, normal_axis, vectors
-from gscli.layout.layout import Layout, NewOutput, OpenText, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -52,7 +53,7 @@ POLICY = Policy()
 LINE, RING = Policy(Negative.OUTSIDE), Policy(Negative.OUTSIDE, Beyond.WRAP)
 """TensorScatter's two modes."""
 
-CACHED = tuple(name for name in dtypes.EVERY if name not in ("int2", "uint2"))
+CACHED = tuple(name for name in EVERY if name not in ("int2", "uint2"))
 """Every tensor type of opset 24, and the small floats that came since."""
 
 OPEN_ORDER = "ONNX leaves the result open with reduction=none"
@@ -364,9 +365,9 @@ def _check_data(data: Tensor, opset: int | None) -> None:
     """All 15 types, bfloat16 from version 13 on; rank 0 is excluded by every text."""
     at_least_rank(data)
     if data.dtype == "bfloat16" and opset is not None and opset < 13:  # noqa: PLR2004  the version
-        allowed = tuple(name for name in dtypes.ALL if name != "bfloat16")
+        allowed = tuple(name for name in ALL if name != "bfloat16")
         allow(data, allowed, f"bfloat16 came with opset 13, this is opset {opset}", "--opset 13")
-    allow(data, dtypes.ALL)
+    allow(data, ALL)
 
 
 def _elements_axis(data: Tensor, indices: Tensor, axis: int) -> int:

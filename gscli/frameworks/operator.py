@@ -5,7 +5,7 @@
     @ONNX.operator(versions=(1, 11, 13), example="'[10,20,30]' '[2,0]'", refused="'[10]' '[1]'")
     def gather(data: Tensor, indices: Tensor, *, axis: int = 0) -> Layout: ...
 
-What the function says is read by `gscli.declare.signature`. The command line, the Python callable,
+What the function says is read by `gscli.declare`. The command line, the Python callable,
 help, README table, compare, rules and tests read `Operator`.
 """
 
@@ -17,11 +17,9 @@ from importlib import import_module
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from gscli.base.errors import UsageError
-from gscli.base.text import safe
-from gscli.declare.attributes import Attribute, Option
-from gscli.declare.comparisons import Comparison
-from gscli.declare.signature import (
+from gscli.base import UsageError
+from gscli.base.words import safe
+from gscli.declare import (
     Ascending,
     ByteMasks,
     Input,
@@ -33,7 +31,9 @@ from gscli.declare.signature import (
     Values,
     numbered,
 )
-from gscli.layout.layout import Layout
+from gscli.declare.attributes import Attribute, Option
+from gscli.declare.comparisons import Comparison
+from gscli.layout import Layout
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import dtypes
+from gscli.base.words import EVERY, INTEGERS
 from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
 from gscli.declare.dimensions import (
     Batching,
@@ -22,15 +22,15 @@ from gscli.declare.dimensions import (
     UpdateWindow,
 )
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
-from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor, Updates
 from gscli.layout.refusals import allow, index_types, same_type
 from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 
-ELEMENTS = tuple(name for name in dtypes.EVERY if name != "str")
-INDICES = dtypes.INTEGERS
+ELEMENTS = tuple(name for name in EVERY if name != "str")
+INDICES = INTEGERS
 FITTED = Policy(Negative.OUTSIDE, Beyond.CLIP)
 REDUCTIONS: dict[str, Reduction] = {
     "set": "none", "add": "add", "sub": "sub", "mul": "mul", "max": "max", "min": "min",

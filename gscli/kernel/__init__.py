@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, UpdateRows, converted, divided
 from gscli.kernel.steps import Lane, Step, combine, put, take
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.walks import walk
-from gscli.layout.layout import Layout
+from gscli.layout import Layout
 from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan
 

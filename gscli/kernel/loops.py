@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
+from gscli.files.arrays import Array, Indices
 from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")

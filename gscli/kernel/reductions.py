@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.steps import Region
-from gscli.layout.layout import Layout
+from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
 Ufunc = Any

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 from gscli.base.records import Record
+from gscli.files.arrays import Array, Flags, Indices
 from gscli.kernel import tuning
 from gscli.kernel.tuning import WHOLE, Share
 from gscli.layout.axes import Negative, Number

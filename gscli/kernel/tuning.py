@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.plan.plan import BLOCK
 
 Item = TypeVar("Item")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base.arrays import Flags, Indices
+from gscli.files.arrays import Flags, Indices
 from gscli.kernel.steps import Lane, Region, Step, cells_of, resolved, rows_of, waits
 from gscli.layout.forms import Form, cells
 from gscli.plan.plan import JudgedPlan, positions

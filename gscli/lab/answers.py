@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import GscliError, IndexRefused
+from gscli.base import GscliError, IndexRefused
 from gscli.base.records import Record, cached_property
 from gscli.declare.comparisons import ConceptCall, ConceptName
+from gscli.files.arrays import Array
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator
-from gscli.traces.trace import Trace, input_document
+from gscli.traces import Trace, input_document
 
 SCHEMA = "gscli-compare/1"
 """Names the JSON form of a comparison."""

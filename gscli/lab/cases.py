@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name
-from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe, show_shape
+from gscli.base.words import safe, show_shape
+from gscli.files.arrays import Array, dtype_name
 from gscli.files.content import open_content
 from gscli.files.files import dump_json, load_json
 from gscli.files.jsonarray import DOCUMENT_VALUES

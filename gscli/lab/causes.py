@@ -14,16 +14,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.base.records import Record
 from gscli.declare.comparisons import Comparison
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.lab.compare import compare
 from gscli.lab.orders import Compute, Variants, other_orders
+from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction
-from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 Change: TypeAlias = Callable[[Array], Array]
 

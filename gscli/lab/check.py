@@ -8,8 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, as_array
-from gscli.base.errors import (
+from gscli.base import (
     ExactShapeRefused,
     Finding,
     GscliError,
@@ -17,19 +16,19 @@ from gscli.base.errors import (
     UpdatesTypeRefused,
     UsageError,
 )
-from gscli.base.text import label_of, show_shape
-from gscli.files.element_types import dtype_named
+from gscli.base.words import label_of, show_shape
+from gscli.files.arrays import Array, as_array, dtype_named
 from gscli.frameworks import named
 from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.notices import became, changed_types, open_texts
 from gscli.frameworks.operator import Operator
+from gscli.frameworks.typing import untyped_as
+from gscli.layout import Layout
 from gscli.layout.axes import Negative
-from gscli.layout.layout import Layout
+from gscli.plan import layout_of, shape_limit
 from gscli.plan.adjusted import census
-from gscli.plan.inputs import layout_of, shape_limit
+from gscli.plan.indices import legal_range
 from gscli.plan.plan import BLOCK, JudgedPlan, Plan
-from gscli.plan.policy import legal_range
-from gscli.plan.typing import untyped_as
 
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
 

@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, as_array, dtype_name
-from gscli.base.errors import GscliError, UsageError
+from gscli.base import GscliError, UsageError
 from gscli.declare.comparisons import (
     CONCEPTS,
     REDUCTION_NAMES,
@@ -20,15 +19,16 @@ from gscli.declare.comparisons import (
     ConceptName,
 )
 from gscli.files import mapped
+from gscli.files.arrays import Array, as_array, dtype_name
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
+from gscli.frameworks.typing import Inputs, settle_types
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import JudgedPlan
-from gscli.plan.typing import Inputs, settle_types
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 Able: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
 """A rule set that can express a call, and the operator's attributes that do."""

@@ -12,15 +12,15 @@ from contextlib import suppress
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.base.records import Record
 from gscli.files import files
+from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
+from gscli.frameworks.typing import Inputs, settle_types
 from gscli.layout.axes import Following
 from gscli.plan.masks import with_subscript
-from gscli.plan.typing import Inputs, settle_types
-from gscli.traces.trace import Trace, traced
+from gscli.traces import Trace, traced
 
 DECIDING = (
     "mode", "device", "release", "bad_indices_policy", "xla", "wrap_negative_indices", "reduction",

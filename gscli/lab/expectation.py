@@ -8,12 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices, dtype_name
-from gscli.base.errors import DtypeRefused
+from gscli.base import DtypeRefused
 from gscli.base.records import Record
-from gscli.base.text import counted, name_of, safe
+from gscli.base.words import counted, name_of, safe
 from gscli.files import mapped
-from gscli.files.element_types import cast_exactly
+from gscli.files.arrays import Array, Flags, Indices, cast_exactly, dtype_name
 from gscli.files.files import Loaded
 from gscli.lab.causes import candidates
 from gscli.lab.difference import (
@@ -29,8 +28,8 @@ from gscli.lab.sample import cells_of, read_by, values_at
 from gscli.lab.slices import Slices, slices_of
 from gscli.layout.axes import Box
 from gscli.stream import result_of
+from gscli.traces import Trace
 from gscli.traces.entries import resolved_entries
-from gscli.traces.trace import Trace
 
 EXPLAINED = 1 << 22
 """Cells of an answer up to which every cause is tried as a whole; some cells of a larger one."""

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files.extras import extra
 from gscli.files.model import Graph, name_of
 from gscli.frameworks import framework

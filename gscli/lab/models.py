@@ -17,8 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from gscli.base.errors import InputRefused, UsageError
-from gscli.base.text import counted, safe
+from gscli.base import InputRefused, UsageError
+from gscli.base.words import counted, safe
 from gscli.files.content import open_content
 from gscli.files.extras import extra
 from gscli.files.model import Graph, name_of

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from gscli.base.errors import CannotRead, ContentRefused, GscliError
+from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
 from gscli.files import files
 from gscli.files.system import reading
 from gscli.frameworks.execute import execute

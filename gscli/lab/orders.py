@@ -7,15 +7,15 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
-from gscli.declare.signature import Signature
+from gscli.declare import Signature
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.lab.sample import values_at, whole, written_at
-from gscli.plan.inputs import planned
+from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 Compute: TypeAlias = Callable[[], Array]
 """Runs a variant."""

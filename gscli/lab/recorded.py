@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import partial
 from typing import get_args
 
-from gscli.base.errors import ContentRefused, InputRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused, InputRefused
+from gscli.base.words import safe
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files.jsonarray import load_json
 from gscli.lab.answers import SCHEMA, Comparing, Row, document
 from gscli.lab.compare import compare, grouped
-from gscli.traces.documents import input_of, table_of, text_of
+from gscli.lab.documents import input_of, table_of, text_of
 
 
 def comparison_of(recorded: Mapping[str, object]) -> Comparing:

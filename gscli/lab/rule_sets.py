@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TypeAlias
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.declare.comparisons import OVERWRITE, Attrs, Comparison, ConceptCall, ConceptName
 from gscli.frameworks import ALIASES, NAMES, framework
 from gscli.frameworks.operator import Operator

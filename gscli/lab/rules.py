@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words
-from gscli.plan.policy import legal_range
-from gscli.traces.trace import Trace
+from gscli.plan.indices import legal_range
+from gscli.traces import Trace
 
 SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
 """Choices that are another spelling of a choice."""

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices, dtype_named, is_left
-from gscli.base.errors import InputRefused
+from gscli.base import InputRefused
 from gscli.files import mapped
+from gscli.files.arrays import Array, Flags, Indices, dtype_named, is_left
 from gscli.kernel import gather, scatter
 from gscli.kernel.walks import window_rows
-from gscli.layout.axes import Policy, Tensor
+from gscli.layout import Layout
+from gscli.layout.axes import Fit, Policy, Tensor
 from gscli.layout.families import vectors
-from gscli.layout.layout import Fit, Layout
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream.rows import rows_of
 
@@ -37,7 +37,7 @@ def whole(plan: JudgedPlan) -> Array:
 def values_at(plan: JudgedPlan, cells: Indices, size: int) -> Array:
     """The result at flat `cells`, which ascend, as one row; InputRefused for another `size`.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> inputs = {"data": [1, 2, 3], "indices": [[0], [2], [0]], "updates": [10, 20, 30]}
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
     >>> values_at(found.plan, np.array([0, 1]), 3)
@@ -70,7 +70,7 @@ def _gathered(plan: JudgedPlan, cells: Indices) -> Array:
 def read_by(layout: Layout, cells: Indices) -> tuple[Indices, Indices]:
     """For flat cells of a gather's output the entries that read them, and where in their windows.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1, 0]})
     >>> [numbers.tolist() for numbers in read_by(found.layout, np.array([1, 2]))]
     [[0, 1], [1, 0]]

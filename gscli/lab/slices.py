@@ -6,9 +6,9 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import Indices
+from gscli.files.arrays import Indices
+from gscli.layout import Layout
 from gscli.layout.axes import Shape
-from gscli.layout.layout import Layout
 
 
 class Slices:

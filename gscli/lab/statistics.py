@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.records import Record
-from gscli.base.text import show_shape
+from gscli.base.words import show_shape
 from gscli.files import mapped
+from gscli.files.arrays import Array, dtype_name, plain
 
 BLOCK = 1 << 20
 

@@ -1,1 +1,212 @@
-"""Which cell an index addresses, from shapes and attributes alone."""
+"""Which cell an index addresses, from shapes and attributes alone.
+
+A layout says that of every entry of a call. Ints only, frozen, hashable, no numpy. It is the only
+judge of shapes and is always built before any value is looked at. What its axes mean is told in
+`gscli.layout.axes`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Annotated, Literal, TypeAlias
+
+from gscli.base.records import Record, cached_property
+from gscli.layout.axes import (
+    INT32_MAX,
+    Addressing,
+    Axis,
+    Beyond,
+    Narrow,
+    Negative,
+    Number,
+    OpenText,
+    Policy,
+    Reduction,
+    Shape,
+    Tensor,
+    Updates,
+    row_major,
+)
+from gscli.layout.forms import Form, recognized
+
+
+class LayoutFields(Record):
+    """What a layout is made of."""
+
+    kind: Literal["gather", "scatter"]
+    addressing: Addressing
+    policy: Policy
+    data: str | None
+    data_shape: Shape
+    dtype: str
+    output_shape: Shape
+    updates: Updates | None = None
+    reduction: Reduction = "none"
+    include_self: bool = True
+    accumulate: str | None = None
+    fill: Number = 0
+    open_order: str = ""
+    open_texts: tuple[OpenText, ...] = ()
+    attributes: tuple[tuple[str, object], ...] = ()
+
+
+class Layout(LayoutFields):
+    """Everything about one call but its values. See `gather_layout` and `scatter_layout`."""
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the view of data that is addressed (flattened data has one)."""
+        return self.addressing.axes
+
+    @cached_property
+    def view_shape(self) -> Shape:
+        """Sizes of `axes`; as many cells as `data_shape`."""
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def is_flattened(self) -> bool:
+        """Whether data of several axes, or of none, is addressed as one row of cells."""
+        return len(self.axes) == 1 != len(self.data_shape)
+
+    @cached_property
+    def strides(self) -> Shape:
+        """Row-major strides of the view, in elements."""
+        return row_major(self.view_shape)
+
+    @cached_property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return prod(self.addressing.entries)
+
+    @cached_property
+    def window_size(self) -> int:
+        """Number of cells that one entry moves."""
+        return prod(self.addressing.window)
+
+    @cached_property
+    def result_shape(self) -> Shape:
+        """Shape of gather's output and of scatter's updates."""
+        return self.addressing.result_shape
+
+    @cached_property
+    def keeps_order(self) -> bool:
+        """Whether the axes of the result are those of `entries ++ window` in that order."""
+        return self.addressing.order == tuple(range(len(self.addressing.order)))
+
+    @cached_property
+    def output_size(self) -> int:
+        """Number of cells of the output."""
+        return prod(self.output_shape)
+
+    @cached_property
+    def moves_nothing(self) -> bool:
+        """Whether no cell is read or written, whatever the indices are."""
+        return 0 in self.data_shape or not (self.entry_count and self.window_size)
+
+    @cached_property
+    def made_shapes(self) -> tuple[tuple[Shape, int], ...]:
+        """The shapes of arrays that a run makes, and their cells if sizes of zero did not count."""
+        shapes = self.output_shape, self.addressing.entries + self.addressing.window
+        return tuple((shape, prod(size for size in shape if size)) for shape in shapes)
+
+    @cached_property
+    def most_made(self) -> tuple[int, int]:
+        """The most axes, and the most cells so counted, of the arrays that a run makes."""
+        shapes, cells = zip(*self.made_shapes, strict=True)
+        return max(map(len, shapes)), max(cells)
+
+    @cached_property
+    def refuses_rows(self) -> bool:
+        """Whether each index names one row, as it stands or from the end, or is refused."""
+        return (
+            self.policy.beyond is Beyond.RAISE
+            and self.policy.negative is not Negative.SKIP
+            and self.policy.narrow is Narrow.NEVER
+            and all(self.axes[axis].window is None for axis in self.column_axes)
+        )
+
+    @cached_property
+    def windows_overlap(self) -> bool:
+        """Whether two entries may share some of their cells but not all: windows begin anywhere."""
+        return any(
+            axis.span > 1 and axis.window is not None and (axis.column, axis.entry) != (None, None)
+            for axis in self.axes
+        )
+
+    @cached_property
+    def column_axes(self) -> tuple[int, ...]:
+        """For each index column, the axis of the view that it addresses."""
+        found = {axis.column: number for number, axis in enumerate(self.axes)}
+        return tuple(found[column] for column in range(len(self.addressing.columns)))
+
+    @cached_property
+    def highest(self) -> tuple[int, ...]:
+        """For each index column the highest number that is a coordinate as it stands, or less than
+        0: whatever the policy says of others, numbers from 0 to this one keep their meaning.
+        """
+        found = [self.axes[axis] for axis in self.column_axes]
+        tops = [axis.size - (1 if axis.window is None else axis.span) for axis in found]
+        bound = INT32_MAX if self.policy.narrow is not Narrow.NEVER else max(tops, default=0)
+        return tuple(min(top, bound) for top in tops)
+
+    @cached_property
+    def form(self) -> Form:
+        """The canonical form, in which addresses take the least work."""
+        return recognized(self.addressing)
+
+    @cached_property
+    def index_inputs(self) -> tuple[str, ...]:
+        """Names of the inputs that hold indices, in order, each once."""
+        return tuple(dict.fromkeys(column.source for column in self.addressing.columns))
+
+
+NewOutput: TypeAlias = Annotated[Layout, "new"]
+"""What an operator returns whose output is a new tensor: none of its inputs can be changed for it.
+
+Gathers, and scatters that begin with zeros or with nothing (segments, `scatter_nd` on a shape).
+"""
+
+
+def gather_layout(
+    data: Tensor,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    fill: Number = 0,
+    output_shape: Shape | None = None,
+) -> Layout:
+    """Output cell = data cell; skipped entries read `fill`. dtype is data's."""
+    shape = addressing.result_shape if output_shape is None else output_shape
+    return Layout(
+        "gather", addressing, policy, data.name, data.shape, data.dtype, shape,
+        fill="" if data.dtype == "str" and fill == 0 else fill,
+    )  # fmt: skip
+
+
+def scatter_layout(
+    data: Tensor | None,
+    updates: Updates,
+    addressing: Addressing,
+    policy: Policy,
+    *,
+    dtype: str = "",
+    reduction: Reduction = "none",
+    include_self: bool = True,
+    accumulate: str | None = None,
+    fill: Number = 0,
+    open_order: str = "",
+) -> Layout:
+    """Output = copy of data (or `fill` everywhere when data is None), then written entry by entry.
+
+    `accumulate`: a wider dtype in which reductions run before one final rounding. `include_self`
+    False: a touched cell starts from the identity of the reduction. `open_order` says why the
+    order of duplicate writers is not promised; then a warning names them.
+    """
+    shape = data.shape if data else tuple(axis.size for axis in addressing.axes)
+    element = data.dtype if data else dtype
+    return Layout(
+        "scatter", addressing, policy, data.name if data else None, shape, element, shape,
+        updates, reduction, include_self, accumulate,
+        "" if element == "str" and fill == 0 else fill,
+        open_order if reduction == "none" else "",
+    )  # fmt: skip

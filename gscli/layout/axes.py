@@ -18,7 +18,7 @@ from enum import Enum
 from math import prod
 from typing import Literal, TypeAlias
 
-from gscli.base.errors import IndexTypeRefused, UpdatesTypeRefused
+from gscli.base import IndexTypeRefused, UpdatesTypeRefused
 from gscli.base.records import Record
 
 Shape: TypeAlias = tuple[int, ...]
@@ -76,6 +76,43 @@ class Policy(Record):
     there: tuple[str, str] = ("unchecked", "unchecked")
     cut: bool = False
     narrow: Narrow = Narrow.NEVER
+
+
+class Fit(Enum):
+    """How updates meet the cells they go to; everything but EXACT is one framework's own rule."""
+
+    EXACT = "exact"
+    BROADCAST = "broadcast"
+    CROP = "crop"
+    CYCLE = "cycle"
+    RESHAPE = "reshape"
+
+
+class Updates(Record):
+    """The values to write: an input, or one `value` for every touched cell (`name` None).
+
+    `cast`: they take the data's type first; otherwise every step of a reduction runs in the type
+    that both promote to and only its result is cast (NumPy's ufunc.at). `nan_wins`: NaN replaces
+    any number under max and min; otherwise an update must compare beyond what is there, so that
+    NaN changes nothing (TensorFlow).
+    """
+
+    name: str | None
+    fit: Fit = Fit.EXACT
+    value: Number | None = None
+    scale: Number | None = None
+    cast: bool = True
+    nan_wins: bool = True
+
+
+class OpenText(Record):
+    """Something that a specification leaves open, and what is chosen here.
+
+    `when`: the call meets it always, where an index is below zero, or where a value is NaN.
+    """
+
+    when: Literal["always", "negative", "nan"]
+    text: str
 
 
 class Tensor(Record):

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from math import prod
 
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted, show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import counted, show_shape
 from gscli.layout.axes import Addressing, Axis, Column, Shape, Tensor
 
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Literal, TypeAlias
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 
 Kind: TypeAlias = Literal["i", "m", "u", "+", "b", ":", "None", "..."]

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from gscli.base import dtypes
-from gscli.base.errors import (
+from gscli.base import (
     DtypeRefused,
     ExactShapeRefused,
     IndexTypeRefused,
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.text import show_shape
-from gscli.layout.axes import Reduction, Shape, Tensor, TypeRefused
+from gscli.base.words import COMPLEX, INTEGERS, show_shape
+from gscli.layout.axes import Fit, Reduction, Shape, Tensor, TypeRefused, Updates
 from gscli.layout.families import described
-from gscli.layout.layout import Fit, Updates
 
 
 def allow(tensor: Tensor, allowed: Collection[str], why: str = "", hint: str = "") -> None:
@@ -41,7 +39,7 @@ def index_types(indices: Tensor, allowed: Collection[str] = ("int32", "int64")) 
     if indices.dtype not in allowed:
         problem = (
             f"{indices.name} cannot be {indices.dtype}"
-            if indices.dtype in dtypes.INTEGERS
+            if indices.dtype in INTEGERS
             else f"{indices.name} must be integers, got {indices.dtype}"
         )
         refusal = IndexTypeRefused(
@@ -185,7 +183,7 @@ def reduction_has_meaning(
 
     `allowed` lifts the refusal where a framework does define it (NumPy's complex maximum).
     """
-    kind = "complex" if data.dtype in dtypes.COMPLEX else data.dtype
+    kind = "complex" if data.dtype in COMPLEX else data.dtype
     meaningless, hint = _NO_MEANING.get(kind, ((), ""))
     if reduction in meaningless and reduction not in allowed:
         raise DtypeRefused(

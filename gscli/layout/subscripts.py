@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base import ShapeRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor
 from gscli.layout.families import broadcast_shapes
 from gscli.layout.items import Item, first_axes, parsed, written

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeAlias
 
-from gscli.base.errors import ShapeRefused
+from gscli.base import ShapeRefused
 from gscli.base.records import Record
-from gscli.base.text import counted, show_shape
+from gscli.base.words import counted, show_shape
 from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import described, windows
 from gscli.layout.refusals import exact_shape

@@ -1,1 +1,268 @@
-"""Index values become addresses, every one of them judged."""
+"""Index values become addresses, every one of them judged.
+
+From the arrays of a call to its plan: masks and numbers are put in place, the layout is asked for.
+How large a result may become is judged from shapes alone, before anything is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+import numpy as np
+
+from gscli.base import GscliError, LimitRefused, UsageError
+from gscli.base.words import show_shape
+from gscli.declare import Signature, numbered
+from gscli.files.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
+from gscli.layout import Layout
+from gscli.layout.axes import Tensor, TypeRefused
+from gscli.plan.plan import Plan
+
+DEFAULT_LIMIT = 1 << 30
+"""Bytes an output may have, or four times the inputs' if that is more, unless the caller says."""
+
+ENTRIES_ALLOWED = 1 << 20
+"""Entries that a call may always have, whatever its tensors hold."""
+
+_MOST_AXES = 64
+_MOST_BYTES = (1 << 63) - 1
+
+_VALUES_LIMIT = 64
+_LAYOUTS: dict[tuple[object, ...], Layout] = {}
+_LAYOUTS_KEPT = 256
+_EXACT_KINDS = frozenset({int, str, bool, type(None)})
+
+
+def planned(
+    operator: Signature,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+    leave: bool = False,
+) -> Plan:
+    """The plan of a call from Python: slices, masks and numbers are put in their places first.
+
+    `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
+    """
+    if operator.many is not None:
+        from gscli.plan.masks import with_subscript, without_masks
+
+        inputs, attrs = with_subscript(operator, inputs, attrs)
+    first = operator.input_names[0] if leave else None
+    arrays: Mapping[str, Array] = {
+        name: taken(value, name, leave=name == first, max_bytes=max_bytes)
+        for name, value in inputs.items()
+    }
+    if not operator.numbers.isdisjoint(arrays):
+        arrays, attrs = without_numbers(operator, arrays, attrs)
+    if operator.many is not None:
+        attrs = without_count(operator, arrays, attrs)
+        arrays, _, attrs = without_masks(operator, arrays, attrs)
+    if first is not None and first in arrays and is_left(arrays[first]):
+        arrays = {**arrays, **read_again(operator, arrays, attrs)}
+    return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
+
+
+def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
+    """An array of a caller from Python; with `leave`, one in chunks is not read."""
+    if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
+        from gscli.files.stand_ins import left_in_chunks
+
+        limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
+        found = left_in_chunks(value, name, limit)
+        if found is not None:
+            return found
+    return as_array(value, name)
+
+
+def read_again(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> dict[str, Array]:
+    """What was left in chunks and is not data of a stream, or not in its type, read after all."""
+    left = {name: array for name, array in arrays.items() if is_left(array)}
+    if not left:
+        return {}
+    from gscli.files.stand_ins import chunks_of
+
+    layout = layout_of(operator, arrays, attrs)
+    found = {}
+    for name, array in left.items():
+        source, stays = chunks_of(array), dtype_name(array.dtype) == layout.dtype != "str"
+        if source is not None and not (stays and layout.data == name):
+            found[name] = source.whole()
+    return found
+
+
+def plan_of(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+) -> Plan:
+    """The plan of a call whose masks are in place; shapes are judged, index values not yet."""
+    layout = layout_of(operator, arrays, attrs)
+    shape_limit(layout, arrays, max_bytes)
+    return Plan(layout, arrays)
+
+
+def refused_types(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> list[TypeRefused]:
+    """What the layout of a call would refuse of its element types, in the order of its checks.
+
+    Nothing is said here of other reasons to refuse the call.
+    """
+    asked: list[TypeRefused] = []
+    with suppress(GscliError):
+        layout_of(operator, arrays, attrs, asked)
+    return asked
+
+
+def layout_of(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    asked: list[TypeRefused] | None = None,
+) -> Layout:
+    """The layout for these arrays; reads values only of inputs that decide shapes.
+
+    The newest layouts are kept: many calls in a row are alike, and a layout cannot change. `asked`
+    takes the refusals of element types, in place of their being raised.
+    """
+    kinds = operator.deciding_inputs
+    decisions = {name: _values(arrays[name], kinds[name]) for name in kinds if name in arrays}
+    key = _key(operator, arrays, attrs, decisions)
+    layout = _LAYOUTS.get(key) if key is not None else None
+    if layout is None:
+        tensors = {
+            name: Tensor(name, array.shape, dtype_name(array.dtype), decisions.get(name), asked)
+            for name, array in arrays.items()
+        }
+        layout = operator.layout(tensors, attrs)
+        if key is not None and not asked:
+            if len(_LAYOUTS) >= _LAYOUTS_KEPT:
+                _LAYOUTS.clear()
+            _LAYOUTS[key] = layout
+    return layout
+
+
+def _key(
+    operator: Signature,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    decisions: Mapping[str, object],
+) -> tuple[object, ...] | None:
+    """All that a layout is made from; None where attributes are of types that may compare equal
+    and yet mean different things, as 1 and 1.0 or 0.0 and -0.0.
+    """
+    parts: list[object] = [operator, *decisions.values()]
+    for name, array in arrays.items():
+        parts += name, array.shape, array.dtype
+    for name, value in attrs.items():
+        kind = type(value)
+        if kind in _EXACT_KINDS:
+            parts += name, kind, value
+        elif isinstance(value, (tuple, list)) and all(type(item) is int for item in value):
+            parts += name, kind, tuple(value)
+        else:
+            return None
+    return tuple(parts)
+
+
+def without_count(
+    operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
+) -> Mapping[str, object]:
+    """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
+    if operator.many is None or "indices_per_axis" not in attrs:
+        return attrs
+    given, counted = len(numbered(operator.many, arrays)), attrs["indices_per_axis"]
+    if not isinstance(counted, int) or counted != given:
+        raise UsageError(f"indices_per_axis is {counted!r}, got {given} arrays"[:200])
+    return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
+
+
+def without_numbers(
+    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
+) -> tuple[Mapping[str, Array], Mapping[str, object]]:
+    """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
+    known = operator.numbers
+    numbers = {name: array for name, array in arrays.items() if name in known}
+    for name, array in numbers.items():
+        if array.ndim or name in attrs:
+            raise UsageError(
+                f"{name} takes one number, once",
+                where=f"{name} {show_shape(array.shape)}",
+                valid="[]",
+            )
+    rest = {name: array for name, array in arrays.items() if name not in known}
+    return rest, {**attrs, **{name: array.item() for name, array in numbers.items()}}
+
+
+def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
+    if kind == "mask":
+        return (int(np.count_nonzero(array)),) if array.dtype.kind == "b" else None
+    if array.dtype.kind not in "iu":
+        return None
+    if kind == "largest" and array.size:
+        return (int(array.max()),)
+    if kind == "ascending" and array.ndim == 1 and array.size:
+        return int(array[-1]), int(bool((array[1:] >= array[:-1]).all()))
+    if kind != "values" or array.size > _VALUES_LIMIT:
+        return None
+    return tuple(array.reshape(-1).tolist())
+
+
+def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+    """Refuse amplification from shapes alone: an output far larger than what was given."""
+    first = arrays[layout.data] if layout.data is not None else None
+    width = first.dtype.itemsize if first is not None else _width(layout.dtype)
+    axes, cells = layout.most_made
+    modest = axes <= _MOST_AXES and width * cells <= DEFAULT_LIMIT
+    if modest and layout.entry_count <= ENTRIES_ALLOWED and max_bytes is None:
+        return
+    _representable(layout, width)
+    _worth_visiting(layout, arrays)
+    needed = width * layout.output_size
+    given = sum(array.nbytes for array in arrays.values())
+    limit = max(DEFAULT_LIMIT, 4 * given) if max_bytes is None else max_bytes
+    if needed > limit:
+        raise LimitRefused(
+            "the output would be too large",
+            where=f"output {layout.dtype} {show_shape(layout.output_shape)}",
+            details=(f"{needed:,} bytes",),
+            valid=f"at most {limit:,} bytes",
+            hint=f"--max-bytes {needed}",
+        )
+
+
+def _worth_visiting(layout: Layout, arrays: Mapping[str, Array]) -> None:
+    """Every entry is judged and visited: there may not be far more of them than values. Shapes with
+    a zero can promise any number of entries, each of which moves nothing.
+    """
+    values = sum(array.size for array in arrays.values()) + layout.output_size
+    if layout.entry_count > max(ENTRIES_ALLOWED, values):
+        raise LimitRefused(
+            "there are more entries than values",
+            where=f"{layout.entry_count:,} entries, {values:,} values in and out",
+            valid=f"at most {ENTRIES_ALLOWED:,} entries that move nothing",
+            hint="shorten the axes beside a zero: nothing is moved along them",
+        )
+
+
+def _representable(layout: Layout, width: int) -> None:
+    """NumPy counts the bytes of a shape without its zeros, and no more than 64 axes."""
+    for shape, cells in layout.made_shapes:
+        if len(shape) > _MOST_AXES or width * cells > _MOST_BYTES:
+            raise LimitRefused(
+                "no array can have the shape of the output",
+                where=f"{len(shape)} axes: {show_shape(shape)}"[:200],
+                valid=f"at most {_MOST_AXES} axes and 2^63 bytes, sizes of zero not counted",
+                hint="shorten the other axes, or take fewer of them",
+            )
+
+
+def _width(dtype: str) -> int:
+    return 8 if dtype == "str" else dtype_named(dtype).itemsize

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import Record
+from gscli.files.arrays import Array, Flags, Indices
 from gscli.layout.axes import Axis, Beyond, Negative, Policy, Shape
+from gscli.plan.indices import legal_range
 from gscli.plan.plan import BLOCK, JudgedPlan
-from gscli.plan.policy import legal_range
 
 How: TypeAlias = Literal["cut", "from_end", "wrapped", "clipped", "skipped", "partly"]
 """What becomes of a number: its fraction is cut, it counts from the end, it is taken modulo the

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gscli.base.errors import Finding, IndexRefused, Pointed
-from gscli.base.text import counted
+from gscli.base import Finding, IndexRefused, Pointed
+from gscli.base.words import counted
 from gscli.files import mapped
-from gscli.layout.layout import Layout
-from gscli.plan.indices import BLOCK, WrittenIndices
-from gscli.plan.policy import legal_range, outside
+from gscli.layout import Layout
+from gscli.plan.indices import BLOCK, WrittenIndices, legal_range, outside
 
 RELEASED = 64 * BLOCK
 """Entries after which the pages of mapped indices are let go."""

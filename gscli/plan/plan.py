@@ -19,14 +19,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
-from gscli.base.errors import CannotRead, Finding
+from gscli.base import CannotRead, Finding
 from gscli.base.records import Record, cached_property
 from gscli.files import mapped
-from gscli.layout.axes import Negative
-from gscli.layout.layout import Fit, Layout
-from gscli.plan.indices import BLOCK, FEW_ENTRIES, WrittenIndices, positions
-from gscli.plan.policy import LARGEST, apply_policy, from_end, largest_unsigned
+from gscli.files.arrays import Array, Flags, Indices
+from gscli.layout import Layout
+from gscli.layout.axes import Fit, Negative
+from gscli.plan.indices import (
+    BLOCK,
+    FEW_ENTRIES,
+    LARGEST,
+    WrittenIndices,
+    apply_policy,
+    from_end,
+    largest_unsigned,
+    positions,
+)
 
 __all__ = [
     "BLOCK", "JudgedPlan", "LatePlan", "Plan", "Resolved",

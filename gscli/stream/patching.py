@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 
 from gscli import kernel
-from gscli.base.arrays import Array, Indices
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.files import mapped, npy
+from gscli.files.arrays import Array, Indices
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.clone import clone
 from gscli.files.interrupts import Interrupts
@@ -25,7 +25,7 @@ from gscli.files.system import refused, sync, writing
 from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
 from gscli.kernel import Target
 from gscli.kernel.steps import Step
-from gscli.layout.layout import Layout
+from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows
 from gscli.stream.running import Report, data_rows, updates_at

@@ -11,8 +11,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.arrays import Array, Indices
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
+from gscli.files.arrays import Array, Indices
 from gscli.files.regular import RegularFile
 from gscli.files.system import reading
 from gscli.kernel.tuning import DEFAULT, for_each

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from gscli.base.arrays import Array, is_left
 from gscli.files import mapped
+from gscli.files.arrays import Array, is_left
 from gscli.stream.rowfile import HeldRows, RowFile
 
 if TYPE_CHECKING:

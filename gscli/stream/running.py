@@ -12,14 +12,15 @@ from typing import IO, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files import mapped
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
 from gscli.files.system import writing
 from gscli.kernel.reductions import UpdateRows, prepared
-from gscli.layout.layout import Fit, Layout
+from gscli.layout import Layout
+from gscli.layout.axes import Fit
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.reading import gathered
 from gscli.stream.rowfile import HeldRows, RowFile

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import TypeAlias
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files.atomic import AtomicFile
 from gscli.files.system import refused
 from gscli.files.uncached import UNCACHED_FROM, put, set_direct

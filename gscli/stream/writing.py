@@ -14,14 +14,14 @@ from typing import IO
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.files import mapped
+from gscli.files.arrays import Array, Indices
 from gscli.kernel import Target
 from gscli.kernel.steps import Region, Step
 from gscli.kernel.walks import sequence
+from gscli.layout import Layout
 from gscli.layout.axes import row_major
-from gscli.layout.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.order import stable_order
 

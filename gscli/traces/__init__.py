@@ -1,1 +1,233 @@
-"""What a run did, as facts."""
+"""What a run did, as facts.
+
+All pictures, explanations and JSON read one trace. Built lazily: a trace of a call with a million
+entries costs nothing until entries are asked for, and then only for those. Nothing here decides a
+rule; coordinates come from the plan, arithmetic from the kernel's reduction table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gscli.base import Notice
+from gscli.base.records import Record
+from gscli.base.words import counted, label_of
+from gscli.files import files
+from gscli.files.arrays import Array, dtype_name, plain
+from gscli.frameworks import named
+from gscli.frameworks.execute import execute
+from gscli.frameworks.notices import notices
+from gscli.frameworks.operator import Operator
+from gscli.kernel.reductions import REDUCTIONS
+from gscli.layout import Layout
+from gscli.layout.axes import Shape
+from gscli.plan.plan import JudgedPlan
+from gscli.traces.entries import Adjustment, Entry, How, resolved_entries
+
+__all__ = [
+    "SCHEMA",
+    "Adjustment",
+    "Entry",
+    "How",
+    "Role",
+    "Trace",
+    "TracedTensor",
+    "label_of",
+    "trace",
+]
+
+if TYPE_CHECKING:
+    from gscli.frameworks.duplicates import Duplicates
+
+SCHEMA = "gscli/1"
+"""Names the JSON form of a run."""
+
+Role: TypeAlias = Literal["data", "indices", "updates", "output"]
+
+LISTED_ENTRIES = 10_000
+"""Entries that `to_dict` lists before it only counts them."""
+
+LISTED_CELLS = 10_000
+"""Cells of an input that `to_dict` lists."""
+
+
+class TracedTensor(Record):
+    """A tensor of the picture: argument name, role, values."""
+
+    name: str
+    role: Role
+    array: Array
+
+    @property
+    def shape(self) -> Shape:
+        """Shape of the array."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> str:
+        """Element type by name."""
+        return dtype_name(self.array.dtype)
+
+
+class Trace:
+    """One finished call, as facts: the operator, the plan with the inputs, and the output.
+
+    `source_names`: how the user named each input (files), for messages. `notices`: warnings from
+    before the run, about its inputs.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        plan: JudgedPlan,
+        output: Array,
+        source_names: Mapping[str, str] = MappingProxyType({}),
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
+        self.operator, self.plan, self.output = operator, plan, output
+        self.source_names, self.notices = dict(source_names), notices
+
+    def __repr__(self) -> str:
+        shape = "×".join(map(str, self.output.shape))
+        entries = counted(self.entry_count, "entry", "entries")
+        return f"<Trace of {self.operator.full_name}, {entries}, output [{shape}]>"
+
+    @property
+    def inputs(self) -> Mapping[str, Array]:
+        """The inputs by name, masks and numbers put in place."""
+        return self.plan.inputs
+
+    @property
+    def layout(self) -> Layout:
+        """The layout that was executed."""
+        return self.plan.layout
+
+    @property
+    def kind(self) -> Literal["gather", "scatter"]:
+        """Whether cells were read or written."""
+        return self.layout.kind
+
+    @property
+    def entry_count(self) -> int:
+        """Number of index entries."""
+        return self.layout.entry_count
+
+    @property
+    def reduction(self) -> str:
+        """How updates met the value already there ("none" for gathers)."""
+        return self.layout.reduction
+
+    @property
+    def averages(self) -> bool:
+        """Whether the sums of updates are divided at the end by something of how many there are."""
+        rule = REDUCTIONS.get(self.reduction)
+        return rule is not None and rule.divisor is not None
+
+    @cached_property
+    def attributes(self) -> dict[str, object]:
+        """Attributes of the call, defaults included."""
+        return dict(self.layout.attributes)
+
+    @cached_property
+    def shown_attributes(self) -> dict[str, object]:
+        """Attributes that differ from their defaults."""
+        defaults = {item.name: item.default for item in self.operator.attributes}
+        return {
+            name: value
+            for name, value in self.attributes.items()
+            if value != defaults[name] and name != "opset"
+        }
+
+    @cached_property
+    def tensors(self) -> tuple[TracedTensor, ...]:
+        """Data, indices, updates, output: those the call has, in drawing order."""
+        layout, inputs = self.layout, self.inputs
+        found = [TracedTensor(layout.data, "data", inputs[layout.data])] if layout.data else []
+        found += [TracedTensor(name, "indices", inputs[name]) for name in layout.index_inputs]
+        if layout.updates is not None and layout.updates.name is not None:
+            name = layout.updates.name
+            found.append(TracedTensor(name, "updates", inputs[name]))
+        return (*found, TracedTensor("output", "output", self.output))
+
+    def tensor(self, role: Role) -> TracedTensor | None:
+        """The first tensor with this role."""
+        return next((tensor for tensor in self.tensors if tensor.role == role), None)
+
+    def entries(self, limit: int | None = None) -> list[Entry]:
+        """The first `limit` entries (default all), with old and new values for scatters."""
+        count = self.entry_count if limit is None else min(limit, self.entry_count)
+        return list(resolved_entries(self.plan, count))
+
+    def duplicates(self, limit: int = 3) -> Duplicates:
+        """Entries that write the same cells; the first `limit` groups are described."""
+        from gscli.frameworks.duplicates import duplicate_writers
+
+        return duplicate_writers(self.plan, limit)
+
+    @cached_property
+    def warnings(self) -> tuple[Notice, ...]:
+        """What the rules allow and may still surprise: inputs changed, an open order of writers."""
+        return (*self.notices, *notices(self.operator, self.plan))
+
+    def to_dict(self, limit: int | None = None) -> dict[str, object]:
+        """The JSON form, schema SCHEMA; entries are only counted above LISTED_ENTRIES.
+
+        Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
+        document of a small run says all that is needed to run it again.
+        """
+        attributes = dict(self.attributes)
+        opset = attributes.pop("opset", None)
+        document: dict[str, object] = {
+            "schema": SCHEMA,
+            "op": self.operator.name,
+            "framework": self.operator.framework.name,
+        }
+        if opset is not None:
+            document["opset"] = opset
+        document["attrs"] = {key: plain(value) for key, value in attributes.items()}
+        made = {positions.name for positions in self.layout.addressing.ranges}
+        document["inputs"] = {
+            name: input_document(array) for name, array in self.inputs.items() if name not in made
+        }
+        document["output"] = files.dump_json(self.output)
+        document["entry_count"] = self.entry_count
+        listed = limit is not None or self.entry_count <= LISTED_ENTRIES
+        told = self.entries(limit) if listed else []
+        gathered = self.kind == "gather"
+        document["entries"] = [entry.to_dict(gathered=gathered) for entry in told]
+        document["warnings"] = [notice.to_dict() for notice in self.warnings]
+        return document
+
+
+def input_document(array: Array) -> dict[str, object]:
+    """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
+    if array.size <= LISTED_CELLS:
+        return files.dump_json(array)
+    return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
+
+
+def traced(
+    operator: Operator,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object],
+    *,
+    max_bytes: int | None = None,
+    overlay: bool = False,
+) -> Trace:
+    """The trace of one call, run as `execute` does. Raises GscliError alone."""
+    return Trace(operator, *execute(operator, inputs, attrs, max_bytes=max_bytes, overlay=overlay))
+
+
+def trace(
+    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
+) -> Trace:
+    """Run `framework.operator` and return its trace.
+
+    >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    >>> [(entry.label, entry.vector, entry.target, entry.status) for entry in found.entries()]
+    [('a', (-1,), ((2, 3),), 'wrap')]
+    """
+    return traced(named(name, inputs, attrs), inputs, attrs or {})

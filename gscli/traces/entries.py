@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from gscli.base.arrays import plain
 from gscli.base.records import Record
-from gscli.base.text import label_of
-from gscli.layout.axes import Beyond, Box, axis_boxes, box_size, reshaped, without
-from gscli.layout.layout import Fit
+from gscli.base.words import label_of
+from gscli.files.arrays import plain
+from gscli.layout.axes import Beyond, Box, Fit, axis_boxes, box_size, reshaped, without
+from gscli.plan.indices import legal_range
 from gscli.plan.plan import JudgedPlan
-from gscli.plan.policy import legal_range
 
 if TYPE_CHECKING:
     from gscli.traces.replay import Change, Replay

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
+from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.plan.plan import JudgedPlan

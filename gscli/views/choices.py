@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.base.errors import LimitRefused, UsageError
+from gscli.base import LimitRefused, UsageError
 from gscli.layout.axes import Shape
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 
 MOST_ENTRIES = 20_000

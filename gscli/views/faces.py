@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gscli.traces import trace as traces
-from gscli.traces.trace import Trace
+from gscli import traces
+from gscli.traces import Trace
 
 
 class PicturedTrace(Trace):

@@ -11,8 +11,8 @@ from functools import cache
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.base.text import safe
-from gscli.traces.trace import How
+from gscli.base.words import safe
+from gscli.traces import How
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]

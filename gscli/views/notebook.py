@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from gscli.base.arrays import as_array
-from gscli.traces.trace import Trace
+from gscli.files.arrays import as_array
+from gscli.traces import Trace
 from gscli.views.lines import Drawn, rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.terminal.picture import picture

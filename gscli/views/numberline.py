@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.lab.answers import Comparing, Group, Row
+from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative
-from gscli.layout.layout import Layout
-from gscli.plan.inputs import layout_of
-from gscli.traces.trace import Entry, Trace, label_of
+from gscli.plan import layout_of
+from gscli.traces import Entry, Trace, label_of
 from gscli.views.words.answers import Answers
 from gscli.views.words.below import meetings
 from gscli.views.words.facts import Teller

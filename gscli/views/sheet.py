@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, is_left
+from gscli.files.arrays import Array, Flags, is_left
 from gscli.layout.axes import Box
-from gscli.traces.trace import How
+from gscli.traces import How
 from gscli.views.choices import parse_slice
 from gscli.views.look import LARGE, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, Subject

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.files.arrays import Array
 from gscli.kernel.reductions import converted
 from gscli.layout.axes import box_size
-from gscli.traces.trace import Entry, Trace
+from gscli.traces import Entry, Trace
 from gscli.views.subject import Before, Patch, Subject, mean_or_new, part_of, start, subjects
 
 
@@ -52,7 +52,7 @@ def subjects_after(
 
     `before`: what `Done` has of the entries before these.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[0], [1]], "updates": [8, 9]})
     >>> subjects_after(found, found.entries(), 0)[-1].patches[0].values
     array([8])

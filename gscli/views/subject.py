@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, box_size, reshaped
+from gscli.traces import Entry, How, Role, Trace, TracedTensor
 from gscli.traces.replay import Change
-from gscli.traces.trace import Entry, How, Role, Trace, TracedTensor
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
@@ -92,7 +92,7 @@ def subjects(
 ) -> list[Subject]:
     """The tensors of `trace` in drawing order, marked by `entries`; `show` picks by role or name.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
     >>> [(one.name, [mark.box for mark in one.marks]) for one in subjects(found, found.entries())]
     [('data', [((2, 3),)]), ('indices', [((0, 1),)]), ('output', [((0, 1),)])]

@@ -12,12 +12,12 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.base.text import counted
+from gscli.base.words import counted
+from gscli.files.arrays import Array, Indices
+from gscli.layout import Layout
 from gscli.layout.axes import Axis, Box, Shape, box_size
-from gscli.layout.layout import Layout
-from gscli.traces.trace import Entry, Trace
+from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 
 
@@ -63,7 +63,7 @@ _SLICES = ("cell", "line", "sheet")
 def purpose(trace: Trace) -> str:
     """The sentence, names as the framework has them.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> inputs = {"data": [[1, 2]], "indices": [[0, 1]], "updates": [9]}
     >>> purpose(trace("onnx.scatter_nd", inputs, {"reduction": "add"}))
     'Each row of indices is an address; the update beside it is added to that cell.'
@@ -95,7 +95,7 @@ def purpose(trace: Trace) -> str:
 def axis_names(layout: Layout) -> tuple[str, ...]:
     """How the axes of the addressed view are called: rows and columns while there are no more.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> axis_names(trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}).layout)
     ('row', 'col')
     """
@@ -249,7 +249,7 @@ def counts(trace: Trace, entries: Sequence[Entry] | None = None) -> Counts | Non
 
     `entries`: those that the caller has already; by default the first COUNTED_ENTRIES.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> counts(trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 2]}))
     Counts(entries=2, skipped=0, touched=1, twice=1, changed=None, lost=0)
     """

@@ -21,7 +21,7 @@ from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel import loops
 from gscli.kernel.tuning import Tuning
-from gscli.plan.inputs import layout_of
+from gscli.plan import layout_of
 from gscli.plan.plan import Plan
 
 from .interleaving import raced, summary

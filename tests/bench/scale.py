@@ -44,7 +44,7 @@ ON_WORKERS = """
 import sys
 from gscli.frameworks import find
 from gscli.files import files
-from gscli.plan.inputs import plan_of
+from gscli.plan import plan_of
 from gscli.stream.cluster.connection import cluster_client
 from gscli.stream.cluster.running import run_on_cluster
 

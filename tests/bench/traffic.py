@@ -17,7 +17,7 @@ import numpy as np
 
 from gscli import run
 from gscli.frameworks import find
-from gscli.plan.inputs import layout_of
+from gscli.plan import layout_of
 from gscli.plan.plan import BLOCK, Plan
 
 from .report import section_replaced

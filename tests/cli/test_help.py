@@ -16,7 +16,7 @@ from shell import forked as gscli
 from shell import on_terminal, program
 
 import gscli as package
-from gscli.base.errors import ExitCode
+from gscli.base import ExitCode
 from gscli.cli.options import SHARED
 from gscli.cli.topics import TOPICS
 from gscli.cli.topics import topic as told

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.base.errors import ExitCode
+from gscli.base import ExitCode
 from gscli.cli import guarded
 from gscli.frameworks import find, operators
 from gscli.frameworks.operator import Operator

@@ -10,7 +10,7 @@ from looks import bare, look_of
 from rich.cells import cell_len
 from rich.style import Style
 
-from gscli.base.errors import GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
+from gscli.base import GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
 from gscli.cli.messages import error_text, warning_text
 
 OUT_OF_RANGE = IndexRefused(

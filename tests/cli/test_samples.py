@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from shell import on_terminal
 
-from gscli.base.errors import CannotRead, CannotWrite, UsageError
+from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.cli import guarded, lessons
 from gscli.frameworks import find
 from gscli.layout.axes import Tensor

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.frameworks import NAMES, find, framework, operators
 from gscli.frameworks.operator import Framework, Many, Option, Values
+from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Number, Policy, Tensor
 from gscli.layout.families import along_axis
-from gscli.layout.layout import Layout, gather_layout
 
 TOY = Framework("toy", "Toy", version_word="release")
 

@@ -13,7 +13,7 @@ from typing import IO, Any, Self
 
 import pytest
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files import atomic, clone, content, exchange, mapped, regular, system, uncached, undo
 from gscli.stream import rowfile, running, writing
 

@@ -11,12 +11,12 @@ import pytest
 
 import gscli
 from gscli import stream as streaming
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 from gscli.files import content
 from gscli.files.files import load
 from gscli.files.regular import open_regular
 from gscli.frameworks import find
-from gscli.plan.inputs import planned
+from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan
 from gscli.stream import patching, reading, rowfile, running, writeback, writing
 

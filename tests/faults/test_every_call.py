@@ -18,7 +18,7 @@ from conftest import slow
 from faults.faulty import Faults
 from faults.large import DATA, STREAMED, cramp
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files.undo import undo, undo_file_of
 
 SUBJECT = STREAMED["sums"]

@@ -16,7 +16,7 @@ PROGRAM = """
 import json, os, resource, sys
 from pathlib import Path
 import numpy as np
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files.files import load, save
 
 os.fsync = lambda descriptor: None
@@ -140,7 +140,7 @@ def test_a_large_run_in_steps_of_memory(target: str, words: str, tmp_path: Path)
 FILE_SIZE = """
 import resource, sys
 import numpy as np
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.files.files import save
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

@@ -13,7 +13,7 @@ import pytest
 from faults.faulty import Faults, refused
 from faults.large import DATA, STREAMED, cramp
 
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.files import system, uncached, undo
 from gscli.files.regular import RegularFile
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from faults.faulty import each_step, refused
 
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.files import atomic, system
 from gscli.files.files import load, open_atomic, save
 

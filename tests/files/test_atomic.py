@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotWrite, UsageError
+from gscli.base import CannotWrite, UsageError
 from gscli.files.files import AtomicFile, load, open_atomic, save
 from gscli.files.interrupts import SIGNALS, Interrupts
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.files import clone as cloning
 from gscli.files.atomic import open_atomic
 from gscli.files.clone import clone

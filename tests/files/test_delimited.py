@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, DtypeRefused, ShapeRefused
+from gscli.base import ContentRefused, DtypeRefused, ShapeRefused
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 

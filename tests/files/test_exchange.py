@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, CannotWrite, GscliError
+from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.files import exchange, system
 from gscli.files.atomic import open_atomic
 from gscli.files.files import save

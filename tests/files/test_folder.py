@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gscli.base.errors import CannotWrite, GscliWarning
+from gscli.base import CannotWrite, GscliWarning
 from gscli.files import folder
 from gscli.files.folder import open_folder
 

@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
+from gscli.base import ContentRefused, DtypeRefused, GscliError
 from gscli.files import hdf5
 from gscli.files.files import load, members, save
 from gscli.files.request import Member

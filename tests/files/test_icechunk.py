@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import zarr
 
-from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.cli import guarded
 from gscli.files import icechunk_store
 from gscli.files.files import load, members

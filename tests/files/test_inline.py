@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, GscliError, UsageError
+from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.files.files import load
 
 

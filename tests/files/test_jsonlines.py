@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, ContentRefused, GscliError, UsageError
+from gscli.base import CannotRead, ContentRefused, GscliError, UsageError
 from gscli.files.files import load, members, save
 
 TENSOR = {"dtype": "float32", "shape": [2], "data": [1.5, "nan"]}

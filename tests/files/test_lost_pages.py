@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 from gscli.files import mapped, regular
 from gscli.files.files import load
 

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused, GscliError
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError
 from gscli.files import files, npy
 from gscli.files.content import MAPPED_FROM, FileContent, HeldContent
 from gscli.files.files import load, members, npy_header, save

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.files import packing
 from gscli.files.files import load, members, save
 from gscli.files.request import Member

@@ -10,9 +10,9 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from gscli.base.errors import ContentRefused, DtypeRefused, GscliError
+from gscli.base import ContentRefused, DtypeRefused, GscliError
 from gscli.files import tensorproto
-from gscli.files.element_types import dtype_named
+from gscli.files.arrays import dtype_named
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 

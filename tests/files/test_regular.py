@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gscli.base.errors import CannotRead, CannotWrite, ContentRefused
+from gscli.base import CannotRead, CannotWrite, ContentRefused
 from gscli.files import regular
 from gscli.files.regular import open_regular, opened
 from gscli.files.system import reading

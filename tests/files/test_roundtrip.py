@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from gscli.base.errors import GscliError
-from gscli.files.element_types import (
+from gscli.base import GscliError
+from gscli.files.arrays import (
     NUMPY_NAMES,
     SMALL_NAMES,
     cast_exactly,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from gscli.base.errors import DtypeRefused, GscliError, UsageError
+from gscli.base import DtypeRefused, GscliError, UsageError
 from gscli.files import safetensor
-from gscli.files.element_types import dtype_named
+from gscli.files.arrays import dtype_named
 from gscli.files.files import load, members, save
 from gscli.files.request import Member
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import (
+from gscli.base import (
     CannotRead,
     CannotWrite,
     ContentRefused,

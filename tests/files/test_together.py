@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, GscliError, UsageError
+from gscli.base import CannotRead, GscliError, UsageError
 from gscli.files import together
 from gscli.files.files import load_many, save
 

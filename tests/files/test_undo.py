@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, CannotWrite
+from gscli.base import CannotRead, CannotWrite
 from gscli.files.files import load
 from gscli.files.regular import RegularFile, is_unfinished, open_regular, undo_file_of
 from gscli.files.undo import UndoFile, UnfinishedPatch, undo

@@ -20,7 +20,7 @@ import pytest
 import zarr
 from stream.stores import DATA, made
 
-from gscli.base.errors import (
+from gscli.base import (
     CannotRead,
     CannotWrite,
     ContentRefused,

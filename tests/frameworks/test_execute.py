@@ -12,8 +12,8 @@ import pytest
 import gscli
 from gscli.frameworks import find
 from gscli.frameworks.numpy import add_at
-from gscli.plan.inputs import layout_of
-from gscli.plan.typing import Inputs, settle_types
+from gscli.frameworks.typing import Inputs, settle_types
+from gscli.plan import layout_of
 
 DATA = np.arange(6.0).reshape(3, 2)
 ROWS = np.array([[2], [0]])

@@ -7,7 +7,7 @@ import pytest
 from conftest import assert_same
 
 import gscli
-from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
+from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import framework
 from gscli.layout.axes import Tensor
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gscli
-from gscli.base.errors import GscliError, GscliWarning
+from gscli.base import GscliError, GscliWarning
 from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.lab.check import remarks
 from gscli.plan.adjusted import census
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "onnx.gather": ("gather", {}),

@@ -10,7 +10,7 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.base.errors import DtypeRefused, IndexRefused, ShapeRefused, UsageError
+from gscli.base import DtypeRefused, IndexRefused, ShapeRefused, UsageError
 from gscli.frameworks import find, framework
 
 ONNX = framework("onnx").operators

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base.errors import GscliError, IndexRefused
+from gscli.base import GscliError, IndexRefused
 from gscli.frameworks import find, operators
 from gscli.lab.jobs import answer
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.base.errors import DtypeRefused, GscliError, ShapeRefused, UsageError
+from gscli.base import DtypeRefused, GscliError, ShapeRefused, UsageError
 
 CUBE = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 

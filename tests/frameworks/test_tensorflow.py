@@ -8,7 +8,7 @@ import pytest
 from conftest import assert_same
 
 import gscli
-from gscli.base.errors import (
+from gscli.base import (
     DtypeRefused,
     GscliError,
     IndexRefused,

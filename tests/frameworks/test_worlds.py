@@ -14,7 +14,7 @@ from worlds.core import sample
 from worlds.subscript import key_of
 
 import gscli
-from gscli.base import errors
+from gscli import base as errors
 from gscli.frameworks import find
 from gscli.lab.examples import example
 

@@ -21,7 +21,7 @@ import atheris
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 with atheris.instrument_imports(include=["gscli"]):
-    from gscli.base.errors import GscliError
+    from gscli.base import GscliError
     from gscli.files import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
     from gscli.files import tensorproto as _tensorproto
     from gscli.files.content import HeldContent

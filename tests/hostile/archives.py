@@ -12,7 +12,7 @@ import numpy as np
 from hostile.corpus import Case, Content, Refusal, of_bytes
 from hostile.npy_files import header, npy, saved
 
-from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, UsageError
 
 ARRAY = saved(np.arange(4.0))
 OTHER = saved(np.arange(3))

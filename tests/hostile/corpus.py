@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gscli.base import errors
+from gscli import base as errors
 
 Build = Callable[[Path], str]
 """Puts a case's files into a folder and returns the text to load."""

@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from hostile.corpus import Case, Content, Refusal, of_bytes
 
-from gscli.base.errors import CannotRead, ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, DtypeRefused, LimitRefused, UsageError
 
 E = ContentRefused
 FLOATS = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}

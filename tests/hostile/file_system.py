@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hostile.corpus import Case
 
-from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.base import CannotRead, ContentRefused, LimitRefused
 
 SUFFIXES = ("npy", "npz", "json", "csv", "pb", "onnx", "safetensors", "h5")
 

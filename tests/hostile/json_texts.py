@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hostile.corpus import Case, Content, Refusal, of_bytes, of_text
 
-from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
 
 
 def cases() -> Iterator[Case]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from hostile.corpus import Case, Refusal, of_bytes
 
-from gscli.base.errors import ContentRefused, DtypeRefused, LimitRefused
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused
 
 PLAIN = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }"
 TWO = np.arange(2.0).tobytes()

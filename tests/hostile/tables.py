@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hostile.corpus import Case, Content, Refusal, of_bytes
 
-from gscli.base.errors import ContentRefused, LimitRefused, UsageError
+from gscli.base import ContentRefused, LimitRefused, UsageError
 
 
 def _case(

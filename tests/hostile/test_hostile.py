@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from hostile.corpus import Case, everything
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files.files import load
 
 CASES = list(everything())

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hostile.mutation import mutated, seeds
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.files import readers
 from gscli.files.content import HeldContent
 from gscli.files.request import Request, Wish

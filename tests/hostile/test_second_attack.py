@@ -13,8 +13,8 @@ from conftest import judged
 
 import gscli
 from gscli import stream as streaming
-from gscli.base.errors import ContentRefused, DtypeRefused, GscliError, LimitRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
+from gscli.base.words import safe
 from gscli.files import files, readers
 from gscli.lab import jobs
 from gscli.stream import writeback

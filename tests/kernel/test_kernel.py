@@ -22,7 +22,7 @@ from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.kernel.steps import Step, combine
 from gscli.kernel.tuning import Share, Tuning, for_each
-from gscli.plan.inputs import layout_of
+from gscli.plan import layout_of
 from gscli.plan.plan import Plan
 
 TUNINGS = [

@@ -18,12 +18,12 @@ import pytest
 from conftest import Array, assert_same
 
 import gscli
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 from gscli.frameworks import find
 from gscli.kernel import gather, loops, steps, tuning
 from gscli.kernel.loops import Column, Numbers
 from gscli.kernel.steps import Step
-from gscli.plan.inputs import layout_of
+from gscli.plan import layout_of
 from gscli.plan.plan import Plan
 
 KERNEL = Path(loops.__file__).parent

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import shell
 
-from gscli.base.errors import CannotRead, ContentRefused, LimitRefused
+from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files import jsonlines
 from gscli.lab import cases
 from gscli.lab.cases import difference, judge, parse_case, read_cases, reproduction

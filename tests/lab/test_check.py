@@ -11,16 +11,16 @@ import pytest
 from conftest import Array
 from worlds import GOOD, World, bad_worlds
 
-from gscli.base.errors import GscliError, UsageError
+from gscli.base import GscliError, UsageError
 from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.check import remarks
 from gscli.layout.axes import Negative, Policy
-from gscli.plan.inputs import without_count, without_numbers
+from gscli.plan import without_count, without_numbers
 from gscli.plan.masks import without_masks
+from gscli.traces import traced
 from gscli.traces.entries import Entry
-from gscli.traces.trace import traced
 
 
 def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:

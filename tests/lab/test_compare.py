@@ -10,7 +10,7 @@ import pytest
 from recording.drawn import CALLS, compared
 
 import gscli
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli import guarded
 from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import NAMES, framework

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from gscli.base.errors import ContentRefused, InputRefused, UsageError
+from gscli.base import ContentRefused, InputRefused, UsageError
 from gscli.cli import guarded
 from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES
 from gscli.files.jsonarray import dump_json

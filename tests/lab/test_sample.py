@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.base.errors import GscliError, InputRefused
+from gscli.base import GscliError, InputRefused
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.lab.answers import different
@@ -15,7 +15,7 @@ from gscli.lab.cases import read_cases
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import Expectation
 from gscli.lab.sample import values_at
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 VECTORS = sorted((Path(__file__).parents[1] / "vectors").glob("*.jsonl"))
 EVERY, HELD = 4, 29

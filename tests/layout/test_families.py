@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from gscli.base.errors import ShapeRefused
+from gscli.base import ShapeRefused
 from gscli.layout.axes import Shape, Tensor
 from gscli.layout.families import (
     along_axis,

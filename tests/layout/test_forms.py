@@ -12,7 +12,7 @@ from gscli import kernel
 from gscli.frameworks import find
 from gscli.kernel.walks import addresses_of, in_sequence
 from gscli.layout.forms import cells, recognized
-from gscli.plan.inputs import layout_of
+from gscli.plan import layout_of
 from gscli.plan.plan import Plan
 
 RNG = np.random.default_rng(4)
@@ -70,7 +70,7 @@ def test_any_layout_may_be_taken_for_cells(
     layout = layout_of(find(name), inputs, attrs)
     assert layout.data is not None
     expected = kernel.gather(Plan(layout, inputs).judged(late=True), inputs[layout.data])
-    monkeypatch.setattr("gscli.layout.layout.recognized", cells)
+    monkeypatch.setattr("gscli.layout.recognized", cells)
     general = layout._replace()
     assert general.form.kind == "cells"
     assert (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base.errors import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
+from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, UsageError
 from gscli.cli import guarded
 from gscli.layout.axes import Tensor
 from gscli.layout.items import parsed, written

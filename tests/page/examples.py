@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gscli import trace
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 
 def added() -> Trace:

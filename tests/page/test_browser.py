@@ -19,7 +19,7 @@ from gscli import trace
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.lab.expectation import Expectation
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.page import page
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gscli.base.errors import ContentRefused, UsageError
+from gscli.base import ContentRefused, UsageError
 from gscli.cli.options import Settings
 from gscli.cli.work.compare import Wanted, compare_concept
 from gscli.cli.work.operators import explain_operator

@@ -17,10 +17,10 @@ from conftest import FRAMEWORKS, arguments, load_cases, operator_name, slow
 from page.examples import EXAMPLES, HOSTILE, added, averaged, dropped, gathered, large, sliced
 
 from gscli import trace
-from gscli.base.errors import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.lab.documents import trace_of
 from gscli.lab.expectation import Expectation
-from gscli.traces.documents import trace_of
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.page import page
 from gscli.views.page.sheets import Scene

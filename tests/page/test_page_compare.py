@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from page.test_page import Reader, facts
 
-from gscli.base.errors import LimitRefused
+from gscli.base import LimitRefused
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions

@@ -7,7 +7,7 @@ import pytest
 from page.examples import EXAMPLES, added, clipped, gathered
 
 from gscli import trace
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.predict import Predictions
 from gscli.views.page.sheets import Scene

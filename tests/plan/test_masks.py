@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base.errors import GscliError, ShapeRefused, UsageError
+from gscli.base import GscliError, ShapeRefused, UsageError
 from gscli.frameworks import find
 from gscli.frameworks.operator import numbered
 from gscli.plan.masks import without_masks

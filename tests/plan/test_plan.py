@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from conftest import Array
 
-from gscli.base.errors import CannotRead, IndexRefused
+from gscli.base import CannotRead, IndexRefused
+from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, vectors
-from gscli.layout.layout import Layout, gather_layout
 from gscli.layout.subscripts import Style, subscripted
+from gscli.plan.indices import apply_policy, legal_range, outside
 from gscli.plan.plan import JudgedPlan, LatePlan, Plan
-from gscli.plan.policy import apply_policy, legal_range, outside
 
 SIZES = (0, 1, 3, 127, 300)
 EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]

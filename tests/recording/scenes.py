@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 from gscli.views.look import ViewOptions
 
 F4 = np.float32

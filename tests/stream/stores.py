@@ -17,7 +17,7 @@ from gscli.files.stand_ins import stand_in
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import open_store
 from gscli.frameworks import find
-from gscli.plan.inputs import plan_of
+from gscli.plan import plan_of
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked import committing
 

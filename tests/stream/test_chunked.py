@@ -19,7 +19,7 @@ import zarr
 from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
-from gscli.base.errors import CannotWrite, ContentRefused
+from gscli.base import CannotWrite, ContentRefused
 from gscli.cli import guarded
 from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save

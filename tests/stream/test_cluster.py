@@ -21,7 +21,7 @@ import zarr
 from stream import stores
 from stream.stores import DATA, RandomCall, random_call, same_bits
 
-from gscli.base.errors import CannotRead, CannotWrite, ContentRefused, UsageError
+from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli import guarded
 from gscli.files.files import load
 from gscli.files.stand_ins import store_of

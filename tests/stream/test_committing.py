@@ -18,7 +18,7 @@ from gscli.files.stand_ins import stand_in
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import open_store
 from gscli.frameworks import find
-from gscli.plan.inputs import plan_of
+from gscli.plan import plan_of
 from gscli.stream.chunked import committing
 
 DATA = np.arange(24, dtype=np.float32).reshape(8, 3)

@@ -14,7 +14,7 @@ import zarr
 from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
-from gscli.base.errors import (
+from gscli.base import (
     ContentRefused,
     DtypeRefused,
     GscliError,

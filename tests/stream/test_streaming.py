@@ -369,7 +369,7 @@ import threading
 import time
 import numpy as np
 from gscli import stream
-from gscli.plan.inputs import planned
+from gscli.plan import planned
 from gscli.frameworks import find
 from gscli.files.files import load
 data, indices, updates, out, operator = sys.argv[1:]

@@ -13,7 +13,7 @@ import gscli
 from gscli.frameworks import operators
 from gscli.lab.examples import example
 from gscli.layout.axes import box_size, reshaped
-from gscli.traces.trace import Trace, label_of
+from gscli.traces import Trace, label_of
 
 
 def cut(array: Any, box: tuple[tuple[int, int], ...]) -> Any:

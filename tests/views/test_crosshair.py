@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 from gscli.views.figure import CELL, LANES, LINE, to_svg
 from gscli.views.look import ViewOptions
 from gscli.views.terminal.frames import frames

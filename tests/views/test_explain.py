@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from recording.scenes import PLAIN, SCENES, duplicates, outside
 
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.subject import subjects

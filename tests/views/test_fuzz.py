@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from views.worlds import every_operator, random_trace
 
 from gscli.frameworks import operators
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.subject import subjects

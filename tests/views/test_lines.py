@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.measure import Measurement
 
 from gscli.cli import guarded
-from gscli.traces.trace import trace
+from gscli.traces import trace
 from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
 from gscli.views.lines import Sketch, render, wrapped
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from views.reading import tables
 
-from gscli.base.text import label_of
-from gscli.traces.trace import Trace, trace
+from gscli.base.words import label_of
+from gscli.traces import Trace, trace
 from gscli.views.lenses import lenses
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions

@@ -16,8 +16,8 @@ import pytest
 from conftest import Array
 from views.reading import Cell, Table, gaps, missing, tables
 
-from gscli.base.text import LETTERED
-from gscli.traces.trace import Trace, label_of, trace
+from gscli.base.words import LETTERED
+from gscli.traces import Trace, label_of, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.terminal import group

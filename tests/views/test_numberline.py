@@ -11,7 +11,7 @@ import pytest
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.layout.axes import Beyond
-from gscli.traces.trace import Adjustment
+from gscli.traces import Adjustment
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.numberline import NumberLine

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from recording.scenes import SCENES, duplicates
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.layout.axes import box_size
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.subject import Subject, box_in, subjects

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from recording.scenes import PLAIN, SCENES, duplicates
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.lab.expectation import Expectation
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.steps import subjects_after

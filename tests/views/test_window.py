@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.views.choices import parse_slice
 from gscli.views.look import Limits
 from gscli.views.window import important, window

@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 from conftest import FRAMEWORKS, arguments, load_cases, operator_name
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.frameworks import operators
 from gscli.lab.examples import example
-from gscli.traces.trace import Trace, trace
+from gscli.traces import Trace, trace
 
 TEXTS = (
     "",

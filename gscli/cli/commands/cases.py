@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
 from gscli.cli.building import complete_file
 from gscli.cli.options import DOCUMENT, Settings, print_document, tell
 from gscli.cli.tools import tool

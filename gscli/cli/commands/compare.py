@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperOption
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.building import (
     SHORT,
     Command,

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from gscli.base.errors import CannotRead, CannotWrite, ExitCode, UsageError
-from gscli.base.text import counted, safe
+from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
+from gscli.base.words import counted, safe
 from gscli.cli.building import complete_file
 from gscli.cli.options import DOCUMENT, Settings, print_document, tell
 from gscli.cli.tools import tool

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.building import close_names
 from gscli.cli.completion import one_of
 from gscli.cli.manual import manual_page

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.building import close_names
 from gscli.cli.completion import one_of, operators_for
 from gscli.cli.options import DOCUMENT, Settings, print_document

@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gscli.base.errors import InputRefused, UsageError
-from gscli.base.text import counted, safe
+from gscli.base import InputRefused, UsageError
+from gscli.base.words import counted, safe
 from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import Python

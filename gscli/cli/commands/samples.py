@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.completion import lessons_for
 from gscli.cli.options import DOCUMENT, Settings, print_document, screen, tell
 from gscli.cli.prose import refilled_markdown, widest_fenced

@@ -29,7 +29,7 @@ def undo(
         str | None, typer.Argument(metavar="UNDO-FILE", help="where FILE was moved since")
     ] = None,
 ) -> int:
-    from gscli.base.text import counted, safe
+    from gscli.base.words import counted, safe
     from gscli.files.undo import undo as put_back
 
     rows = put_back(file, undo_file)

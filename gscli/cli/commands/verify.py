@@ -25,13 +25,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
 from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
 if TYPE_CHECKING:
-    from gscli.base.errors import GscliError
+    from gscli.base import GscliError
     from gscli.lab.cases import Case, Verdict
 
 
@@ -71,7 +71,7 @@ def verify(
 
 def _nothing(tally: _Tally, only: str) -> GscliError:
     """What to say where no case was run: a run that tries nothing must not look like a success."""
-    from gscli.base.errors import InputRefused, UsageError
+    from gscli.base import InputRefused, UsageError
 
     if tally.skipped:
         told = f"the runtime answers none of {counted(tally.skipped, 'case')}"

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
-from gscli.base.errors import ExitCode
+from gscli.base import ExitCode
 from gscli.base.records import Record
 from gscli.cli.building import shared_help
 from gscli.cli.options import SHARED

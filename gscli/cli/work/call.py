@@ -6,12 +6,12 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gscli.base.arrays import Array, dtype_name, is_left
-from gscli.base.errors import GscliError, Notice, StrictFinding, UsageError
-from gscli.base.text import counted
+from gscli.base import GscliError, Notice, StrictFinding, UsageError
+from gscli.base.words import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
 from gscli.cli.options import Settings, screen, tell
 from gscli.files import mapped
+from gscli.files.arrays import Array, dtype_name, is_left
 from gscli.files.readers import STORES, suffix_of
 from gscli.files.regular import RegularFile, open_regular
 from gscli.files.system import give_back_large_blocks
@@ -19,10 +19,10 @@ from gscli.frameworks import operators
 from gscli.frameworks.execute import execute
 from gscli.frameworks.notices import Drawn, notices
 from gscli.frameworks.operator import Attribute, Operator
-from gscli.plan.inputs import layout_of, plan_of, read_again
+from gscli.frameworks.typing import Inputs, settle_types
+from gscli.plan import layout_of, plan_of, read_again
 from gscli.plan.plan import JudgedPlan
-from gscli.plan.typing import Inputs, settle_types
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 _LISTED = 4
 """Operators that a hint names."""

@@ -6,16 +6,16 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 
-from gscli.base.errors import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
-from gscli.base.text import counted
+from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
+from gscli.base.words import counted
 from gscli.cli.inputs import Typed, loaded_inputs, typed
 from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.call import parsed_attributes, with_origin
 from gscli.cli.work.ways_on import comparing, way_on
 from gscli.files import mapped
 from gscli.frameworks.operator import Operator
+from gscli.frameworks.typing import Inputs, settle_types
 from gscli.lab.check import LISTED, Remark, remarks
-from gscli.plan.typing import Inputs, settle_types
 
 
 def check_operator(

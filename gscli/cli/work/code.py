@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.call import Call

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.cli.inputs import concept_inputs
 from gscli.cli.options import Settings
 from gscli.cli.work.operators import check_requests

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
 from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings, print_document
 from gscli.files import files
@@ -18,7 +18,7 @@ from gscli.files import files
 if TYPE_CHECKING:
     from gscli.lab.difference import Difference, Tolerance
     from gscli.lab.expectation import Expectation
-    from gscli.traces.trace import Trace
+    from gscli.traces import Trace
 
 
 class Expected(Record):

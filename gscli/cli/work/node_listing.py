@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import Model
 

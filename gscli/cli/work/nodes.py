@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gscli.base.errors import ContentRefused, UsageError
+from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.cli.inputs import memory_limit, stands_for_all
 from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table

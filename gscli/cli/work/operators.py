@@ -7,15 +7,15 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import UsageError
-from gscli.base.text import counted, show_shape
+from gscli.base import UsageError
+from gscli.base.words import counted, show_shape
 from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.pictures import drawn, drawn_files, explained, save_text, show_steps
 from gscli.files import files
 from gscli.files.readers import STORES, suffix_of
 from gscli.frameworks.operator import Operator
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.base.errors import ContentRefused, GscliError, UsageError
-from gscli.base.text import safe
+from gscli.base import ContentRefused, GscliError, UsageError
+from gscli.base.words import safe
 from gscli.cli.work.pictures import save_text
 from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.jsontext import parse_json
 from gscli.lab.answers import Comparing
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.page.page import page, part_of
 
 

@@ -6,10 +6,10 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.cli.options import Settings, screen
 from gscli.files import files
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

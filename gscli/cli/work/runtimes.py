@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import Record
 
 if TYPE_CHECKING:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import DtypeRefused, UsageError
-from gscli.base.text import safe, show_shape
+from gscli.base import DtypeRefused, UsageError
+from gscli.base.words import safe, show_shape
 from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings, print_document
 from gscli.cli.work.pictures import save_text, view_options
 from gscli.files import files, mapped
-from gscli.files.element_types import dtype_label, dtype_named
+from gscli.files.arrays import Array, dtype_label, dtype_named
 from gscli.files.readers import STORES, suffix_of
 from gscli.lab.statistics import statistics
 

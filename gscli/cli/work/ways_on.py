@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import dtypes
-from gscli.base.arrays import Array
-from gscli.base.errors import (
+from gscli.base import (
     DtypeRefused,
     GscliError,
     IndexRefused,
@@ -23,13 +21,13 @@ from gscli.base.errors import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
-from gscli.base.text import show_shape
+from gscli.base.words import INTEGERS, show_shape
 from gscli.cli.inputs import Typed
 from gscli.declare.comparisons import CONCEPTS, Comparison
-from gscli.files.element_types import cast_exactly, dtype_named
+from gscli.files.arrays import Array, cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
 from gscli.frameworks.operator import Operator
-from gscli.plan.typing import Inputs
+from gscli.frameworks.typing import Inputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
@@ -168,7 +166,7 @@ def _look_swapped(name: str, inputs: Inputs) -> bool:
     """Whether the first input could be the indices, and the indices could not."""
     first, *_ = inputs.arrays.values()
     indices = inputs.arrays[name]
-    if first is indices or first.dtype.name not in dtypes.INTEGERS or not first.size:
+    if first is indices or first.dtype.name not in INTEGERS or not first.size:
         return False
     rows = max(indices.shape, default=0)
     return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)

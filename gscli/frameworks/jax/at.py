@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import IndexRefused
+from gscli.base import IndexRefused
+from gscli.base.words import COMPLEX, FLOATS, SIGNED, SMALL_FLOATS, SMALL_INTEGERS
 from gscli.declare.comparisons import Comparison
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
@@ -25,9 +25,9 @@ from gscli.frameworks.jax.common import (
     updates_of,
 )
 from gscli.frameworks.operator import Many, Operator, Option, Subscript
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types
 from gscli.layout.subscripts import Style, subscripted
 
@@ -203,7 +203,7 @@ def _update(
     wide = promoted(x, values)
     has_arithmetic(wide, reduction, f"{described(x)}, {described(values)}")
     if reduction == "pow":
-        allow(x, tuple(name for name in ELEMENTS if name not in dtypes.SMALL_INTEGERS))
+        allow(x, tuple(name for name in ELEMENTS if name not in SMALL_INTEGERS))
     own = _met_type(x.dtype, reduction)
     return scatter_layout(
         x,
@@ -218,7 +218,7 @@ def _update(
 
 def _met_type(name: str, reduction: Reduction) -> str:
     """The type of x divided by, or raised to, what the values come to."""
-    if reduction == "div" and name not in (*dtypes.FLOATS, *dtypes.COMPLEX, *dtypes.SMALL_FLOATS):
+    if reduction == "div" and name not in (*FLOATS, *COMPLEX, *SMALL_FLOATS):
         return "float64" if name in ("int64", "uint64") else "float32"
     return "int32" if reduction == "pow" and name == "bool" else name
 
@@ -232,7 +232,7 @@ def _addressing(
     addressing = subscripted(x, subscript, indices, Style())
     sizes = _indexed_sizes(addressing)
     for index in indices:
-        if wrap and index.dtype in dtypes.SIGNED and index.name in sizes:
+        if wrap and index.dtype in SIGNED and index.name in sizes:
             counts_the_axis(index, sizes[index.name])
     numbers_only = all(index.rank == 0 for index in indices)
     empty = 0 in sizes.values()

@@ -5,18 +5,28 @@ from __future__ import annotations
 from math import copysign, isfinite, isnan
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused
+from gscli.base import DtypeRefused
+from gscli.base.words import (
+    COMPLEX,
+    EVERY,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    SIGNED,
+    SMALL_INTEGERS,
+    bits,
+    highest,
+    lowest,
+)
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Number, Reduction, Shape, Tensor
+from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Number, Reduction, Shape, Tensor, Updates
 from gscli.layout.families import described
-from gscli.layout.layout import Updates
 from gscli.layout.refusals import stretched_updates
 
 FRAMEWORK = Framework("jax", "JAX")
 
-ELEMENTS = tuple(name for name in dtypes.EVERY if name != "str")
-INDICES = dtypes.INTEGERS
+ELEMENTS = tuple(name for name in EVERY if name != "str")
+INDICES = INTEGERS
 OPEN_ORDER = "JAX does not promise which of several values for one cell stays"
 
 Mode: TypeAlias = Annotated[
@@ -59,17 +69,17 @@ def fill_of(data: Tensor, fill_value: Number | None) -> Number:
         return _default_fill(name)
     if name == "bool" and not isinstance(fill_value, str):
         return bool(fill_value)
-    number = complex if name in dtypes.COMPLEX else float
+    number = complex if name in COMPLEX else float
     if not isinstance(fill_value, (int, float, number)) or not _fits_64_bits(fill_value):
         raise DtypeRefused(
             f"fill_value has no meaning for {name}",
             where=f"fill_value = {fill_value!r}"[:200],
             details=(described(data),),
-            valid="a number" if name in dtypes.COMPLEX else "a real number of at most 64 bits",
+            valid="a number" if name in COMPLEX else "a real number of at most 64 bits",
         )
     if isinstance(fill_value, complex):
         return complex(_limited(fill_value.real, name), _limited(fill_value.imag, name))
-    if name in (*dtypes.INTEGERS, *dtypes.SMALL_INTEGERS):
+    if name in (*INTEGERS, *SMALL_INTEGERS):
         return _wrapped(fill_value, name)
     return _limited(float(fill_value), name)
 
@@ -81,18 +91,18 @@ def _fits_64_bits(value: complex) -> bool:
 def _limited(value: float, name: str) -> float:
     """Infinity for what the float type cannot hold."""
     part = {"complex64": "float32", "complex128": "float64"}.get(name, name)
-    largest = dtypes.highest(part) if part in dtypes.FLOATS else float("inf")
+    largest = highest(part) if part in FLOATS else float("inf")
     return copysign(float("inf"), value) if abs(value) > largest else value
 
 
 def _default_fill(name: str) -> Number:
-    if name in (*dtypes.INTEGERS, *dtypes.SMALL_INTEGERS):
-        return dtypes.highest(name) if name.startswith("u") else dtypes.lowest(name)
+    if name in (*INTEGERS, *SMALL_INTEGERS):
+        return highest(name) if name.startswith("u") else lowest(name)
     return True if name == "bool" else float("nan")
 
 
 def _wrapped(value: float, name: str) -> int:
-    low, high = int(dtypes.lowest(name)), int(dtypes.highest(name))
+    low, high = int(lowest(name)), int(highest(name))
     if isinstance(value, float):
         if isnan(value):
             return 0
@@ -113,7 +123,7 @@ def promoted(first: Tensor, second: Tensor) -> str:
     left, right = first.dtype, second.dtype
     if left == right:
         return left
-    known = ("bool", *dtypes.NUMBERS)
+    known = ("bool", *NUMBERS)
     if left not in known or right not in known:
         raise DtypeRefused(
             f"{first.name} and {second.name} have no common element type",
@@ -122,23 +132,23 @@ def promoted(first: Tensor, second: Tensor) -> str:
         )
     if "bool" in (left, right):
         return right if left == "bool" else left
-    if left in dtypes.INTEGERS and right in dtypes.INTEGERS:
+    if left in INTEGERS and right in INTEGERS:
         return _promoted_integers(left, right)
     floats = [name for name in (left, right) if name in _FLOAT_RANK]
-    if left not in dtypes.COMPLEX and right not in dtypes.COMPLEX:
+    if left not in COMPLEX and right not in COMPLEX:
         wide = max(floats, key=_FLOAT_RANK.__getitem__)
         return "float32" if set(floats) == {"float16", "bfloat16"} else wide
     return "complex128" if {"complex128", "float64"} & {left, right} else "complex64"
 
 
 def _promoted_integers(left: str, right: str) -> str:
-    if (left in dtypes.SIGNED) == (right in dtypes.SIGNED):
-        return max(left, right, key=dtypes.bits)
-    signed, unsigned = (left, right) if left in dtypes.SIGNED else (right, left)
-    if dtypes.bits(signed) > dtypes.bits(unsigned):
+    if (left in SIGNED) == (right in SIGNED):
+        return max(left, right, key=bits)
+    signed, unsigned = (left, right) if left in SIGNED else (right, left)
+    if bits(signed) > bits(unsigned):
         return signed
-    wanted = 2 * dtypes.bits(unsigned)
-    return f"int{wanted}" if wanted <= dtypes.bits("int64") else "float64"
+    wanted = 2 * bits(unsigned)
+    return f"int{wanted}" if wanted <= bits("int64") else "float64"
 
 
 def counts_the_axis(indices: Tensor, size: int) -> None:
@@ -146,8 +156,8 @@ def counts_the_axis(indices: Tensor, size: int) -> None:
 
     >>> counts_the_axis(Tensor("indices", (3,), "int8"), 127)
     """
-    signed = indices.dtype in dtypes.SIGNED
-    largest = 2 ** (dtypes.bits(indices.dtype) - signed) - 1
+    signed = indices.dtype in SIGNED
+    largest = 2 ** (bits(indices.dtype) - signed) - 1
     if size > largest:
         raise DtypeRefused(
             f"{indices.name} of {indices.dtype} cannot count {size} cells",

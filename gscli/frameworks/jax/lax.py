@@ -27,9 +27,9 @@ from gscli.frameworks.jax.common import (
     narrowed,
 )
 from gscli.frameworks.operator import Operator
-from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import described
-from gscli.layout.layout import Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
 

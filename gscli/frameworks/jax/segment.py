@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
+from gscli.base import ShapeRefused
+from gscli.base.words import INTEGERS, SMALL_INTEGERS, highest, lowest
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -18,9 +18,9 @@ from gscli.frameworks.jax.common import (
     updates_of,
 )
 from gscli.frameworks.operator import Largest, Operator, Option
+from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis, described
-from gscli.layout.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
 NumSegments: TypeAlias = Annotated[
@@ -122,10 +122,10 @@ def _identity(name: str, reduction: Reduction) -> Number:
     """What a segment without slices holds."""
     if reduction in ("add", "mul"):
         return int(reduction == "mul")
-    highest = reduction == "min"
-    if name in ("bool", *dtypes.INTEGERS, *dtypes.SMALL_INTEGERS):
-        return dtypes.highest(name) if highest else dtypes.lowest(name)
-    return float("inf") if highest else float("-inf")
+    whole = name in ("bool", *INTEGERS, *SMALL_INTEGERS)
+    if reduction == "min":
+        return highest(name) if whole else float("inf")
+    return lowest(name) if whole else float("-inf")
 
 
 def _count(ids: Tensor) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base.errors import IndexRefused
+from gscli.base import IndexRefused
 from gscli.declare.comparisons import Comparison
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
@@ -20,9 +20,9 @@ from gscli.frameworks.jax.common import (
     narrowed,
 )
 from gscli.frameworks.operator import Option
+from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis_or_flat, described, elements_or_flat
-from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, index_types
 
 TakeMode: TypeAlias = Annotated[

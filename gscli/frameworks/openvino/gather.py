@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
+from gscli.base import ShapeRefused
+from gscli.base.words import INTEGERS
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, TURNED, Opset, axis_number
 from gscli.frameworks.operator import Option, Values
+from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors
-from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 READS_ZERO = Policy(
@@ -58,7 +58,7 @@ def gather(
     (the CPU plugin reads zero, negative indices too; folded constants count from the end).
     """
     allow(data, SUPPORTED)
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     number = axis_number(data, axis)
     most = min(data.rank, indices.rank)
     batch = batch_dims + indices.rank if batch_dims < 0 else batch_dims
@@ -129,7 +129,7 @@ def gather_nd(
     let an axis of size 1 stretch, but gives no shape for it and the CPU plugin refuses it.
     """
     allow(data, SUPPORTED)
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     at_least_rank(data)
     at_least_rank(indices)
     batch_dims_within(batch_dims, 0, min(data.rank, indices.rank) - 1, data, indices)

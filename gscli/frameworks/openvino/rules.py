@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
+from gscli.base import ShapeRefused
+from gscli.base.words import FLOATS, INTEGERS
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import described, normal_axis
@@ -23,14 +23,14 @@ TURNED = Policy(
 )
 """[0, s-1] in the text; what OpenVINO 2026.4 does was seen by running it."""
 
-NUMERIC = ("bool", *dtypes.INTEGERS, *dtypes.FLOATS)
+NUMERIC = ("bool", *INTEGERS, *FLOATS)
 
 Opset: TypeAlias = Annotated[int | None, Option("version of the operator; an opset finds its own")]
 
 
 def axis_number(data: Tensor, axis: Tensor) -> int:
     """The one number of the axis tensor, normal."""
-    index_types(axis, dtypes.INTEGERS)
+    index_types(axis, INTEGERS)
     if axis.shape not in ((), (1,)) or axis.values is None:
         raise ShapeRefused(
             "axis must be one number", where=described(axis), valid="shape [] or [1]"

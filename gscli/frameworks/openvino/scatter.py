@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import INTEGERS, show_shape
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.openvino.rules import (
     FRAMEWORK,
@@ -17,9 +16,18 @@ from gscli.frameworks.openvino.rules import (
     axis_number,
 )
 from gscli.frameworks.operator import Option, Values
-from gscli.layout.axes import Addressing, Negative, Policy, Reduction, Tensor
+from gscli.layout import Layout, scatter_layout
+from gscli.layout.axes import (
+    Addressing,
+    Fit,
+    Negative,
+    OpenText,
+    Policy,
+    Reduction,
+    Tensor,
+    Updates,
+)
 from gscli.layout.families import along_axis, described, elements, vectors
-from gscli.layout.layout import Fit, Layout, OpenText, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -70,7 +78,7 @@ def scatter_update(
     """
     del opset  # one version so far
     allow(data, NUMERIC)
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     number = axis_number(data, axis)
     addressing = along_axis(data, indices, number)
     parts = (
@@ -123,7 +131,7 @@ def scatter_elements_update(
     """
     old = opset == 3  # noqa: PLR2004  the version
     allow(data, NUMERIC)
-    index_types(indices, dtypes.INTEGERS)
+    index_types(indices, INTEGERS)
     number = axis_number(data, axis)
     addressing = elements(data, indices, number)
     if old:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base import dtypes
-from gscli.base.errors import IndexRefused, ShapeRefused
+from gscli.base import IndexRefused, ShapeRefused
+from gscli.base.words import ALL
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import (
@@ -19,9 +19,9 @@ from gscli.frameworks.tensorflow.rules import (
     reading,
     short_enough,
 )
+from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, normal_axis, vectors
-from gscli.layout.layout import NewOutput, gather_layout
 from gscli.layout.refusals import allow, at_least_rank, batch_dims_within, index_types
 
 UNSIGNED = CLAMP._replace(narrow=Narrow.UNSIGNED)
@@ -66,7 +66,7 @@ def gather(
     but beside a batch it reads int64 as 32 bits without a sign, so that -1 is the last row.
     """
     del validate_indices
-    allow(params, dtypes.ALL)
+    allow(params, ALL)
     index_types(indices, INDEX_TYPES)
     at_least_rank(params)
     batch = 0 if axis == 0 else _batch(batch_dims, indices)
@@ -110,7 +110,7 @@ def gather_nd(
     of params, and batch_dims + m at most 7. Empty params are refused as soon as something is asked
     of them, even by IGNORE (gather would not look).
     """
-    allow(params, dtypes.ALL)
+    allow(params, ALL)
     index_types(indices, INDEX_TYPES)
     at_least_rank(params)
     at_least_rank(indices)
@@ -139,7 +139,7 @@ def batch_gather(params: Tensor, indices: Tensor) -> NewOutput:
     those of params. TensorFlow judges an index on all rows together, so that one outside its axis
     reads another row's cell; gscli refuses it. gather with batch_dims = axis = q-1 came after it.
     """
-    allow(params, dtypes.ALL)
+    allow(params, ALL)
     index_types(indices)
     at_least_rank(params)
     at_least_rank(indices)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base import ShapeRefused, UsageError
+from gscli.base.words import FLOATS, INTEGERS
 from gscli.frameworks.operator import Framework, Option
-from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor
+from gscli.layout.axes import Beyond, Negative, OpenText, Policy, Reduction, Tensor
 from gscli.layout.families import described
-from gscli.layout.layout import OpenText
 
 FRAMEWORK = Framework("tensorflow", "TensorFlow")
 
@@ -23,7 +22,7 @@ CLAMP = Policy(Negative.OUTSIDE, Beyond.CLIP)
 LONGEST_VECTOR = 7
 """Kernels exist for up to seven numbers, batch coordinates included."""
 
-REAL = (*dtypes.INTEGERS, *dtypes.FLOATS)
+REAL = (*INTEGERS, *FLOATS)
 
 Device: TypeAlias = Annotated[
     Literal["cpu", "gpu", "xla", "xla_cpu"],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base.words import ALL, FLOATS, NUMBERS
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Operator, Values
 from gscli.frameworks.tensorflow.rules import (
@@ -18,9 +18,9 @@ from gscli.frameworks.tensorflow.rules import (
     short_enough,
     writing,
 )
-from gscli.layout.axes import Policy, Reduction, Shape, Tensor
+from gscli.layout import Layout, NewOutput, scatter_layout
+from gscli.layout.axes import Policy, Reduction, Shape, Tensor, Updates
 from gscli.layout.families import described, vectors
-from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -60,7 +60,7 @@ def scatter_nd(
     vectors of m numbers. Untouched cells are 0, False or ""; duplicates are summed in the type of
     updates: integers wrap, bool is OR, strings are joined.
     """
-    allow(updates, dtypes.ALL)
+    allow(updates, ALL)
     index_types(indices)
     output = Tensor("output", _shape(shape, indices), updates.dtype)
     policy = writing(device, bad_indices_policy)
@@ -96,7 +96,7 @@ def _declared(
             updates,
             writing(device, bad_indices_policy),
             reduction,
-            nan_wins=tensor.dtype not in dtypes.FLOATS or compiled(device),
+            nan_wins=tensor.dtype not in FLOATS or compiled(device),
             order="" if device == "cpu" else OPEN_ORDER,
         )
 
@@ -112,7 +112,7 @@ def _declared(
 tensor_scatter_nd_update = _declared(
     "update",
     "none",
-    dtypes.ALL,
+    ALL,
     """Write updates into a copy of tensor, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ tensor.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. The
@@ -125,7 +125,7 @@ tensor_scatter_nd_update = _declared(
 tensor_scatter_nd_add = _declared(
     "add",
     "add",
-    dtypes.NUMBERS,
+    NUMBERS,
     """Add updates to a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.
@@ -136,7 +136,7 @@ tensor_scatter_nd_add = _declared(
 tensor_scatter_nd_sub = _declared(
     "sub",
     "sub",
-    dtypes.NUMBERS,
+    NUMBERS,
     """Subtract updates from a copy of tensor, at the cell or slice that each index vector names.
 
     Shapes as in tensor-scatter-nd-update; every duplicate counts. Numbers only, complex included.

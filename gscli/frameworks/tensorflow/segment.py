@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import FLOATS, INTEGERS, NUMBERS, bits, highest, lowest, show_shape
 from gscli.frameworks.operator import Option
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled, nan_in
-from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor
+from gscli.layout import Layout, NewOutput, scatter_layout
+from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import along_axis
-from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import allow, index_types
 
 DROP_NEGATIVE = Policy(Negative.SKIP)
@@ -46,7 +45,7 @@ def _declare(
 
 
 _declare(
-    "sum", "add", dtypes.NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
+    "sum", "add", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1,4]' --num-segments 4",
     """Add up the rows of data that carry the same segment id; an empty segment is 0.
 
     output = [num_segments] ++ data.shape[rank(segment_ids):], and data.shape starts with the shape
@@ -56,7 +55,7 @@ _declare(
     """, ids=SUMMED_IDS,
 )  # fmt: skip
 _declare(
-    "prod", "mul", dtypes.NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4",
+    "prod", "mul", NUMBERS, "[1,2,3,4]", "'[1,2,3,4]' '[2,0,1]' --num-segments 4",
     """Multiply the rows of data that carry the same segment id; an empty segment is 1.
 
     Shapes and ids as in unsorted-segment-sum.
@@ -88,7 +87,7 @@ _declare(
     """, ids=SUMMED_IDS,
 )  # fmt: skip
 _declare(
-    "sqrt_n", "sqrt_n", dtypes.FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2",
+    "sqrt_n", "sqrt_n", FLOATS, "[1.0,2.0,3.0,4.0]", "'[1,2]' '[0,1]' --num-segments 2",
     """Add up the rows of data that carry the same segment id, and divide by the root of how many.
 
     Shapes and ids as in unsorted-segment-mean; floats only, and an empty segment is 0. The sum, the
@@ -111,7 +110,7 @@ def _segment(
     # A mean also counts the ids themselves, and so looks at them when data is empty.
     averages = reduction in ("mean", "sqrt_n")
     checked = device == "cpu" and (averages or 0 not in data.shape)
-    whole_mean = reduction == "mean" and data.dtype in dtypes.INTEGERS
+    whole_mean = reduction == "mean" and data.dtype in INTEGERS
     layout = scatter_layout(
         None,
         Updates("data", cast=not whole_mean),
@@ -129,7 +128,7 @@ def _segment(
 def _empty(dtype: str, reduction: Reduction) -> Number:
     """What a segment without rows holds."""
     if reduction in ("max", "min"):
-        return dtypes.lowest(dtype) if reduction == "max" else dtypes.highest(dtype)
+        return lowest(dtype) if reduction == "max" else highest(dtype)
     return int(reduction == "mul")
 
 
@@ -155,4 +154,4 @@ def _fitting(data: Tensor, segment_ids: Tensor, num_segments: int, device: str) 
 
 def _quotient(integer: str) -> str:
     """What true division makes of two integers in TensorFlow."""
-    return "float32" if dtypes.bits(integer) <= 16 else "float64"  # noqa: PLR2004  bits
+    return "float32" if bits(integer) <= 16 else "float64"  # noqa: PLR2004  bits

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gscli.base import dtypes
-from gscli.base.errors import IndexRefused, ShapeRefused
-from gscli.base.text import show_shape
+from gscli.base import IndexRefused, ShapeRefused
+from gscli.base.words import COMPLEX, FLOATS, NUMBERS, show_shape
 from gscli.frameworks.operator import Ascending, Operator
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE, nan_in
-from gscli.layout.axes import Reduction, Tensor
+from gscli.layout import Layout, NewOutput, scatter_layout
+from gscli.layout.axes import Reduction, Tensor, Updates
 from gscli.layout.families import along_axis, described
-from gscli.layout.layout import Layout, NewOutput, Updates, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types
 
 
@@ -31,7 +30,7 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
 segment_sum = _declared(
     "sum",
     "add",
-    dtypes.NUMBERS,
+    NUMBERS,
     """Add up the rows of data that carry the same id; a segment without rows is 0.
 
     output = [last id + 1] ++ data.shape[1:]. segment_ids are one list of ids, one for each row of
@@ -41,7 +40,7 @@ segment_sum = _declared(
 segment_prod = _declared(
     "prod",
     "mul",
-    dtypes.NUMBERS,
+    NUMBERS,
     """Multiply the rows of data that carry the same id; a segment without rows is 1.
 
     Shapes and ids as in segment-sum.
@@ -70,7 +69,7 @@ segment_min = _declared(
 segment_mean = _declared(
     "mean",
     "mean",
-    (*dtypes.FLOATS, *dtypes.COMPLEX),
+    (*FLOATS, *COMPLEX),
     """Average the rows of data that carry the same id; a segment without rows is 0.
 
     Shapes and ids as in segment-sum. Integers are refused here: TensorFlow 2.21 lets their sum wrap

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.base import dtypes
+from gscli.base.words import ALL, FLOATS, NUMBERS
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.tensorflow.rules import (
     FRAMEWORK,
@@ -10,8 +10,8 @@ from gscli.frameworks.tensorflow.rules import (
     REFUSE,
 )
 from gscli.frameworks.tensorflow.scatter import scattered
+from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Tensor
-from gscli.layout.layout import Layout
 from gscli.layout.refusals import (
     allow,
     at_least_rank,
@@ -21,7 +21,7 @@ from gscli.layout.refusals import (
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
 
-SUMMED = ("bool", *dtypes.NUMBERS)
+SUMMED = ("bool", *NUMBERS)
 
 
 def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: str) -> Operator:
@@ -32,7 +32,7 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
         index_types(indices)
         same_type(ref, updates)
         at_least_rank(ref)
-        nan_wins = ref.dtype not in dtypes.FLOATS
+        nan_wins = ref.dtype not in FLOATS
         return scattered(
             ref, ref, indices, updates, REFUSE, reduction, nan_wins=nan_wins, hint=HINT,
             vectors_always=True,
@@ -49,7 +49,7 @@ def _declared(name: str, reduction: Reduction, allowed: tuple[str, ...], doc: st
 scatter_nd_update = _declared(
     "update",
     "none",
-    dtypes.ALL,
+    ALL,
     """Write updates into the variable ref, at the cell or slice that each index vector names.
 
     updates.shape = indices.shape[:-1] ++ ref.shape[m:] for vectors of m numbers, 1 ≤ m ≤ 7. No

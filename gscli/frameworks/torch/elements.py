@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import dtypes
-from gscli.base.errors import ShapeRefused, UsageError
+from gscli.base import ShapeRefused, UsageError
+from gscli.base.words import HALVES
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.rules import (
@@ -20,9 +20,9 @@ from gscli.frameworks.torch.rules import (
     lifted,
     no_kernel,
 )
-from gscli.layout.axes import Number, Reduction, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Fit, Number, Reduction, Tensor, Updates
 from gscli.layout.families import described
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, same_type
 
 REDUCTIONS: dict[str, Reduction] = {
@@ -166,7 +166,7 @@ def _write(
     *,
     include_self: bool = True,
 ) -> Layout:
-    wide = data.dtype in dtypes.HALVES and reduction != "none"
+    wide = data.dtype in HALVES and reduction != "none"
     return scatter_layout(
         data,
         updates,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import Annotated
 
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted
+from gscli.base import ShapeRefused
+from gscli.base.words import counted
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.rules import (
@@ -17,9 +17,9 @@ from gscli.frameworks.torch.rules import (
     STRICT,
     is_empty,
 )
-from gscli.layout.axes import Beyond, Negative, Policy, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Beyond, Fit, Negative, Policy, Tensor, Updates
 from gscli.layout.families import described, elements, flattened, normal_axis
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 
 Accumulate = Annotated[bool, Option("add to the cells instead of writing; duplicates count")]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.base.errors import ShapeRefused
-from gscli.base.text import counted, show_shape
+from gscli.base import ShapeRefused
+from gscli.base.words import counted, show_shape
 from gscli.frameworks.operator import Mask
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
-from gscli.layout.axes import Addressing, Axis, Column, Positions, Shape, Tensor, Trues
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import (
+    Addressing,
+    Axis,
+    Column,
+    Fit,
+    Positions,
+    Shape,
+    Tensor,
+    Trues,
+    Updates,
+)
 from gscli.layout.families import broadcast_shapes, described
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, same_type
 
 WHY = "PyTorch takes masks of bool only"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import isfinite, prod
 from typing import Annotated, TypeAlias
 
-from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused, UsageError
+from gscli.base import DtypeRefused, UsageError
+from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, highest, lowest
 from gscli.frameworks.operator import Framework, Option
 from gscli.layout.axes import Addressing, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import elements, flattened, normal_axis
@@ -22,8 +22,8 @@ FROM_END = Policy()
 
 OPEN_ORDER = "PyTorch lets an arbitrary one of several writers of a cell win"
 
-REAL = ("uint8", *dtypes.SIGNED, *dtypes.FLOATS)
-DATA = ("bool", *REAL, *dtypes.COMPLEX)
+REAL = ("uint8", *SIGNED, *FLOATS)
+DATA = ("bool", *REAL, *COMPLEX)
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 
 Dim: TypeAlias = Annotated[
@@ -82,33 +82,33 @@ def fitting(name: str, value: Number, dtype: str) -> Number:
         )
     if dtype == "bool":
         return bool(value)
-    if isinstance(value, complex) and dtype not in dtypes.COMPLEX and value.imag == 0:
+    if isinstance(value, complex) and dtype not in COMPLEX and value.imag == 0:
         value = value.real
     if isinstance(value, complex):
         part = "float32" if dtype == "complex64" else "float64"
-        fits = dtype in dtypes.COMPLEX and _fits(value.real, part) and _fits(value.imag, part)
-        legal = "a real number" if dtype not in dtypes.COMPLEX else f"parts of {part}"
+        fits = dtype in COMPLEX and _fits(value.real, part) and _fits(value.imag, part)
+        legal = "a real number" if dtype not in COMPLEX else f"parts of {part}"
     else:
         part = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
         fits = _fits(value, part)
-        legal = f"{dtypes.lowest(part)} … {dtypes.highest(part)}"
+        legal = f"{lowest(part)} … {highest(part)}"
     if not fits:
         raise DtypeRefused(
             f"{name} does not fit {dtype}", where=f"{name} = {value!r}"[:200], valid=legal
         )
     if isinstance(value, complex):
         return value
-    return int(value) if dtype in dtypes.INTEGERS else float(value)
+    return int(value) if dtype in INTEGERS else float(value)
 
 
 def _fits(value: float, dtype: str) -> bool:
     """Negative whole numbers wrap in unsigned types, negative fractions do not."""
-    high = dtypes.highest(dtype)
+    high = highest(dtype)
     if isinstance(value, int):
         if not -(2**63) <= value < 2**64:  # what one of PyTorch's scalars holds
             return False
     elif not isfinite(value):
-        return dtype in dtypes.FLOATS
-    if dtype in dtypes.UNSIGNED and isinstance(value, int):
+        return dtype in FLOATS
+    if dtype in UNSIGNED and isinstance(value, int):
         return abs(value) <= high
-    return dtypes.lowest(dtype) <= value <= high
+    return lowest(dtype) <= value <= high

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from gscli.base import dtypes
-from gscli.base.errors import DtypeRefused, ShapeRefused
-from gscli.base.text import counted
+from gscli.base import DtypeRefused, ShapeRefused
+from gscli.base.words import COMPLEX, HALVES, counted
 from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
 from gscli.frameworks.operator import Option
 from gscli.frameworks.torch.elements import REDUCTIONS
@@ -23,9 +22,9 @@ from gscli.frameworks.torch.rules import (
     lifted,
     no_kernel,
 )
-from gscli.layout.axes import Addressing, Number, Reduction, Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Addressing, Fit, Number, Reduction, Tensor, Updates
 from gscli.layout.families import along_axis, described, normal_axis
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, exact_shape, index_types, same_type
 
 INDEX = ("int32", "int64")
@@ -83,7 +82,7 @@ def index_add(
     addressing = _slices(input, dim, index, INDEX)
     one = alpha == 1 and not isinstance(alpha, bool)
     outermost = input.rank > 1 and dim % input.rank in (0, input.rank - 1)
-    wide = one and outermost and index.dtype == "int64" and input.dtype in dtypes.HALVES
+    wide = one and outermost and index.dtype == "int64" and input.dtype in HALVES
     scale = None if alpha == 1 else fitting("alpha", alpha, input.dtype)
     updates = _source(input, source, addressing, scale)
     return _write(input, addressing, updates, "add", accumulate="float32" if wide else None)
@@ -131,7 +130,7 @@ def index_fill(
     a complex value is refused for real input, even when its imaginary part is 0.
     """
     allow(input, DATA)
-    if isinstance(value, complex) and input.dtype not in dtypes.COMPLEX:
+    if isinstance(value, complex) and input.dtype not in COMPLEX:
         raise DtypeRefused(
             f"value does not fit {input.dtype}", where=f"value = {value!r}", valid="a real number"
         )

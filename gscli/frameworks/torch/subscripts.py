@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.base.errors import DtypeRefused, ShapeRefused
+from gscli.base import DtypeRefused, ShapeRefused
 from gscli.declare.comparisons import Comparison
 from gscli.frameworks.operator import ByteMasks, Subscript
 from gscli.frameworks.torch.flat import Accumulate
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
-from gscli.layout.axes import Tensor
+from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
+from gscli.layout.axes import Fit, Tensor, Updates
 from gscli.layout.families import described
 from gscli.layout.items import parsed
-from gscli.layout.layout import Fit, Layout, NewOutput, Updates, gather_layout, scatter_layout
 from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
 from gscli.layout.subscripts import Style, subscripted
 

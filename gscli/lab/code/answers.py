@@ -7,8 +7,8 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 
 WIDTH = 100

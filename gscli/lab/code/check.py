@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, dtype_named
-from gscli.base.errors import CannotRead, LimitRefused
+from gscli.base import CannotRead, LimitRefused
+from gscli.files.arrays import Array, dtype_name, dtype_named
 from gscli.files.jsonarray import dump_json
 from gscli.lab.code.answers import Answer, Code
 from gscli.lab.code.languages import language

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
-from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
-from gscli.base.text import safe
+from gscli.base import UsageError
+from gscli.base.words import safe
+from gscli.files.arrays import Array
 from gscli.frameworks import named
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gscli.base.dtypes import SMALL_FLOATS, SMALL_INTEGERS
 from gscli.base.records import Record
+from gscli.base.words import SMALL_FLOATS, SMALL_INTEGERS
 
 
 class Language(Record):

@@ -9,8 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from gscli.base import dtypes
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.words import SMALL_FLOATS
+from gscli.files.arrays import Array, dtype_name
 from gscli.lab.code.languages import Language
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.render import number
@@ -53,7 +53,7 @@ class Loading:
         if path is None:
             path, comment = f"{name}.npy", [f"# {self._unwritten(name)}"]
         read = f"np.load({path!r})"
-        if kind == "bfloat16" or kind in dtypes.SMALL_FLOATS:
+        if kind == "bfloat16" or kind in SMALL_FLOATS:
             read += language.halves.format(dtype=language.dtype(kind))
         loaded = language.loaded if kind != "bfloat16" else language.loaded_halves
         return [*comment, f"{name} = {loaded.format(name=read)}"]

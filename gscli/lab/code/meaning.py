@@ -6,15 +6,15 @@ from functools import cached_property
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.records import Record
 from gscli.files import mapped
+from gscli.files.arrays import Array, dtype_name, dtype_named
 from gscli.frameworks.duplicates import duplicate_writers
 from gscli.frameworks.operator import Operator
+from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Following, Negative, Policy
-from gscli.layout.layout import Layout
+from gscli.plan.indices import legal_range
 from gscli.plan.plan import JudgedPlan
-from gscli.plan.policy import legal_range
 
 _INT32 = 1 << 31
 

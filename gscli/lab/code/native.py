@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from gscli.base import dtypes
 from gscli.base.records import Record
+from gscli.base.words import ALL, COMPLEX, EVERY, FLOATS, INTEGERS, SIGNED, SMALL_FLOATS
 
 Outside: TypeAlias = Literal["refused", "border", "dropped", "fill", "modulo", "unchecked"]
 """What becomes of an index out of range."""
@@ -78,14 +78,14 @@ def _ops(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_SIGNED_AND_BYTE = ("bool", "uint8", *dtypes.SIGNED, *dtypes.FLOATS, *dtypes.COMPLEX)
-_NO_TEXT = tuple(name for name in dtypes.ALL if name != "str")
+_SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
+_NO_TEXT = tuple(name for name in ALL if name != "str")
 
 TARGETS: dict[str, Target] = {
     target.name: target
     for target in (
         Target(
-            "numpy", "NumPy", dtypes.EVERY,
+            "numpy", "NumPy", EVERY,
             (
                 Native("np.take", "take", True, "refused"),
                 Native("np.take_along_axis", "along", True, "refused"),
@@ -98,7 +98,7 @@ TARGETS: dict[str, Target] = {
                 Native("a[i, j] = and ufunc.at", "vectors", True, "refused", ALL_REDUCTIONS),
                 Native("a[i, j] = and ufunc.at", "cells", True, "refused", ALL_REDUCTIONS),
             ),
-            dtypes.INTEGERS, complex_order=True,
+            INTEGERS, complex_order=True,
         ),
         Target(
             "torch", "PyTorch", _SIGNED_AND_BYTE,
@@ -121,7 +121,7 @@ TARGETS: dict[str, Target] = {
             ("int64",), wide_halves=True,
         ),
         Target(
-            "jax", "JAX", (*_NO_TEXT, *dtypes.SMALL_FLOATS),
+            "jax", "JAX", (*_NO_TEXT, *SMALL_FLOATS),
             (
                 Native("jnp.take", "take", True, "fill"),
                 Native("jnp.take_along_axis", "along", True, "fill"),
@@ -133,11 +133,11 @@ TARGETS: dict[str, Target] = {
                 Native("x.at[i, j]", "vectors", True, "dropped", ALL_REDUCTIONS),
                 Native("x.at[i, j]", "cells", True, "dropped", ALL_REDUCTIONS),
             ),
-            dtypes.INTEGERS, complex_order=True,
+            INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
         ),
         Target(
-            "tensorflow", "TensorFlow", dtypes.ALL,
+            "tensorflow", "TensorFlow", ALL,
             (
                 Native("tf.gather", "take", False, "refused", batch=True),
                 Native("tf.gather_nd", "vectors", False, "refused", batch=True),
@@ -153,7 +153,7 @@ TARGETS: dict[str, Target] = {
             ordered=True, nan_wins=False, bool_reductions=False,
         ),
         Target(
-            "onnx", "ONNX", dtypes.ALL,
+            "onnx", "ONNX", ALL,
             (
                 Native("Gather", "take", True, "refused"),
                 Native("GatherElements", "along", True, "refused", smaller=True),
@@ -171,7 +171,7 @@ TARGETS: dict[str, Target] = {
         ),
         Target(
             "openvino", "OpenVINO",
-            ("bool", *dtypes.INTEGERS, "float16", "float32", "float64"),
+            ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
                 Native("Gather-8", "take", True, "fill", batch=True, lone_batch=False),
                 Native("GatherElements-6", "along", False, "unchecked", crops=False),
@@ -198,7 +198,7 @@ TARGETS: dict[str, Target] = {
                 Native("stablehlo.scatter", "direct", False, "dropped", ALL_REDUCTIONS),
                 Native("stablehlo.scatter", "cells", False, "dropped", ALL_REDUCTIONS),
             ),
-            dtypes.INTEGERS, complex_order=True,
+            INTEGERS, complex_order=True,
         ),
         Target(
             "mxnet", "MXNet",

@@ -15,7 +15,7 @@ from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible, Place
 from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
 from gscli.layout.axes import INT32_MAX, Axis, Beyond, Column, Following, Narrow, Negative, Shape
-from gscli.plan.policy import legal_range
+from gscli.plan.indices import legal_range
 
 ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""

@@ -7,7 +7,7 @@ from math import isfinite
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.files.arrays import dtype_named
 from gscli.lab.code.place import Impossible
 from gscli.lab.code.stablehlo_windows import TYPES, kind, windows_text
 from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value

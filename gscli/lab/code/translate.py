@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gscli.base.arrays import dtype_name
 from gscli.base.records import Record
+from gscli.files.arrays import dtype_name
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible

@@ -6,11 +6,10 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import dtype_named
+from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code.steps import Literal, Steps, Value
-from gscli.layout.axes import Number, Shape
-from gscli.layout.layout import Fit
+from gscli.layout.axes import Fit, Number, Shape
 
 
 def fitted(steps: Steps, updates: Value, fit: Fit, wanted: Shape) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.base import dtypes
+from gscli.base.words import FLOATS, HALVES
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.layout.axes import Beyond, Negative
@@ -38,7 +38,7 @@ def breaks(meaning: Meaning, target: Target, native: Native | None) -> list[str]
         if layout.reduction == "none" and not target.ordered:
             found.append(_duplicates(meaning, target))
         found += _value_breaks(meaning, target)
-        if native.form == "dense" and layout.dtype in dtypes.FLOATS:
+        if native.form == "dense" and layout.dtype in FLOATS:
             found.append("infinities and NaN; sums are rounded in another order, too")
     return found
 
@@ -110,7 +110,7 @@ def differs(meaning: Meaning, target: Target, native: Native | None) -> str:
 def _nan(meaning: Meaning, target: Target) -> str:
     """What NaN under max and min does otherwise there."""
     layout = meaning.layout
-    compared = layout.reduction in ("max", "min") and layout.dtype in dtypes.FLOATS
+    compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
     if layout.updates is None or not compared or layout.updates.nan_wins == target.nan_wins:
         return ""
     if target.nan_wins is None:
@@ -130,6 +130,6 @@ def _value_breaks(meaning: Meaning, target: Target) -> list[str]:
     if nan:
         found.append(nan)
     summed = layout.reduction in ("add", "sub", "mul", "mean") and layout.accumulate is None
-    if summed and layout.dtype in dtypes.HALVES and target.wide_halves:
+    if summed and layout.dtype in HALVES and target.wide_halves:
         found.append(f"many halves: {target.title} rounds their sum once, not after every step")
     return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.base import dtypes
-from gscli.base.arrays import dtype_named
+from gscli.base.words import COMPLEX, FLOATS, INTEGERS
+from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code.native import Native
 from gscli.lab.code.place import Impossible, Place
@@ -51,7 +51,7 @@ class Writing(Putting):
         reduction = self.layout.reduction
         if self._is_of_bool():
             return FOR_BOOL.get(reduction, reduction)
-        complex_order = reduction in ("max", "min") and self.layout.dtype in dtypes.COMPLEX
+        complex_order = reduction in ("max", "min") and self.layout.dtype in COMPLEX
         if complex_order and not self.target.complex_order:
             raise Impossible(f"{self.target.title} does not order complex numbers")
         if self.rule is not None and self.rule.meet is not None:
@@ -94,7 +94,7 @@ class Writing(Putting):
         raise Impossible(f"{self.target.title} has no scatter with {self.op}")
 
     def _does(self, native: Native, wish: Operation) -> bool:
-        floors = not native.cut_mean or self.layout.dtype not in dtypes.INTEGERS
+        floors = not native.cut_mean or self.layout.dtype not in INTEGERS
         able = (native.mean and floors) or not wish.mean
         return wish.op in native.reductions and able and (native.start or not wish.leaves_out)
 
@@ -149,7 +149,7 @@ class Writing(Putting):
         assert declared is not None
         loses = not declared.nan_wins and self.target.nan_wins is not False
         compared = self.layout.reduction in ("max", "min") and self.placing.meaning.has_nan
-        if not (loses and compared) or updates.dtype not in dtypes.FLOATS:
+        if not (loses and compared) or updates.dtype not in FLOATS:
             return updates
         nan = self._add("is_nan", updates)._replace(dtype="bool")
         self.steps.steps[-1] = self.steps.steps[-1]._replace(result=nan)
@@ -196,7 +196,7 @@ class Writing(Putting):
         counts = steps.cast(counts, layout.dtype)
         if layout.reduction == "sqrt_n":
             counts = self._add("sqrt", counts)
-        whole = layout.dtype in dtypes.INTEGERS
+        whole = layout.dtype in INTEGERS
         return steps.add("floor_divide" if whole else "divide", "output", sums.shape, sums.dtype,
                          sums, counts)  # fmt: skip
 
@@ -204,7 +204,7 @@ class Writing(Putting):
         """The product of each cell's updates, which data is divided by, or raised to."""
         steps, layout, data = self.steps, self.layout, self.data
         assert data is not None
-        whole = data.dtype not in (*dtypes.FLOATS, *dtypes.COMPLEX)
+        whole = data.dtype not in (*FLOATS, *COMPLEX)
         if data.dtype == "bool" or (layout.reduction == "pow" and whole):
             raise Impossible("powers of whole numbers and bool have rules of JAX's own")
         self.composed = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from gscli.base.errors import InputRefused, UsageError
+from gscli.base import InputRefused, UsageError
 from gscli.frameworks import find
 from gscli.lab.answers import Comparing, Row
 from gscli.lab.cases import Case, Verdict, difference

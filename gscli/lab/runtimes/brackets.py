@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.files.arrays import Array
 from gscli.lab.runtimes.drafts import Dice, Draft, Roles, Shape
 
 Item: TypeAlias = tuple[str, Any]

@@ -19,9 +19,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from gscli.base.errors import CannotRead, UsageError
+from gscli.base import CannotRead, UsageError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 
 PARTS = ("answerer", "onnx_models")
 """Files that adapters share, in the order they are joined."""

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.arrays import Array, dtype_name
-from gscli.base.errors import GscliError
-from gscli.declare.signature import numbered
+from gscli.base import GscliError
+from gscli.declare import numbered
+from gscli.files.arrays import Array, dtype_name
 from gscli.frameworks.operator import Operator
 from gscli.kernel.walks import addresses_of
+from gscli.layout import Layout
 from gscli.layout.items import parsed
-from gscli.layout.layout import Layout
 from gscli.plan.plan import Plan
 
 USUAL_TYPES = ("float32", "float64", "int32", "int64")

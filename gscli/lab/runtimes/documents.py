@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name
-from gscli.base.errors import GscliError
-from gscli.base.text import counted, safe
+from gscli.base import GscliError
+from gscli.base.words import counted, safe
+from gscli.files.arrays import Array, dtype_name
 from gscli.files.jsonarray import dump_json
 from gscli.lab.answers import different
 from gscli.lab.runtimes.fuzz import Difference, Report

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 
 Shape: TypeAlias = tuple[int, ...]

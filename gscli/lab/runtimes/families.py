@@ -14,7 +14,7 @@ import numpy as np
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.brackets import brackets, trues
 from gscli.lab.runtimes.drafts import Dice, Draft, Family, Roles
-from gscli.layout.layout import Layout
+from gscli.layout import Layout
 
 
 def along(roles: Roles, dice: Dice) -> Draft:

@@ -8,16 +8,16 @@ from random import Random
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_named
-from gscli.base.errors import GscliError, UsageError
+from gscli.base import GscliError, UsageError
 from gscli.declare.attributes import Attribute
+from gscli.files.arrays import Array, dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import Probe, example
 from gscli.lab.runtimes.drafts import Dice, Draft, Roles
 from gscli.lab.runtimes.families import family_of
 from gscli.lab.runtimes.trials import Result, Trial
-from gscli.layout.layout import Layout
-from gscli.plan.inputs import planned
+from gscli.layout import Layout
+from gscli.plan import planned
 
 TEMPERS = {"legal": 40, "negative": 25, "borders": 12, "outside": 23}
 """How often the indices of a call are plain, partly negative, at the borders, partly bad."""

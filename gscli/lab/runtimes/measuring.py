@@ -9,7 +9,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 
 from gscli.base.records import Record
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
 from gscli.frameworks import find
 from gscli.lab.cases import read_cases
 from gscli.lab.model_nodes import NotOurs

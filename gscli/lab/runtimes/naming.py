@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from gscli.base.errors import UsageError
-from gscli.base.text import safe
+from gscli.base import UsageError
+from gscli.base.words import safe
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.protocol import Hello

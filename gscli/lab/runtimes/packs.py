@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import gscli
-from gscli.base.errors import CannotWrite, GscliError, UsageError
-from gscli.base.text import safe
+from gscli.base import CannotWrite, GscliError, UsageError
+from gscli.base.words import safe
 from gscli.files import files
 from gscli.files.extras import extra
 from gscli.files.jsonarray import dump_json

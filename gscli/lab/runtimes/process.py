@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead, ContentRefused
-from gscli.base.text import safe
+from gscli.base import CannotRead, ContentRefused
+from gscli.base.words import safe
+from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.protocol import (
     Answer,

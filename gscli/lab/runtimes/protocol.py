@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from gscli.base.arrays import Array, plain
-from gscli.base.errors import ContentRefused, GscliError
+from gscli.base import ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
+from gscli.files.arrays import Array, plain
 from gscli.files.jsonarray import dump_json, load_json
 from gscli.files.jsontext import parse_json
 from gscli.frameworks.operator import Operator

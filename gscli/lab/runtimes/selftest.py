@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base.arrays import dtype_named
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
+from gscli.files.arrays import dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference
 from gscli.lab.examples import example

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import gscli
-from gscli.base.errors import GscliError, LimitRefused
+from gscli.base import GscliError, LimitRefused
 from gscli.files.jsonarray import dump_json, load_json
 from gscli.files.jsontext import parse_json
 from gscli.frameworks import find, operators

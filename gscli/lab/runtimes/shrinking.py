@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.files.arrays import Array
 from gscli.lab.runtimes.generator import roles_of
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.lab.runtimes.verdicts import Verdict

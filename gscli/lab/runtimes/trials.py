@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gscli.base.arrays import Array
-from gscli.base.errors import GscliError, IndexRefused
+from gscli.base import GscliError, IndexRefused
 from gscli.base.records import Record
+from gscli.files.arrays import Array
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, reproduction
 from gscli.lab.runtimes.coverage import BORDERS, rules_met
-from gscli.plan.inputs import planned
+from gscli.plan import planned
 from gscli.plan.plan import Plan
 
 RESULT_LIMIT = 1 << 26

@@ -7,9 +7,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name
-from gscli.base.errors import GscliError, LimitRefused
+from gscli.base import GscliError, LimitRefused
 from gscli.base.records import Record
+from gscli.files.arrays import Array, dtype_name
 from gscli.lab.cases import difference
 from gscli.lab.runtimes.coverage import several_writers
 from gscli.lab.runtimes.protocol import Answer

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from gscli.base.errors import CannotWrite, UsageError
+from gscli.base import CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.files.extras import extra
 from gscli.files.icechunk_store import BRANCH, repository
 from gscli.files.zarr_place import Place, is_repository, writing

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.files.arrays import Array, Indices
 from gscli.files.chunks import Chunks
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid, Piece

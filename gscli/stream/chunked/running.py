@@ -10,8 +10,8 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import CHUNKED_LIMIT, Array, check_chunked
 from gscli.files import mapped
+from gscli.files.arrays import CHUNKED_LIMIT, Array, check_chunked
 from gscli.files.chunks import Chunks
 from gscli.files.folder import open_folder
 from gscli.files.stand_ins import chunks_of, spooled, stand_in

@@ -7,14 +7,14 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from gscli.base.arrays import Array, Indices
-from gscli.base.errors import ContentRefused
+from gscli.base import ContentRefused
+from gscli.files.arrays import Array, Indices
 from gscli.files.clone import share_blocks
 from gscli.files.regular import opened
 from gscli.files.uncached import UNCACHED_FROM, copy
 from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store
-from gscli.layout.layout import Layout
+from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
 from gscli.stream.writing import Dealing, Updates, records_of, updated

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from multiprocessing import resource_tracker
 from typing import Any
 
-from gscli.base.errors import CannotRead, CannotWrite, GscliError, UsageError
-from gscli.base.text import safe
+from gscli.base import CannotRead, CannotWrite, GscliError, UsageError
+from gscli.base.words import safe
 from gscli.files.extras import extra
 
 PATIENCE = 10

@@ -8,9 +8,9 @@ from math import prod
 from typing import Any
 from weakref import WeakSet
 
-from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.files import mapped
+from gscli.files.arrays import Array
 from gscli.files.folder import open_folder
 from gscli.files.stand_ins import stand_in, store_of
 from gscli.files.zarr_format import check_writable, chunk_sizes, created

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import CannotRead
+from gscli.base import CannotRead
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.files import mapped
+from gscli.files.arrays import Array
 from gscli.files.regular import open_regular
 from gscli.plan.plan import JudgedPlan, Plan
 

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
-from gscli.base.errors import CannotWrite
+from gscli.base import CannotWrite
 from gscli.base.records import Record
-from gscli.base.text import safe
+from gscli.base.words import safe
+from gscli.files.arrays import Array, Indices
 from gscli.files.zarr_place import is_array_or_group
 from gscli.files.zarr_store import Store
 from gscli.plan.findings import any_bad

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.look import UTF8
 from gscli.views.page.sheets import Tensor
 from gscli.views.page.words import SPOKEN

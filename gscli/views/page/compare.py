@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.look import ViewOptions
 from gscli.views.numberline import number_line
 from gscli.views.page.cells import chip_class

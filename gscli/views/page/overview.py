@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.lenses import planes_apart
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import Tensor

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from gscli.base.errors import UsageError
-from gscli.base.text import safe
+from gscli.base import UsageError
+from gscli.base.words import safe
 from gscli.lab.answers import SCHEMA as COMPARE_SCHEMA
 from gscli.lab.answers import Comparing
+from gscli.lab.documents import trace_of
 from gscli.lab.recorded import comparison_of
-from gscli.traces.documents import trace_of
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
 from gscli.views.page.document import STYLE, document

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array
+from gscli.files.arrays import Array
 from gscli.layout.axes import Beyond
-from gscli.traces.trace import Entry, Trace
+from gscli.traces import Entry, Trace
 from gscli.views.page.words import PATHS, axis_word
 from gscli.views.words.facts import Teller
 
@@ -46,7 +46,7 @@ _WHY: dict[Kind, str] = {
 class Predictions:
     """The misunderstandings that one trace can meet.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> inputs = {"data": [[1, 2], [3, 4]], "indices": [[0, 1]], "updates": [9]}
     >>> found = trace("onnx.scatter_nd", inputs)
     >>> list(Predictions(found).places(found.entries()[0]))

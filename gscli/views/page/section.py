@@ -6,9 +6,9 @@ import json
 from html import escape
 from typing import Any
 
-from gscli.base.text import safe
+from gscli.base.words import safe
 from gscli.frameworks.operator import Framework
-from gscli.traces.trace import Entry
+from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Predictions

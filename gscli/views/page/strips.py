@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
 from gscli.views.page.cells import chip_class
 from gscli.views.words.answers import Answers

@@ -11,10 +11,10 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
-from gscli.base.arrays import dtype_name
-from gscli.base.text import counted
+from gscli.base.words import counted
+from gscli.files.arrays import dtype_name
 from gscli.layout.axes import box_size
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import Tensor

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from gscli.base.text import counted
-from gscli.layout.layout import Layout
-from gscli.traces.trace import Entry, How, Trace
+from gscli.base.words import counted
+from gscli.layout import Layout
+from gscli.traces import Entry, How, Trace
 from gscli.views.summary import VERBS, counted_words, counts
 from gscli.views.words.facts import Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
@@ -104,7 +104,7 @@ _MATRIX = 2
 def parts(layout: Layout) -> list[tuple[str, Header]]:
     """The coordinates that every entry fixes and their headers, in the order of data's axes.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [-1]}, {"axis": 1})
     >>> parts(found.layout), coordinates(found.layout, found.entries()[0])
     ([('column', 'column')], [['1', '-1']])

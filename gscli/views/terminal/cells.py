@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
-from gscli.traces.trace import How
+from gscli.traces import How
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
 from gscli.views.sheet import Place
 from gscli.views.subject import Mark

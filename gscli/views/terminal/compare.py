@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group
-from gscli.traces.trace import Trace, label_of
+from gscli.traces import Trace, label_of
 from gscli.views.lines import Block, Drawn, beside, block, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
 from gscli.views.numberline import Behaviour, behaviour, number_line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.base.text import counted, safe
-from gscli.traces.trace import Entry, Trace
+from gscli.base.words import counted, safe
+from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
 from gscli.views.lines import Drawn, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, signs_of
@@ -27,7 +27,7 @@ def explain(
 ) -> Explanation | str:
     """Formula, entries, counts: a renderable, or with `plain` full sentences in ASCII.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.lines import render
     >>> options = ViewOptions(color="none")
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})

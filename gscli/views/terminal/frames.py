@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.base.records import cached_property
-from gscli.base.text import counted
+from gscli.base.words import counted
+from gscli.files.arrays import Array
+from gscli.traces import Entry, Trace
 from gscli.traces.entries import resolved_entries
-from gscli.traces.trace import Entry, Trace
 from gscli.views.choices import check_requests
 from gscli.views.lines import Drawn, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
@@ -152,7 +152,7 @@ STEPPED_ENTRIES = 100
 def frames(trace: Trace, options: ViewOptions, expectation: Expectation | None = None) -> Frames:
     """One renderable per entry.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1, 0]})
     >>> len(frames(found, ViewOptions()))
     2

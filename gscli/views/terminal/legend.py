@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.traces.trace import Entry
+from gscli.traces import Entry
 from gscli.views.lines import line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Signs, Style, cells, left
 from gscli.views.words.below import Remark

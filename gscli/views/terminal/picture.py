@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.text import LETTERED, counted
+from gscli.base.words import LETTERED, counted
+from gscli.files.arrays import Array
 from gscli.layout.axes import box_size
-from gscli.traces.trace import Entry, Trace
+from gscli.traces import Entry, Trace
 from gscli.views.choices import check_requests
 from gscli.views.lines import Block, Drawn, beside, block, column, flow, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Role, Style, ViewOptions, cells, left, look_of
@@ -64,7 +64,7 @@ def picture(
 
     Cells of the output that differ from an `expectation` are drawn with both values.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.lines import render
     >>> options = ViewOptions(color="none")
     >>> found = trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})

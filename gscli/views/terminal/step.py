@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
-from gscli.traces.trace import Trace
+from gscli.traces import Trace
 from gscli.views.lines import Drawn, Sketch, paragraph, render
 from gscli.views.look import PLAIN, Line, ViewOptions, look_of
 from gscli.views.terminal.frames import Frames, frames, listed_steps

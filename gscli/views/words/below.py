@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.base.records import Record
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.layout.axes import Box
-from gscli.traces.trace import Adjustment, Entry, How, Trace
+from gscli.traces import Adjustment, Entry, How, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import mean_or_new
 from gscli.views.summary import slice_name
@@ -30,7 +30,7 @@ class Remark(Record):
 def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
     """First what became of the numbers, then the cells that several entries met.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> inputs = {"data": [1, 2], "indices": [[-1], [1]], "updates": [9, 8]}
     >>> found = trace("onnx.scatter_nd", inputs, {"reduction": "add"})
@@ -109,7 +109,7 @@ _WORDS = {"end": "counts from the end", "fraction": "loses its fraction", "wraps
 def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
     """The signs beside the index numbers of some entries.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.look import ViewOptions
     >>> from gscli.views.look import signs_of
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})

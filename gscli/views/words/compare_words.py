@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.base.text import counted
+from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group, Row
-from gscli.traces.trace import label_of
+from gscli.traces import label_of
 from gscli.views.look import ViewOptions, signs_of
 from gscli.views.words.answers import SHORT_TENSOR, Answers, joined
 from gscli.views.words.facts import Teller

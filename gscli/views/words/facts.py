@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.base.text import counted, label_of
+from gscli.base.words import counted, label_of
+from gscli.files.arrays import Array
 from gscli.layout.axes import Box, Shape, box_size
+from gscli.traces import Entry, Trace
 from gscli.traces.replay import Change
-from gscli.traces.trace import Entry, Trace
 from gscli.views.subject import mean_or_new, part_of
 from gscli.views.summary import VERBS
 from gscli.views.texts import NumberFormat
@@ -52,7 +52,7 @@ class Teller:
     def facts(self, entry: Entry, brackets: Brackets) -> Facts:
         """All that is known of one entry.
 
-        >>> from gscli.traces.trace import trace
+        >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [1, 2], "indices": [-1]})
         >>> facts = Teller(found, NumberFormat()).facts(found.entries()[0], Brackets(4))
         >>> facts.case, facts.amount, facts.texts["target"], facts.texts["new"]
@@ -129,7 +129,7 @@ class Teller:
     def source(self, entry: Entry) -> tuple[str, str]:
         """Where the index stands, and what it says.
 
-        >>> from gscli.traces.trace import trace
+        >>> from gscli.traces import trace
         >>> found = trace("onnx.gather_nd", {"data": [[1, 2]], "indices": [[0, -1]]})
         >>> Teller(found, NumberFormat()).source(found.entries()[0])
         ('indices[0]', '(0, -1)')

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 
-from gscli.base.text import counted, safe
-from gscli.layout.axes import Axis, Beyond, Column, Negative, Shape
-from gscli.layout.layout import Fit, Layout
-from gscli.plan.policy import legal_range
-from gscli.traces.trace import Entry, Trace
+from gscli.base.words import counted, safe
+from gscli.layout import Layout
+from gscli.layout.axes import Axis, Beyond, Column, Fit, Negative, Shape
+from gscli.plan.indices import legal_range
+from gscli.traces import Entry, Trace
 from gscli.views.summary import VERBS
 from gscli.views.words.vocabularies import outside
 
@@ -28,7 +28,7 @@ _FUNCTIONS = ("max", "min")
 class Formula:
     """The equation of one call and what its letters and numbers may be.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
     >>> Formula(found).equation
     'output[i,j] = data[i, indices[j]]'
@@ -71,7 +71,7 @@ class Formula:
     def ranges(self) -> str:
         """What the letters run over.
 
-        >>> from gscli.traces.trace import trace
+        >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
         >>> Formula(found).ranges
         'i = 0 … 1, j = 0'
@@ -82,7 +82,7 @@ class Formula:
     def at(self, entry: Entry) -> str:
         """The letters that belong to one entry, with their values.
 
-        >>> from gscli.traces.trace import trace
+        >>> from gscli.traces import trace
         >>> found = trace("onnx.gather", {"data": [[1, 2], [3, 4]], "indices": [1]}, {"axis": 1})
         >>> Formula(found).at(found.entries()[0])
         'j = 0'

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.traces.trace import Entry, Trace, label_of
+from gscli.traces import Entry, Trace, label_of
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import TERSE, meaning, told
@@ -11,7 +11,7 @@ from gscli.views.words.vocabularies import TERSE, meaning, told
 def why(teller: Teller, entry: Entry) -> list[str]:
     r"""Sentences about one entry, the last one names the source of the rule.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
     >>> print(*why(Teller(found, NumberFormat()), found.entries()[0]), sep="\n")

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.text import counted, safe
+from gscli.base.words import counted, safe
+from gscli.files.arrays import Array, dtype_name
+from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative
-from gscli.layout.layout import Layout
-from gscli.plan.policy import legal_range
-from gscli.traces.trace import Adjustment, Entry, Trace
+from gscli.plan.indices import legal_range
+from gscli.traces import Adjustment, Entry, Trace
 from gscli.views.summary import axis_names
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Brackets, Teller, shape_text
@@ -98,7 +98,7 @@ def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str
 def sentence(teller: Teller, entry: Entry) -> str:
     """What one entry did, in plain words.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[-1]], "updates": [9]})
     >>> sentence(Teller(found, NumberFormat()), found.entries()[0])
     'entry a: indices[0] is (-1); -1 counts from the end and means 1; output[1] was 2, becomes 9.'
@@ -201,7 +201,7 @@ def kind_of(trace: Trace, entry: Entry, one: Adjustment) -> str:
 def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
     """What one number of an entry means, in every vocabulary.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
@@ -261,7 +261,7 @@ _BEYOND = {
 def outside(layout: Layout, beyond: Beyond) -> str:
     """What an index outside its range does, as the end of a sentence.
 
-    >>> from gscli.traces.trace import trace
+    >>> from gscli.traces import trace
     >>> outside(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, Beyond.SKIP)
     'reads nothing and gives 0'
     """

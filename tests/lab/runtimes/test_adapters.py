@@ -14,7 +14,7 @@ import pytest
 from conftest import slow
 
 import gscli
-from gscli.base.errors import UsageError
+from gscli.base import UsageError
 from gscli.frameworks import find
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, operator_name, read_cases

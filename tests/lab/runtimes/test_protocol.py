@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gscli.base.errors import CannotRead, ContentRefused, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.frameworks import find, operators
 from gscli.lab.cases import operator_name
 from gscli.lab.runtimes.catalogue import command_for

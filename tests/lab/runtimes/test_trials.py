@@ -10,7 +10,7 @@ from itertools import islice
 
 import pytest
 
-from gscli.base.errors import GscliError
+from gscli.base import GscliError
 from gscli.cli import guarded
 from gscli.files.jsonarray import load_json
 from gscli.frameworks import operators

@@ -13,18 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.arrays import Array
-from gscli.base.errors import (
+from gscli.base import (
     DtypeRefused,
     IndexTypeRefused,
     LossyTypeRefused,
     Notice,
     UpdatesTypeRefused,
 )
-from gscli.declare.signature import Signature
-from gscli.files.element_types import cast_exactly, dtype_label, dtype_named
+from gscli.declare import Signature
+from gscli.files.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.layout.axes import TypeRefused
-from gscli.plan.inputs import layout_of, refused_types
+from gscli.plan import layout_of, refused_types
 
 
 class Inputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.layout.axes import Axis, Policy
-from gscli.plan.policy import outside
+from gscli.plan.indices import outside
 
 
 def test_nothing_is_never_outside() -> None:

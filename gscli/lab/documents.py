@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from gscli.base.arrays import plain
-from gscli.base.errors import ContentRefused
-from gscli.base.text import safe
+from gscli.base import ContentRefused
+from gscli.base.words import safe
+from gscli.files.arrays import plain
 from gscli.files.jsonarray import dump_json, load_json
 from gscli.frameworks import find
 from gscli.frameworks.operator import Operator
-from gscli.traces.trace import SCHEMA, Trace, trace
+from gscli.traces import SCHEMA, Trace, trace
 
 
 def trace_of(document: Mapping[str, object]) -> Trace:

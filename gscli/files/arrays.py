@@ -1,0 +1,332 @@
+"""Arrays and their element types: names both ways, array-likes of callers, exact conversion.
+
+NumPy's numbers, bool, text (U) and bytes (S), plus bfloat16 and the small floats and integers of
+ml_dtypes. Everything else (objects, dates, records, long double) is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from math import isfinite
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base.words import ALL, EVERY, NUMBERS, SMALL_FLOATS, SMALL_INTEGERS, safe
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[Any]
+    Indices: TypeAlias = NDArray[np.int64]
+    Flags: TypeAlias = NDArray[np.bool_]
+else:
+    Array = Indices = Flags = np.ndarray
+
+EXACT_IN_FLOAT64 = 2**53
+"""Whole numbers up to this size survive readers that keep every number as a float64."""
+
+SMALL_NAMES = ("bfloat16", *SMALL_FLOATS, *SMALL_INTEGERS)
+"""Types of ml_dtypes; a file may hold them as opaque bytes (|V2, |V1)."""
+
+NUMPY_NAMES = tuple(name for name in ALL if name != "bfloat16")
+
+_PLAIN = frozenset(np.dtype(name) for name in ("bool", *NUMBERS) if name != "bfloat16")
+"""Types in the machine's own byte order that need no look at their values."""
+
+_CODES = {np.dtype(name).str[1:]: name for name in NUMPY_NAMES if name != "str"} | {"?": "bool"}
+_LAST_CODE_POINT = 0x10FFFF
+
+CAST_BLOCK = 1 << 18
+"""Elements converted at a time, so that the copies of a check stay small."""
+
+
+@lru_cache(maxsize=256)
+def dtype_name(dtype: np.dtype[Any]) -> str:
+    """The name that layouts use: NumPy's, ml_dtypes', or "str" for text of any length.
+
+    >>> dtype_name(np.dtype("<f4")), dtype_name(np.dtype("<U7"))
+    ('float32', 'str')
+    """
+    return "str" if dtype.kind == "U" else dtype.name
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """The element type that a layout, a person or a document names: "float32", "f4", "<i8", "str".
+
+    Always in the machine's byte order. bfloat16 and the small floats and integers come from
+    ml_dtypes. Raises UsageError for everything else.
+
+    >>> dtype_named("f4"), dtype_named("bfloat16").itemsize
+    (dtype('float32'), 2)
+    """
+    if name in SMALL_NAMES:
+        import ml_dtypes  # 30 ms that most runs do not need
+
+        small: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return small
+    if name in ALL:
+        return np.dtype(name)
+    code = name[1:] if name[:1] in {"<", ">", "=", "|"} else name
+    if code in _CODES:
+        return np.dtype(_CODES[code])
+    text = re.fullmatch(r"[<>=|]?([US])([1-9]\d{0,8})", name)
+    if text:
+        return np.dtype(f"{text[1]}{text[2]}")
+    raise UsageError(
+        f"unknown element type {safe(name, 60)}",
+        valid=", ".join((*NUMPY_NAMES, *SMALL_NAMES)),
+    )
+
+
+def dtype_label(dtype: np.dtype[Any]) -> str:
+    """The name a document uses: NumPy's or ml_dtypes' name, "str", or "S5" for bytes.
+
+    >>> dtype_label(np.dtype("U7")), dtype_label(np.dtype("S7")), dtype_label(np.dtype(">f4"))
+    ('str', 'S7', 'float32')
+    """
+    return f"S{dtype.itemsize}" if dtype.kind == "S" else dtype_name(dtype)
+
+
+def is_small(dtype: np.dtype[Any]) -> bool:
+    """Whether this is one of ml_dtypes' types."""
+    return dtype_name(dtype) in SMALL_NAMES
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether the values are real floating-point numbers, small ones included."""
+    return dtype.kind == "f" or (is_small(dtype) and "float" in dtype.name)
+
+
+def is_whole(dtype: np.dtype[Any]) -> bool:
+    """Whether the values are integers, small ones included (bool is not)."""
+    return dtype.kind in "iu" or (is_small(dtype) and "int" in dtype.name)
+
+
+@lru_cache(maxsize=64)
+def whole_range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The smallest and the largest integer of a type for which `is_whole` holds."""
+    if is_small(dtype):
+        import ml_dtypes
+
+        small = ml_dtypes.iinfo(dtype)  # type: ignore[no-untyped-call]
+        return int(small.min), int(small.max)
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+def checked_dtype(dtype: np.dtype[Any], where: str) -> np.dtype[Any]:
+    """`dtype` itself if gscli takes it, else DtypeRefused; `where` names the file or member."""
+    if dtype.kind in "US" and dtype.itemsize:
+        return dtype
+    if is_small(dtype) or (dtype.kind != "U" and dtype.newbyteorder("=").name in NUMPY_NAMES):
+        return dtype
+    raise DtypeRefused(
+        f"element type {safe(dtype.name, 60)} is not supported",
+        where=where,
+        valid="bool, integers, floats to 64 bits, complex to 128 bits, text",
+    )
+
+
+def native(array: Array) -> Array:
+    """The same values in the machine's byte order and C order; no copy where both hold."""
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(array.shape)
+
+
+def is_native(dtype: np.dtype[Any]) -> bool:
+    """Whether no byte swap is needed."""
+    return dtype.byteorder in "=|" or (dtype.byteorder == "<") == (sys.byteorder == "little")
+
+
+def check_values(array: Array, where: str) -> None:
+    """Refuse bytes that are no value of their type: a bool of 2, a character past U+10FFFF.
+
+    The array is in native byte order.
+    """
+    if array.dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
+        raise ContentRefused("a bool is neither 0 nor 1", where=where)
+    if array.dtype.kind == "U" and array.size:
+        points = array.reshape(-1).view(np.uint32)
+        if points.max() > _LAST_CODE_POINT:
+            raise ContentRefused("a character is beyond U+10FFFF", where=where)
+
+
+def cast_exactly(array: Array, dtype: np.dtype[Any], where: str) -> Array:
+    """Convert where every value stays the same (NaN stays NaN), else DtypeRefused.
+
+    >>> cast_exactly(np.array([1.0, 2.0]), np.dtype("int64"), "x.npy")
+    array([1, 2])
+    """
+    if array.dtype == dtype or array.dtype.kind == dtype.kind == "U":
+        return array
+    if {"U", "S"} & {array.dtype.kind, dtype.kind}:
+        raise _not_exact(array.dtype, dtype, where)
+    flat = native(array).reshape(-1)
+    result = np.empty(flat.shape, dtype)
+    for start in range(0, flat.size, CAST_BLOCK):
+        block = flat[start : start + CAST_BLOCK]
+        cast = _quiet_cast(block, dtype)
+        same = _same_values(block, cast)
+        if not same.all():
+            value = block[int(np.argmin(same))]
+            raise _not_exact(array.dtype, dtype, where, f"{value!s} would change")
+        result[start : start + CAST_BLOCK] = cast
+    return result.reshape(array.shape)
+
+
+def _not_exact(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:
+    return DtypeRefused(
+        f"{dtype_label(old)} cannot become {dtype_label(new)} without changing values",
+        where=where,
+        details=details,
+    )
+
+
+def _same_values(array: Array, cast: Array) -> Array:
+    """Where a conversion kept the value. The way back is taken only where it is defined."""
+    with np.errstate(all="ignore"):
+        same = (_quiet_cast(cast, array.dtype) == array) | ((array != array) & (cast != cast))  # noqa: PLR0124 -- NaN
+        if is_whole(array.dtype) and is_whole(cast.dtype):
+            return np.asarray(same & ((cast < 0) == (array < 0)))
+        for whole, other in ((array, cast), (cast, array)):
+            if is_whole(whole.dtype) and not is_whole(other.dtype):
+                low, high = whole_range(whole.dtype)
+                wide = _quiet_cast(other, np.dtype("float64"))
+                same = same & (wide >= float(low)) & (wide < float(high + 1))
+        return np.asarray(same)
+
+
+def _quiet_cast(array: Array, dtype: np.dtype[Any]) -> Array:
+    with np.errstate(all="ignore"):
+        real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
+        if is_small(array.dtype) and is_small(dtype):
+            # ml_dtypes does not know every pair; float64 holds all of their values.
+            real = real.astype(np.float64)
+        return np.asarray(real.astype(dtype))
+
+
+# --- array-likes of callers ----------------------------------------------------------------------
+
+
+def as_array(value: object, name: str) -> Array:
+    """`value` as an array of one of the known element types, without a copy where possible.
+
+    Lists must be rectangular and of one kind. Text comes back as NumPy's "U" type; other objects
+    are refused. Raises ContentRefused and DtypeRefused.
+
+    >>> as_array([[1, 2]], "data").shape, as_array(np.array(["a"], object), "data").dtype.kind
+    ((1, 2), 'U')
+    """
+    if type(value) is np.ndarray and value.dtype in _PLAIN:
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ContentRefused(
+            f"{name} is a masked array with values left out",
+            where=f"{name}: {value.size - int(value.count())} of {value.size} are masked",
+            hint=f"{name}.filled(VALUE) says what stands there",
+        )
+    if isinstance(value, np.ndarray):
+        array: Array = value if is_left(value) else np.asarray(value)
+    else:
+        array = _from_sequence(value, name)
+    if array.dtype.kind in "OT" and all(isinstance(item, str) for item in array.reshape(-1)):
+        array = array.astype(object).astype(np.str_)
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("="))
+    if dtype_name(array.dtype) not in EVERY:
+        raise DtypeRefused(
+            f"{name} has an element type that no operator takes",
+            where=f"{name} is {array.dtype}"[:200],
+            valid=" ".join(ALL),
+        )
+    return array
+
+
+def _from_tensor(tensor: Any) -> Array:
+    """A PyTorch tensor of any kind by its own protocol: on a device, with a gradient, bfloat16.
+
+    What NumPy does not have goes by float32, which holds every value of these types.
+    """
+    plain_tensor = tensor.detach().cpu()
+    name = str(plain_tensor.dtype).removeprefix("torch.")
+    if name == "bfloat16" or name in SMALL_FLOATS:
+        return np.asarray(plain_tensor.float().numpy().astype(dtype_named(name)))
+    return np.asarray(plain_tensor.resolve_conj().resolve_neg().numpy())
+
+
+CHUNKED_LIMIT = 1 << 30
+"""Bytes of an array of chunks (zarr's, Dask's) that are brought into memory."""
+
+
+def check_chunked(size: int, name: str, limit: int = CHUNKED_LIMIT) -> None:
+    """Refuse an array that lies in chunks elsewhere and would not fit, before it is read."""
+    if size > limit:
+        raise LimitRefused(
+            f"{name} lies in chunks and is too large to be held",
+            where=f"{name}: {size:,} bytes",
+            valid=f"at most {limit:,} bytes",
+            hint="gscli.run(…, out='out.zarr') and gscli OPERATOR in.zarr … -o out.zarr stream",
+        )
+
+
+class LeftElsewhere(np.ndarray[Any, np.dtype[Any]]):
+    """An array that only stands for data left in chunks: their shape and type, and no values."""
+
+
+def is_left(array: Array) -> bool:
+    """Whether an array stands for data left in chunks; told without importing what reads those."""
+    return isinstance(array, LeftElsewhere)
+
+
+def _from_sequence(value: object, name: str) -> Array:
+    if hasattr(value, "chunks"):
+        check_chunked(getattr(value, "nbytes", 0), name)
+    try:
+        array = _from_tensor(value) if hasattr(value, "detach") else np.asarray(value)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever somebody's __array__ raises
+        raise ContentRefused(
+            f"{name} is not a rectangular array",
+            where=name,
+            details=(str(error)[:200],),
+            hint="all lists of one level need the same length",
+        ) from None
+    if array.dtype.kind == "U" and isinstance(value, (list, tuple)):
+        for leaf in _leaves(value):
+            if not isinstance(leaf, str):
+                raise ContentRefused(
+                    f"{name} mixes strings with numbers",
+                    where=f"{name}: {leaf!r}"[:200],
+                    valid="all strings, or none",
+                )
+    return array
+
+
+def _leaves(value: object) -> Iterator[object]:
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def plain(value: object) -> Any:
+    """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
+
+    >>> plain(float("nan")), plain(np.float32(0.5)), plain(2**60), plain(1 + 2j), plain((1, 2))
+    ('nan', 0.5, '1152921504606846976', [1.0, 2.0], [1, 2])
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    if isinstance(value, complex):
+        return [plain(value.real), plain(value.imag)]
+    if isinstance(value, int) and abs(value) > EXACT_IN_FLOAT64:
+        return str(value)
+    return list(value) if isinstance(value, tuple) else value
