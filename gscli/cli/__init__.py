@@ -110,11 +110,11 @@ def command_line(arguments: Sequence[str]) -> int:
 
 def _check_inputs() -> None:
     """CannotRead where pages of an input were lost, by a command that did not ask itself."""
-    regular = sys.modules.get("gscli.files.regular")
-    if regular is not None and regular.LOST:
+    mapped = sys.modules.get("gscli.files.mapped")
+    if mapped is not None and mapped.LOST:
         raise CannotRead(
-            f"{regular.LOST[0]} became shorter while it was being read",
-            where=regular.LOST[0],
+            f"{mapped.LOST[0]} became shorter while it was being read",
+            where=mapped.LOST[0],
             details=("what was printed is not to be used",),
         )
 

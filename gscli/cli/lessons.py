@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files.system import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +141,8 @@ def copy(found: Lesson, parent: Path) -> Path:
 
     A file or folder of that name stays as it is.
     """
+    from gscli.files.system import writing
+
     target = parent / found.name
     with writing(safe(str(target))):
         parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from gscli.base.words import safe
 from gscli.files.access import keep_access
 from gscli.files.exchange import take_place
 from gscli.files.interrupts import Interrupts
-from gscli.files.regular import RegularFile, check_system
+from gscli.files.mapped import RegularFile, check_system
 from gscli.files.system import sync, sync_folder, writing
 from gscli.files.undo import refuse_unfinished
 

@@ -12,7 +12,7 @@ from gscli.base import ContentRefused, GscliError, LimitRefused
 from gscli.base.words import safe
 from gscli.files.arrays import Array, check_values, checked_dtype, native
 from gscli.files.content import check_limit
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 
 CHUNK_ALLOWED = 64 << 20
 """Bytes that one chunk may always have; more of them need a higher limit."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from gscli.base import CannotWrite
 from gscli.files.atomic import AtomicFile
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 
 _FICLONE = 0x40049409
 """The request that Btrfs, XFS, bcachefs and others answer by sharing blocks (ioctl_ficlone(2))."""

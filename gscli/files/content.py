@@ -21,8 +21,7 @@ from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.files import mapped
 from gscli.files.arrays import Array
-from gscli.files.regular import RegularFile, check_system, is_unfinished
-from gscli.files.system import reading
+from gscli.files.mapped import RegularFile, check_system, is_unfinished, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,7 @@ import os
 
 from gscli.base import CannotWrite, GscliError
 from gscli.base.words import safe
-from gscli.files.regular import RegularFile
-from gscli.files.system import reason
+from gscli.files.mapped import RegularFile, reason
 
 _AT_FDCWD = -100
 _EXCHANGE = 2

@@ -20,7 +20,7 @@ from gscli.base import CannotWrite, GscliWarning, Notice
 from gscli.base.words import safe
 from gscli.files.exchange import exchange
 from gscli.files.interrupts import Interrupts
-from gscli.files.regular import check_system
+from gscli.files.mapped import check_system
 from gscli.files.system import sync, sync_folder, writing
 
 

@@ -14,8 +14,8 @@ from gscli.base.words import safe
 from gscli.files.content import TEXT_LIMIT, Content, check_limit
 from gscli.files.jsonarray import array_of_json
 from gscli.files.jsontext import Parsed, parse_json
+from gscli.files.mapped import reading
 from gscli.files.request import Member, Read, Request, chosen_member
-from gscli.files.system import reading
 
 
 def read(content: Content, request: Request) -> Read:

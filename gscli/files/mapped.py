@@ -1,36 +1,273 @@
-"""Arrays that are files mapped into memory: found, read block by block, and let go again.
+"""An open regular file, what is read through its one descriptor, and arrays mapped from it.
 
-A page once touched stays in the process until it is released, so a pass over a large file would
-grow the process to the file's size. Released pages stay in the system's cache.
+A name may come to mean another file at any moment; a descriptor cannot. What was judged, what is
+read and what is locked are therefore always the same file.
 
-A file that becomes shorter takes its pages away from whoever has mapped it, and the next look at
-one of them ends the process (SIGBUS), without a message and with hidden files left behind. Python
-cannot handle that signal, because it would return to the same instruction for ever. A function of
-the C library can be handed a Python function, which puts zeros where the pages were. The result is
-worth nothing then, and `RegularFile.check_unchanged` says so before it is shown or kept.
+Mapped arrays are read block by block, and let go again: a page once touched stays in the process
+until it is released, so a pass over a large file would grow the process to the file's size.
+Released pages stay in the system's cache. Files that become shorter: `gscli.files.lost_pages`.
 """
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
-import signal
-from collections.abc import Callable, Iterable, Iterator
-from itertools import count
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gscli.base import CannotRead, CannotWrite, ContentRefused
 from gscli.base.records import Record
+from gscli.base.words import safe
 from gscli.files.arrays import Array
-from gscli.files.regular import RegularFile
 
 READ_AT_ONCE = 16 << 20
 """Bytes of a mapped file that are looked at between two releases."""
 
 WORTH_OVERLAYING = 64 << 20
 """Bytes from which a copy costs more than the pages that a few writes touch."""
+
+_MAP_FIXED = 0x10
+"""On Linux and macOS alike."""
+
+MOST_NEIGHBOURS = 10_000
+"""Files beside a missing one whose names are looked at."""
+
+UNDO_SUFFIX = ".gscli-undo"
+
+LOST: list[str] = []
+"""Files of which this process lost mapped pages."""
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, without the number and the name that Python adds.
+
+    >>> reason(OSError(28, "No space left on device", "x.npy"))
+    'no space left on device'
+    """
+    told = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, OSError) and error.errno and not error.strerror:
+        told = os.strerror(error.errno)
+    return safe(told[:1].lower() + told[1:], 200)
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn a failure of the system into CannotRead; `name` is safe to print."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
+        told, hint = reason(error), ""
+        if isinstance(error, OSError) and error.errno == errno.ENOENT:
+            told, hint = "no such file", _near_files(str(error.filename or name))
+        raise CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint) from error
+
+
+def _near_files(path: str) -> str:
+    """Which files beside a missing one have a name like it; else how values are written inline."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    known: list[str] = []
+    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
+        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
+    near = get_close_matches(name, known, 3, 0.6)
+    if near:
+        return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
+    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+
+
+def undo_file_of(path: str) -> str:
+    """The undo file's name (`gscli.files.undo`): beside the file that links lead to."""
+    return os.path.realpath(path) + UNDO_SUFFIX
+
+
+def is_unfinished(path: str) -> bool:
+    """Whether a patch of the file is under way, or was cut short."""
+    try:
+        return os.path.lexists(undo_file_of(path))
+    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        return False
+
+
+class RegularFile:
+    """An open file, how it was when it was opened, and the name under which that happened.
+
+    It is closed with `close()`, or when the last array that lies in it is gone.
+    """
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        """Raises OSError, and then the descriptor is still the caller's."""
+        self.descriptor, self.lost = -1, False
+        self.path, self.name = os.path.abspath(path), safe(path)
+        self._opened = os.fstat(descriptor)
+        self.descriptor = descriptor
+
+    @property
+    def size(self) -> int:
+        """Bytes when it was opened."""
+        return self._opened.st_size
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether parts of it have no room on the device yet."""
+        return os.fstat(self.descriptor).st_blocks * 512 < self.size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly the bytes asked for; ContentRefused where the file became shorter."""
+        parts = []
+        with reading(self.name):
+            while length:
+                part = os.pread(self.descriptor, length, offset)
+                if not part:
+                    raise ContentRefused("the file became shorter", where=self.name)
+                parts.append(part)
+                offset, length = offset + len(part), length - len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def fill(self, offset: int, view: memoryview) -> None:
+        """All of `view` from a place on; ContentRefused where the file became shorter."""
+        with reading(self.name):
+            while view.nbytes:
+                done = os.preadv(self.descriptor, [view], offset)
+                if not done:
+                    raise ContentRefused("the file became shorter", where=self.name)
+                view, offset = view[done:], offset + done
+
+    def lose(self) -> None:
+        """What was mapped from the file is not its content any more."""
+        self.lost = True
+        LOST.append(self.name)
+
+    def check_unchanged(self) -> None:
+        """CannotRead where somebody wrote to the file since it was opened.
+
+        Index values are judged first and used later: they must not be other ones by then.
+        """
+        with reading(self.name):
+            now = os.fstat(self.descriptor)
+        seen = now.st_size, now.st_mtime_ns
+        if self.lost or seen != (self._opened.st_size, self._opened.st_mtime_ns):
+            raise CannotRead(
+                f"{self.name} was changed while it was being read",
+                where=self.name,
+                hint="run the command again when nobody writes to it",
+            )
+
+    def check_named(self) -> None:
+        """CannotWrite where the name means another file by now, or none."""
+        if not self.is_at(self.path):
+            raise self.replaced()
+
+    def is_at(self, path: str) -> bool:
+        """Whether another name means this file, too."""
+        try:
+            return os.path.samestat(os.stat(path), self._opened)
+        except OSError:
+            return False
+
+    def for_writing(self) -> RegularFile:
+        """The same file once more, opened to be written to. Raises OSError, CannotWrite."""
+        again = opened(self.path, os.O_RDWR)
+        if os.path.samestat(os.fstat(again.descriptor), self._opened):
+            return again
+        again.close()
+        raise self.replaced()
+
+    def replaced(self) -> CannotWrite:
+        """What is said where the name means another file by now, or none."""
+        return CannotWrite(
+            f"{self.name} was moved or replaced meanwhile",
+            where=self.name,
+            details=("nothing was written",),
+            hint="run the command again",
+        )
+
+    def release(self) -> None:
+        """Leave the descriptor to the caller."""
+        self.descriptor = -1
+
+    def close(self) -> None:
+        """Give the descriptor back; what was read is read, so that a failure changes nothing."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def check_system() -> None:
+    """CannotRead where Python lacks the calls that files are read and written with: on Windows."""
+    if not hasattr(os, "pread"):
+        raise CannotRead(
+            "gscli reads and writes files on Linux and macOS alone",
+            where=sys.platform,
+            hint="on Windows, run it in WSL",
+        )
+
+
+def opened(path: str, flags: int, mode: int = 0o600) -> RegularFile:
+    """A file opened with some flags, whatever kind it is of. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
+    try:
+        return RegularFile(descriptor, path)
+    except OSError:
+        with suppress(OSError):
+            os.close(descriptor)
+        raise
+
+
+def open_regular(path: str) -> RegularFile | None:
+    """A regular file opened to be read; None for anything else, and for what cannot be opened.
+
+    A pipe is not even opened: its writer would take us for the reader, and leave with us.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        waits = os.O_NONBLOCK | os.O_NOCTTY  # it may have become a pipe by now
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | waits)
+    except (OSError, ValueError):
+        return None
+    with suppress(OSError):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return RegularFile(descriptor, path)
+    with suppress(OSError):
+        os.close(descriptor)
+    return None
+
+
+class Pages(Record):
+    """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
+
+    file: RegularFile
+    offset: int
+    address: int
+    size: int
+
+    def replace_lost(self, library: Any) -> bool:
+        """Whether the file is too short for its mapping; then zeros are behind its end."""
+        short = self.offset + self.size - os.fstat(self.file.descriptor).st_size
+        if short <= 0:
+            return False
+        end = self.address + self.size
+        # The system itself fills the rest of the last page that a file has with zeros.
+        first = max(end - short, self.address - self.offset % mmap.ALLOCATIONGRANULARITY)
+        first += -first % mmap.PAGESIZE
+        if first < end:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
+            library.mmap(first, end - first, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        self.file.lose()
+        return True
 
 
 _PLACES: WeakKeyDictionary[mmap.mmap, Pages] = WeakKeyDictionary()
@@ -46,6 +283,8 @@ def map_file(
     """Part of a file as an array, "r" to read or "c" to write to a copy of it. Raises OSError,
     and CannotRead where the file is shorter than it was.
     """
+    from gscli.files.lost_pages import survive
+
     # The system would not mind to map beyond the end; the first access would kill us.
     file.check_unchanged()
     with os.fdopen(os.dup(file.descriptor), "rb") as stream:
@@ -53,7 +292,7 @@ def map_file(
     mapping = mapping_of(array)
     assert mapping is not None
     _PLACES[mapping] = Pages(file, offset, _address(array), array.nbytes)
-    survive(lambda: list(_PLACES.values()))
+    survive(lambda library: [place.replace_lost(library) for place in list(_PLACES.values())])
     return array
 
 
@@ -131,68 +370,3 @@ def overlay(array: Array) -> Array | None:
 def _address(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
-
-
-MOST_TIMES = 100
-"""Losses that one process survives: the same page again and again would be no end."""
-
-_MAP_FIXED = 0x10
-"""On Linux and macOS alike."""
-
-
-class Pages(Record):
-    """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
-
-    file: RegularFile
-    offset: int
-    address: int
-    size: int
-
-
-_installed: list[object] = []
-
-
-def survive(mappings: Callable[[], Iterable[Pages]]) -> None:
-    """From now on, put zeros where pages of these mappings are lost. Costs nothing until then."""
-    if _installed or not hasattr(signal, "SIGBUS"):
-        return
-    try:
-        import ctypes
-
-        library = ctypes.CDLL(None)
-        library.mmap.restype = ctypes.c_void_p
-        library.mmap.argtypes = [
-            ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long,
-        ]  # fmt: skip
-        library.signal.restype = ctypes.c_void_p
-        library.signal.argtypes = [ctypes.c_int, ctypes.c_void_p]
-    except (ImportError, OSError, AttributeError):  # a Python or a C library without it
-        return
-
-    times = count()
-
-    def lost(_number: int) -> None:
-        replaced = [_replaced(pages, library) for pages in mappings()]
-        if not any(replaced) or next(times) > MOST_TIMES:
-            # Not a page of ours, or lost for another reason: end as without us.
-            library.signal(signal.SIGBUS, None)
-
-    handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lost)
-    _installed.append(handler)
-    library.signal(signal.SIGBUS, ctypes.cast(handler, ctypes.c_void_p))
-
-
-def _replaced(pages: Pages, library: Any) -> bool:
-    """Whether the file is too short for its mapping; then zeros are behind its end."""
-    short = pages.offset + pages.size - os.fstat(pages.file.descriptor).st_size
-    if short <= 0:
-        return False
-    end = pages.address + pages.size
-    # The system itself fills the rest of the last page that a file has with zeros.
-    first = max(end - short, pages.address - pages.offset % mmap.ALLOCATIONGRANULARITY)
-    first += -first % mmap.PAGESIZE
-    if first < end:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
-        library.mmap(first, end - first, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
-    pages.file.lose()
-    return True

@@ -15,7 +15,7 @@ import numpy as np
 
 from gscli.base import ContentRefused
 from gscli.files.arrays import Array
-from gscli.files.regular import RegularFile, opened
+from gscli.files.mapped import RegularFile, opened
 from gscli.files.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
 
 

@@ -17,7 +17,7 @@ from gscli.base.words import safe
 from gscli.files import mapped
 from gscli.files.arrays import Array, LeftElsewhere
 from gscli.files.chunks import Chunks, DaskChunks
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 from gscli.files.system import reserve, writing
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store

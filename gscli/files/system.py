@@ -1,4 +1,4 @@
-"""What the operating system refuses, in gscli's words; and bytes that are to outlast a crash."""
+"""What writing asks of the operating system: refusals in our words, locks, room, durability."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import islice
 
-from gscli.base import CannotRead, CannotWrite
-from gscli.base.words import safe
+from gscli.base import CannotWrite
+from gscli.files.mapped import RegularFile, reason
 
 try:
     import fcntl
@@ -23,33 +22,6 @@ _MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
 
 _TRIM_THRESHOLD, _KEPT = -1, 32 << 20
 """glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones."""
-
-MOST_NEIGHBOURS = 10_000
-"""Files beside a missing one whose names are looked at."""
-
-
-def reason(error: Exception) -> str:
-    """What went wrong, without the number and the name that Python adds.
-
-    >>> reason(OSError(28, "No space left on device", "x.npy"))
-    'no space left on device'
-    """
-    told = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, OSError) and error.errno and not error.strerror:
-        told = os.strerror(error.errno)
-    return safe(told[:1].lower() + told[1:], 200)
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Turn a failure of the system into CannotRead; `name` is safe to print."""
-    try:
-        yield
-    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
-        told, hint = reason(error), ""
-        if isinstance(error, OSError) and error.errno == errno.ENOENT:
-            told, hint = "no such file", _near_files(str(error.filename or name))
-        raise CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint) from error
 
 
 @contextmanager
@@ -78,18 +50,24 @@ def refused(
     )
 
 
-def _near_files(path: str) -> str:
-    """Which files beside a missing one have a name like it; else how values are written inline."""
-    from difflib import get_close_matches
-
-    folder, name = os.path.split(path)
-    known: list[str] = []
-    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
-        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
-    near = get_close_matches(name, known, 3, 0.6)
-    if near:
-        return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
-    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+@contextmanager
+def locked(file: RegularFile) -> Iterator[None]:
+    """Keep other gscli processes from patching the file, whatever name they know it by."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotWrite(
+                f"{file.name} is being patched by another process", where=file.name
+            ) from error
+        except OSError:  # a file system without locks, or one that locks only for writers
+            pass
+    try:
+        yield
+    finally:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(file.descriptor, fcntl.LOCK_UN)
 
 
 def reserve(descriptor: int, offset: int, length: int) -> None:

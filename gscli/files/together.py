@@ -10,6 +10,7 @@ from itertools import islice
 
 from gscli.base import CannotRead, UsageError
 from gscli.base.words import safe
+from gscli.files.mapped import reading
 from gscli.files.readers import (
     MANY_MEMBERS,
     MODULES,
@@ -19,7 +20,6 @@ from gscli.files.readers import (
     suffix_of,
 )
 from gscli.files.request import Request, Source, Wish, listed
-from gscli.files.system import reading
 
 FOLDER_LIMIT = 10_000
 

@@ -13,7 +13,7 @@ import os
 import numpy as np
 
 from gscli.files.arrays import Array
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 
 UNCACHED_FROM = 128 << 20
 """Bytes of a result from which it is written so."""

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, Notice
 from gscli.base.words import safe
-from gscli.files.regular import RegularFile, is_unfinished, opened, undo_file_of
-from gscli.files.system import reserve, sync, sync_folder, writing
+from gscli.files.mapped import RegularFile, is_unfinished, opened, undo_file_of
+from gscli.files.system import locked, reserve, sync, sync_folder, writing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -154,7 +154,7 @@ def undo(path: str, undo_path: str | None = None) -> int:
     with writing(name, "cannot mend", hint="name the file that was patched"):
         file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     try:
-        with writing(name, "cannot mend"), file.locked():
+        with writing(name, "cannot mend"), locked(file):
             undo_path = undo_file_of(path) if undo_path is None else undo_path
             count = _put_back(file, _own(undo_path, name))
             os.unlink(undo_path)

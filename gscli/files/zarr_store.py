@@ -23,10 +23,10 @@ from gscli.files.arrays import Array, checked_dtype
 from gscli.files.chunks import CHUNK_ALLOWED, Box, Chunks
 from gscli.files.content import check_limit
 from gscli.files.extras import extra
+from gscli.files.mapped import RegularFile
 from gscli.files.npy import BYTES_LIMIT, element_type
 from gscli.files.packed import check_packed
 from gscli.files.plain_chunks import PlainChunks
-from gscli.files.regular import RegularFile
 from gscli.files.zarr_place import METADATA, Place, check_member, is_repository, refusing, writing
 
 METADATA_LIMIT = 16 << 20

@@ -20,8 +20,8 @@ from gscli.files.arrays import Array, Indices
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.clone import clone
 from gscli.files.interrupts import Interrupts
-from gscli.files.regular import RegularFile
-from gscli.files.system import refused, sync, writing
+from gscli.files.mapped import RegularFile
+from gscli.files.system import locked, refused, sync, writing
 from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
 from gscli.kernel import Target
 from gscli.kernel.steps import Step
@@ -90,14 +90,14 @@ class _Job:
 
     def rewritten(self, output: Array) -> None:
         """Replace the file by a result in memory."""
-        locked = self.file.locked()
-        with writing(self.file.name), locked, self._in_its_place(output.nbytes) as out:
+        lock = locked(self.file)
+        with writing(self.file.name), lock, self._in_its_place(output.nbytes) as out:
             npy.write(out.write, {"output": output}, ".npy")
 
     def replaced(self, patch: RowPatch) -> int:
         """Replace the file by a copy with new rows; how many."""
         done = 0
-        with writing(self.file.name), self.file.locked(), self._in_its_place() as out:
+        with writing(self.file.name), locked(self.file), self._in_its_place() as out:
             clone(self.file, out)
             for part in patch.parts():
                 new = patch.changed(part, patch.held(part.rows))
@@ -120,7 +120,7 @@ class _Job:
         """Write new rows into the file itself; how many."""
         writable = self._opened()
         try:
-            with writable.locked(), Interrupts() as interrupts:
+            with locked(writable), Interrupts() as interrupts:
                 refuse_unfinished(self.file.path)
                 undo = self._noted(patch, writable, interrupts)
                 self._written(patch, undo, writable, interrupts)

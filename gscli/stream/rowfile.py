@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gscli.base import CannotRead
 from gscli.files.arrays import Array, Indices
-from gscli.files.regular import RegularFile
-from gscli.files.system import reading
+from gscli.files.mapped import RegularFile, reading
 from gscli.kernel.tuning import DEFAULT, for_each
 from gscli.stream.order import stable_order
 

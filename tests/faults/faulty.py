@@ -14,7 +14,7 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base import GscliError
-from gscli.files import atomic, clone, content, exchange, mapped, regular, system, uncached, undo
+from gscli.files import atomic, clone, content, exchange, mapped, system, uncached, undo
 from gscli.stream import rowfile, running, writing
 
 CALLS = (
@@ -47,7 +47,6 @@ class Faults:
             content,
             exchange,
             mapped,
-            regular,
             rowfile,
             system,
             undo,
@@ -55,7 +54,7 @@ class Faults:
         )
         for module in modules:
             monkeypatch.setattr(module, "os", StandIn(os, self))
-        monkeypatch.setattr(regular, "fcntl", StandIn(fcntl, self))
+        monkeypatch.setattr(system, "fcntl", StandIn(fcntl, self))
         monkeypatch.setattr(exchange, "exchange", self.counted("exchange", exchange.exchange))
         for module in (running, writing):
             monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))

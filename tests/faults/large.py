@@ -14,7 +14,7 @@ from gscli import stream as streaming
 from gscli.base import CannotRead
 from gscli.files import content
 from gscli.files.files import load
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.frameworks import find
 from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan

@@ -15,7 +15,7 @@ from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import CannotWrite
 from gscli.files import system, uncached, undo
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 
 SUBJECT = STREAMED["scatter"]
 NEW = SUBJECT.expected()

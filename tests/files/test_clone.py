@@ -14,7 +14,7 @@ from gscli.base import CannotWrite
 from gscli.files import clone as cloning
 from gscli.files.atomic import open_atomic
 from gscli.files.clone import clone
-from gscli.files.regular import RegularFile, open_regular
+from gscli.files.mapped import RegularFile, open_regular
 
 CONTENT = bytes(range(256)) * 500
 

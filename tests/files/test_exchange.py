@@ -15,7 +15,7 @@ from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.files import exchange, system
 from gscli.files.atomic import open_atomic
 from gscli.files.files import save
-from gscli.files.regular import RegularFile, open_regular
+from gscli.files.mapped import RegularFile, open_regular
 from gscli.files.undo import undo_file_of
 
 real = exchange.exchange

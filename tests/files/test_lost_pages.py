@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead
-from gscli.files import mapped, regular
+from gscli.files import lost_pages, mapped
 from gscli.files.files import load
 
 COUNT = 1 << 18
@@ -20,7 +20,7 @@ COUNT = 1 << 18
 
 @pytest.fixture(autouse=True)
 def nothing_lost_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regular, "LOST", [])
+    monkeypatch.setattr(mapped, "LOST", [])
 
 
 @pytest.mark.parametrize("size", [0, 100, 4096, 5000, 1 << 20])
@@ -66,12 +66,12 @@ def test_what_is_not_ours_ends_the_process_as_before(monkeypatch: pytest.MonkeyP
     library.mmap = ctypes.CFUNCTYPE(None)(lambda: None)
     library.signal = Recorder(calls)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
-    monkeypatch.setattr(mapped, "_installed", handlers)
-    mapped.survive(list)
+    monkeypatch.setattr(lost_pages, "_installed", handlers)
+    lost_pages.survive(lambda _: [])
     assert len(calls) == 1
     handlers[0](signal.SIGBUS)  # type: ignore[operator]  # a function of ctypes
     assert calls[1] == (signal.SIGBUS, None)
-    mapped.survive(list)
+    lost_pages.survive(lambda _: [])
     assert len(calls) == 2
 
 
@@ -87,25 +87,25 @@ class Recorder:
 
 def test_a_system_without_the_signal_or_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     handlers: list[object] = []
-    monkeypatch.setattr(mapped, "_installed", handlers)
+    monkeypatch.setattr(lost_pages, "_installed", handlers)
 
     def absent(_: object) -> None:
         raise OSError
 
     with monkeypatch.context() as patch:
         patch.setattr(ctypes, "CDLL", absent)
-        mapped.survive(list)
+        lost_pages.survive(lambda _: [])
     monkeypatch.delattr(signal, "SIGBUS")
-    mapped.survive(list)
+    lost_pages.survive(lambda _: [])
     assert not handlers
 
 
 def test_a_mapping_that_lost_no_whole_page(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(4096))
-    file = regular.opened(str(path), os.O_RDONLY)
-    assert not mapped._replaced(mapped.Pages(file, 0, 0, 4096), None)
-    assert not regular.LOST
+    file = mapped.opened(str(path), os.O_RDONLY)
+    assert not mapped.Pages(file, 0, 0, 4096).replace_lost(None)
+    assert not mapped.LOST
     os.truncate(path, 4090)
-    assert mapped._replaced(mapped.Pages(file, 0, 0, 4096), None)
-    assert [str(path)] == regular.LOST
+    assert mapped.Pages(file, 0, 0, 4096).replace_lost(None)
+    assert [str(path)] == mapped.LOST

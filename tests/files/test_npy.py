@@ -14,7 +14,7 @@ from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError
 from gscli.files import files, npy
 from gscli.files.content import MAPPED_FROM, FileContent, HeldContent
 from gscli.files.files import load, members, npy_header, save
-from gscli.files.regular import RegularFile
+from gscli.files.mapped import RegularFile
 
 DTYPES = [
     *("?", "i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "u1", "<u2", ">u4", "<u8", ">u8"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused
-from gscli.files import regular
-from gscli.files.regular import open_regular, opened
-from gscli.files.system import reading
+from gscli.files import system
+from gscli.files.mapped import open_regular, opened, reading
+from gscli.files.system import locked
 
 
 def refuse(*_: object) -> None:
@@ -62,10 +62,10 @@ def test_systems_and_file_systems_without_locks(
     file = opened(str(tmp_path / "x"), os.O_RDONLY)
     with monkeypatch.context() as patch:
         patch.setattr("fcntl.flock", refuse)
-        with file.locked():
+        with locked(file):
             pass
-    monkeypatch.setattr(regular, "fcntl", None)
-    with file.locked():
+    monkeypatch.setattr(system, "fcntl", None)
+    with locked(file):
         pass
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.files.files import load
-from gscli.files.regular import RegularFile, is_unfinished, open_regular, undo_file_of
+from gscli.files.mapped import RegularFile, is_unfinished, open_regular, undo_file_of
+from gscli.files.system import locked
 from gscli.files.undo import UndoFile, UnfinishedPatch, undo
 
 OLD, NEW = b"\1" * 8, b"\2" * 8
@@ -111,7 +112,7 @@ def test_a_reader_is_told_and_changes_nothing(tmp_path: Path) -> None:
 def test_a_file_that_is_being_patched_is_left_alone(tmp_path: Path) -> None:
     target = interrupted(tmp_path)
     before = target.read_bytes()
-    with opened(target).locked(), pytest.raises(CannotWrite, match="another process"):
+    with locked(opened(target)), pytest.raises(CannotWrite, match="another process"):
         undo(str(target))
     assert target.read_bytes() == before
 

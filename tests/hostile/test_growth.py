@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from gscli.cli import guarded
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.files.undo import UndoFile, undo_file_of, write_rows
 
 pytestmark = pytest.mark.slow

@@ -23,7 +23,7 @@ from gscli.base import CannotWrite, ContentRefused
 from gscli.cli import guarded
 from gscli.files import plain_chunks, uncached
 from gscli.files.files import load, save
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store

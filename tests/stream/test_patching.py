@@ -16,8 +16,9 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.files import files, undo
+from gscli.files.mapped import RegularFile, open_regular
 from gscli.files.npy import npy_header
-from gscli.files.regular import RegularFile, open_regular
+from gscli.files.system import locked
 from gscli.frameworks import find
 from gscli.stream import patching
 
@@ -189,7 +190,7 @@ def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
     path, second = saved(tmp_path), tmp_path / "second.npy"
     second.hardlink_to(path)
     for direct in (False, True):
-        with opened(second).locked(), pytest.raises(gscli.GscliError, match="another process"):
+        with locked(opened(second)), pytest.raises(gscli.GscliError, match="another process"):
             patch(path, {}, direct=direct)
     assert_same(np.load(path), DATA)
     assert names_in(tmp_path) == ["data.npy", "second.npy"]

@@ -15,7 +15,7 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.files import content, files
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.stream import rowfile, running, writeback
 from gscli.stream.order import stable_order
 from gscli.stream.writing import Ahead

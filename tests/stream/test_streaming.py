@@ -25,7 +25,7 @@ from gscli import stream as streaming
 from gscli.cli import guarded
 from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.plan.plan import Plan
 from gscli.stream import reading, rowfile, writeback, writing
 

@@ -10,7 +10,7 @@ from contextlib import closing
 from gscli.base import ContentRefused
 from gscli.files.arrays import Array, Indices
 from gscli.files.clone import share_blocks
-from gscli.files.regular import opened
+from gscli.files.mapped import opened
 from gscli.files.uncached import UNCACHED_FROM, copy
 from gscli.files.zarr_place import METADATA, Place, writing
 from gscli.files.zarr_store import Store, open_store

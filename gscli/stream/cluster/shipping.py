@@ -14,7 +14,7 @@ from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.files import mapped
 from gscli.files.arrays import Array
-from gscli.files.regular import open_regular
+from gscli.files.mapped import open_regular
 from gscli.plan.plan import JudgedPlan, Plan
 
 
