@@ -13,7 +13,8 @@ A box, a half-open range for each axis, is the one shape that an entry has in ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from math import prod
 from typing import Literal, TypeAlias
@@ -239,6 +240,15 @@ def axis_boxes(box: Box, shape: Shape) -> Box:
     surplus = max(len(shape) - len(box), 0)  # axes of size 1 in front, which NumPy drops
     aligned = ((0, 1),) * surplus + box[max(len(box) - len(shape), 0) :]
     return tuple((0, 1) if size == 1 else ends for ends, size in zip(aligned, shape, strict=True))
+
+
+def overlap(coordinates: Sequence[int], span: tuple[int, int]) -> range:
+    """The places of ascending coordinates that lie in the half-open `span`.
+
+    >>> overlap(range(0, 100, 10), (15, 41))
+    range(2, 5)
+    """
+    return range(bisect_left(coordinates, span[0]), bisect_left(coordinates, span[1]))
 
 
 def box_size(box: Box) -> int:
