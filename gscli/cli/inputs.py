@@ -11,7 +11,7 @@ from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files import files
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, untyped_as
+from gscli.plan import Inputs
 
 _TOGETHER = (".npz", ".safetensors")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -148,6 +148,8 @@ def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) 
         }  # fmt: skip
     arrays = {key: item.array for key, item in loaded.items()}
     if "updates" in loaded and not loaded["updates"].typed:
+        from gscli.frameworks.typing import untyped_as
+
         cast = untyped_as(arrays["updates"], arrays["data"].dtype)
         arrays["updates"] = arrays["updates"] if cast is None else cast
     return Inputs(

@@ -134,8 +134,8 @@ def run(
         LEAVING,
         execute,
         execute_to_file,
+        warn,
     )
-    from gscli.frameworks.notices import warn
 
     operator = named(name, inputs, attrs)
     if out is None:

@@ -20,12 +20,12 @@ from gscli.declare.comparisons import (
 )
 from gscli.files import mapped
 from gscli.files.arrays import Array, as_array, dtype_name
-from gscli.frameworks.execute import execute
+from gscli.frameworks.execute import execute, settle_types
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, settle_types
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
+from gscli.plan import Inputs
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import JudgedPlan
 from gscli.traces import Trace

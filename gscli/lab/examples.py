@@ -16,9 +16,10 @@ from gscli.base import GscliError
 from gscli.base.records import Record
 from gscli.files import files
 from gscli.files.arrays import Array
+from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, settle_types
 from gscli.layout.axes import Following
+from gscli.plan import Inputs
 from gscli.plan.masks import with_subscript
 from gscli.traces import Trace, traced
 

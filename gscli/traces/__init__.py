@@ -18,8 +18,7 @@ from gscli.base.words import counted, label_of
 from gscli.files import files
 from gscli.files.arrays import Array, dtype_name, plain
 from gscli.frameworks import named
-from gscli.frameworks.execute import execute
-from gscli.frameworks.notices import notices
+from gscli.frameworks.execute import execute, notices
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout

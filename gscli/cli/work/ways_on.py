@@ -27,7 +27,7 @@ from gscli.declare.comparisons import CONCEPTS, Comparison
 from gscli.files.arrays import Array, cast_exactly, dtype_named
 from gscli.files.files import STANDARD_INPUT
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs
+from gscli.plan import Inputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
