@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import Settings
 from gscli.declare.comparisons import CONCEPTS, ConceptName
-from gscli.files import files
 from gscli.frameworks.operator import Operator
 from gscli.plan import Inputs
 

@@ -159,7 +159,8 @@ def execute_to_file(
     A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
     the .npy file mapped, the array of the zarr package, or what was saved in another format.
     """
-    from gscli.files import files, readers
+    from gscli import files
+    from gscli.files import readers
 
     suffix = readers.suffix_of(path)
     try:

@@ -12,9 +12,9 @@ from contextlib import suppress
 
 import numpy as np
 
+from gscli import files
 from gscli.base import GscliError
 from gscli.base.records import Record
-from gscli.files import files
 from gscli.files.arrays import Array
 from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gscli.files import mapped
-from gscli.files.files import load
+from gscli.files import load, mapped
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 

@@ -13,7 +13,7 @@ from gscli.cli.options import Settings, screen, tell
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
 from gscli.files.mapped import RegularFile, open_regular
-from gscli.files.readers import STORES, suffix_of
+from gscli.files.request import STORES, suffix_of
 from gscli.files.system import give_back_large_blocks
 from gscli.frameworks import operators
 from gscli.frameworks.execute import execute, notices, settle_types
