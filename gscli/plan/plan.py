@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
 
@@ -225,6 +226,12 @@ class JudgedPlan(Plan):
                 live = alive if live is None else live & alive
         return Resolved(first, last, tuple(coordinates), live)
 
+    def refuse(self, column: int = 0) -> NoReturn:
+        """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
+        self.judge()
+        source = self.layout.addressing.columns[column].source
+        raise CannotRead(f"{source} changed while it was read", where=source)
+
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """The coordinates of some entries, one column after the other, and which are live."""
         for column in range(len(self.layout.column_axes)):
@@ -243,9 +250,7 @@ class LatePlan(JudgedPlan):
             resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
             if largest_unsigned(resolved) < axis.size:
                 return resolved, None
-        self.judge()
-        source = self.layout.addressing.columns[column].source
-        raise CannotRead(f"{source} changed while it was read", where=source)
+        return self.refuse(column)
 
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """One look at all numbers of the entries, where they stand side by side, is enough.
