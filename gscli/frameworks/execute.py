@@ -160,9 +160,9 @@ def execute_to_file(
     the .npy file mapped, the array of the zarr package, or what was saved in another format.
     """
     from gscli import files
-    from gscli.files import readers
+    from gscli.files.request import suffix_of
 
-    suffix = readers.suffix_of(path)
+    suffix = suffix_of(path)
     try:
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
         data = plan.inputs.get(plan.layout.data or "")
