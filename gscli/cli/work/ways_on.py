@@ -23,10 +23,10 @@ from gscli.base import (
 )
 from gscli.base.words import INTEGERS, show_shape
 from gscli.cli.inputs import Typed
-from gscli.declare.comparisons import CONCEPTS, Comparison
 from gscli.files import STANDARD_INPUT
 from gscli.files.arrays import Array, cast_exactly, dtype_named
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import Comparison, Operator
+from gscli.lab.concepts import CONCEPTS
 from gscli.plan import Inputs
 
 LONGEST_COMMAND = 300
