@@ -9,7 +9,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -66,6 +66,11 @@ def slow(values: Iterable[Any]) -> list[Any]:
     return [pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+def everyday(values: Iterable[Any], chosen: Container[Any]) -> list[Any]:
+    """All values in their order, of which the everyday run tries those that are chosen."""
+    return [one for value in values for one in ([value] if value in chosen else slow([value]))]
+
+
 def decode(recorded: dict[str, Any]) -> Array:
     """A recorded tensor `{"dtype", "shape", "data"}` as an array."""
     name, values = recorded["dtype"], recorded["data"]
@@ -95,6 +100,16 @@ def operator_name(case: Case) -> str:
     """The case's operator as gscli calls it: `onnx.scatter_nd`, `jax.at.add`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=ND)(?=[A-Z])", "_", case["op"]).lower()
     return words if words.startswith("stablehlo.") else f"{case['framework']}.{words}"
+
+
+@cache
+def recorded() -> dict[str, list[Case]]:
+    """Every recorded case of all files, by operator."""
+    found: dict[str, list[Case]] = {}
+    for framework in FRAMEWORKS:
+        for case in load_cases(framework):
+            found.setdefault(operator_name(case), []).append(case)
+    return found
 
 
 def arguments(case: Case) -> tuple[dict[str, Array], dict[str, Any]]:

@@ -8,6 +8,7 @@ signals and closed streams are met) is asked of a process of its own: `shell.gsc
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
@@ -52,14 +53,14 @@ def run(
 @cache
 def _server(owner: int) -> _Server:
     """One for each process that asks; it ends when its owner does."""
-    del owner
-    return _Server()
+    return _Server(owner)
 
 
 class _Server:
     """The other end: a process without threads, small enough to be forked in a moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: int) -> None:
+        self._owner = owner
         self._socket, theirs = socket.socketpair()
         self._socket.settimeout(PATIENCE)
         with theirs:
@@ -73,6 +74,15 @@ class _Server:
                 [sys.executable, __file__, str(number)], pass_fds=[number], env=variables,
                 start_new_session=True,
             )  # fmt: skip
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End the other process and wait for it, where it was begun and not in a fork of that."""
+        if os.getpid() == self._owner:
+            with suppress(OSError):  # it has ended already
+                self._socket.shutdown(socket.SHUT_RDWR)
+            self._process.wait(PATIENCE)
+        self._socket.close()
 
     def run(self, request: Mapping[str, object], streams: Sequence[IO[bytes]]) -> int:
         text = json.dumps(request).encode() + b"\n"
@@ -83,6 +93,7 @@ class _Server:
         except (OSError, ValueError):
             _server.cache_clear()
             os.killpg(self._process.pid, signal.SIGKILL)
+            self.close()
             raise
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import everyday, slow
 from faults.faulty import Faults
 from faults.large import DATA, STREAMED, cramp
 
@@ -90,8 +90,17 @@ def at_each_call(
         step += 1
 
 
-@pytest.mark.parametrize("way", ["direct", *slow(["output", "in place"])])
+def test_killed_at_every_fourth_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_at_calls("direct", 4, tmp_path, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 def test_killed(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_at_calls(way, 1, tmp_path, monkeypatch)
+
+
+def killed_at_calls(way: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     step, mixed = 0, 0
     while True:
         data = prepared(tmp_path)
@@ -113,13 +122,13 @@ def test_killed(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert content(data) in {OLD, NEW}
         left = {path.name for path in tmp_path.iterdir()} - names
         assert all(name.startswith(".gscli-") for name in left)
-        step += 1
+        step += every
     assert step > 60
     assert content(data) == NEW
     assert mixed or way != "direct"
 
 
-@pytest.mark.parametrize("way", ["output", "in place"])
+@pytest.mark.parametrize("way", ["in place", *slow(["output"])])
 def test_read_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bytes | None] = []
     data = tmp_path / "data.npy"
@@ -128,7 +137,7 @@ def test_read_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert set(seen) == {OLD, NEW}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", everyday(WAYS, {"in place"}))
 def test_moved_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, moved = tmp_path / "data.npy", tmp_path / "moved.npy"
     kept = 0
@@ -142,7 +151,7 @@ def test_moved_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert kept or way == "output"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", everyday(WAYS, {"direct"}))
 def test_replaced_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No file that somebody else moves there is lost, not even in the very last moment."""
     data, other = tmp_path / "data.npy", tmp_path / "other.npy"
@@ -156,7 +165,7 @@ def test_replaced_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.Monkey
         assert lost == ["stat", "open"]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", everyday(WAYS, {"output"}))
 def test_linked_meanwhile(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data, second = tmp_path / "data.npy", tmp_path / "second.npy"
     for _, refused in at_each_call(way, tmp_path, lambda: second.hardlink_to(data), monkeypatch):

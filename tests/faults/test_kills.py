@@ -15,20 +15,27 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import slow
 
-KILLS = {"whole": 40, "streamed": 40, "in place": 40, "direct": 40}
+KILLS = int(os.environ.get("GSCLI_KILLS", "40"))
 
 
-@pytest.mark.parametrize("subject", ["whole", "direct", *slow(["streamed", "in place"])])
-@pytest.mark.parametrize(
-    "number",
-    [signal.SIGKILL, *slow([signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1])],
-    ids=lambda number: number.name,
-)
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+SUBJECTS = ("whole", "streamed", "in place", "direct")
+
+
+def test_killed_during_a_direct_patch(tmp_path: Path) -> None:
+    killed_while_writing(signal.SIGKILL, "direct", 12, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
 def test_killed_while_writing(number: signal.Signals, subject: str, tmp_path: Path) -> None:
+    killed_while_writing(number, subject, KILLS, tmp_path)
+
+
+def killed_while_writing(number: signal.Signals, subject: str, kills: int, tmp_path: Path) -> None:
     program = Path(__file__).with_name("under_fire.py")
-    kills = int(os.environ.get("GSCLI_KILLS", KILLS[subject]))
     words = [str(tmp_path), subject, str(int(number)), "7", str(kills)]
     command = [sys.executable, str(program), *words]
     result = subprocess.run(command, check=False, capture_output=True, text=True)

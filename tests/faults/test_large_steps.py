@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import everyday
 from faults.faulty import each_step, refused
 from faults.large import DATA, PATCHED, STREAMED, cramp
 
@@ -49,22 +50,21 @@ def test_each_step_of_a_streamed_result(
     assert told is None
 
 
-LASTING = pytest.mark.parametrize(
-    ("number", "lasting"),
-    [
-        (errno.EIO, False),
-        (errno.EIO, True),
-        *(pytest.param(one, False, marks=pytest.mark.slow) for one in ERRORS[1:]),
-    ],
-    ids=["EIO", "EIO from then on", "ENOSPC", "EINTR"],
-)
+FAILURES = {
+    "EIO": (errno.EIO, False),
+    "EIO from then on": (errno.EIO, True),
+    "ENOSPC": (errno.ENOSPC, False),
+    "EINTR": (errno.EINTR, False),
+}
+"""The error of a call, and whether all calls after it fail as well."""
 
 
-@LASTING
+@pytest.mark.parametrize("failure", everyday(FAILURES, {"EIO"}))
 @pytest.mark.parametrize("name", PATCHED)
 def test_each_step_of_a_replacement_in_place(
-    name: str, number: int, lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    number, lasting = FAILURES[failure]
     subject, path = PATCHED[name], tmp_path / "data.npy"
     subject.saved(tmp_path)
     before, expected = content(tmp_path), subject.expected()
@@ -82,12 +82,13 @@ def test_each_step_of_a_replacement_in_place(
     assert told is None
 
 
-@LASTING
+@pytest.mark.parametrize("failure", everyday(FAILURES, {"EIO from then on"}))
 @pytest.mark.parametrize("name", PATCHED)
 def test_each_step_of_a_direct_patch(
-    name: str, number: int, lasting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message says what became of the file, and `gscli undo` mends what is a mix."""
+    number, lasting = FAILURES[failure]
     subject, path = PATCHED[name], tmp_path / "data.npy"
     subject.saved(tmp_path)
     before, expected = content(tmp_path), subject.expected()

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead
-from gscli.files import load, lost_pages, mapped
+from gscli.files import lost_pages, mapped
+from gscli.files.files import load
 
 COUNT = 1 << 18
 

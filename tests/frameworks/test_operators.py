@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from functools import cache
 from pathlib import Path
 
 import pytest
-from conftest import load_cases, operator_name
+from conftest import recorded
 from oracle import OPERATORS as ORACLE
 from worlds import GOOD
 
@@ -54,19 +53,21 @@ def test_help_ends_with_two_examples_that_run(
             assert all(len(line) <= 100 for line in printed.out.splitlines())
 
 
-@every_operator
-def test_the_summary_is_one_sentence(operator: Operator) -> None:
-    assert operator.summary, f"{operator.full_name} has no docstring, which is its help"
-    assert operator.summary[0].isupper()
-    assert operator.summary.endswith(".")
-    assert len(operator.summary) <= 100
+def test_the_summary_is_one_sentence() -> None:
+    for operator in EVERY:
+        summary = operator.summary
+        assert summary, f"{operator.full_name} has no docstring, which is its help"
+        assert summary[0].isupper(), f"{operator.full_name}: {summary}"
+        assert summary.endswith("."), f"{operator.full_name}: {summary}"
+        assert len(summary) <= 100, f"{operator.full_name}: {summary}"
 
 
-@every_operator
-def test_every_attribute_is_described(operator: Operator) -> None:
-    for attribute in operator.attributes:
-        described = attribute.option.help or attribute.choices
-        assert described, f"{attribute.name}: Annotated[…, Option('what it means')]"
+def test_every_attribute_is_described() -> None:
+    for operator in EVERY:
+        for attribute in operator.attributes:
+            described = attribute.option.help or attribute.choices
+            hint = "Annotated[…, Option('what it means')]"
+            assert described, f"{operator.full_name}, {attribute.name}: {hint}"
 
 
 @every_operator
@@ -102,25 +103,18 @@ def test_every_framework_is_listed() -> None:
     assert found == set(frameworks.NAMES), "gscli/frameworks/__init__.py lists them in NAMES"
 
 
-@every_operator
-def test_the_oracle_and_the_worlds_know_it(operator: Operator) -> None:
-    oracle, worlds = f"tests/oracle/{operator.owner}.py", "one of tests/worlds/"
-    name = operator.full_name
-    assert name in set(ORACLE), f"write {name} as a plain loop in {oracle}: @operator({name!r})"
-    assert name in set(GOOD), f"register({name!r}, …) small worlds in {worlds}"
+def test_the_oracle_and_the_worlds_know_it() -> None:
+    for operator in EVERY:
+        oracle, worlds = f"tests/oracle/{operator.owner}.py", "one of tests/worlds/"
+        name = operator.full_name
+        assert name in set(ORACLE), f"write {name} as a plain loop in {oracle}: @operator({name!r})"
+        assert name in set(GOOD), f"register({name!r}, …) small worlds in {worlds}"
 
 
-@cache
-def _recorded() -> frozenset[str]:
-    """The operators that have recorded answers."""
-    files = (TESTS / "vectors").glob("*.jsonl")
-    return frozenset(operator_name(case) for path in files for case in load_cases(path.stem))
-
-
-@every_operator
-def test_it_has_recorded_answers(operator: Operator) -> None:
-    owner = operator.owner
-    assert operator.full_name in _recorded(), (
-        f"no case of {operator.full_name} in tests/vectors/{owner}.jsonl: add it to OPERATORS of "
-        f"tests/vectors/record/{owner}_calls.py, then: PYTHON tests/vectors/record {owner}"
-    )
+def test_it_has_recorded_answers() -> None:
+    for operator in EVERY:
+        owner = operator.owner
+        assert operator.full_name in recorded(), (
+            f"no case of {operator.full_name} in tests/vectors/{owner}.jsonl: add it to OPERATORS "
+            f"of tests/vectors/record/{owner}_calls.py, then: PYTHON tests/vectors/record {owner}"
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import operator
+import pickle
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -61,6 +63,17 @@ def crowds(rows: int, entries: int) -> Iterator[Array]:
     yield np.sort(spread)[::-1].copy()
 
 
+ANSWERS: dict[bytes, Array] = {}
+
+
+def answer(name: str, inputs: dict[str, Array], attrs: dict[str, Any]) -> Array:
+    """What the oracle says, which is asked once for all tunings and both ways."""
+    key = hashlib.sha256(pickle.dumps((name, inputs, attrs))).digest()
+    if key not in ANSWERS:
+        ANSWERS[key] = oracle.run(name, inputs, attrs)
+    return ANSWERS[key]
+
+
 def one_by_one(rows: Array, addresses: Array, updates: Array, ufunc: Any) -> Array:
     """The sequential loop of the specifications, number by number."""
     result = rows.copy()
@@ -87,17 +100,17 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 @cache
 def expected_rows(dtype: np.dtype[Any], reduction: str, run: int, place: int) -> Array:
     """The loop's answer to one of the crowds, for both ways."""
-    addresses = list(crowds(11, 200))[place]
+    addresses = list(crowds(11, 100))[place]
     ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
-    return one_by_one(values((11, run), dtype), addresses, values((200, run), dtype, 2), ufunc)
+    return one_by_one(values((11, run), dtype), addresses, values((100, run), dtype, 2), ufunc)
 
 
 @pytest.mark.parametrize("reduction", ["add", "sub", "mul", "max", "min"])
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -> None:
     ufunc = REDUCTIONS[reduction].for_types(dtype, dtype)
-    for run, (place, addresses) in itertools.product((1, 3, 33), enumerate(crowds(11, 200))):
-        rows, updates = values((11, run), dtype), values((200, run), dtype, 2)
+    for run, (place, addresses) in itertools.product((1, 3, 33), enumerate(crowds(11, 100))):
+        rows, updates = values((11, run), dtype), values((100, run), dtype, 2)
         expected = expected_rows(dtype, reduction, run, place)
         step = Step(slice(None), addresses, None, (slice(None),))
         for count in (1, 3):
@@ -172,14 +185,14 @@ SCATTERS: list[tuple[str, dict[str, Array], dict[str, Any]]] = [
 @pytest.mark.parametrize("case", GATHERS, ids=lambda case: case[0])
 def test_gathers_agree_with_the_oracle(case: tuple[Any, ...], tuning: Tuning) -> None:
     name, inputs, attrs = case
-    assert_same(run_with(name, inputs, attrs, tuning), oracle.run(name, inputs, attrs))
+    assert_same(run_with(name, inputs, attrs, tuning), answer(name, inputs, attrs))
 
 
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
 @pytest.mark.parametrize("case", SCATTERS, ids=lambda case: case[0])
 def test_scatters_agree_with_the_oracle(case: tuple[Any, ...], reduction: str) -> None:
     name, inputs, attrs = case[0], case[1], case[2] | {"reduction": reduction}
-    expected = oracle.run(name, inputs, attrs)
+    expected = answer(name, inputs, attrs)
     for tuning in TUNINGS:
         assert_same(run_with(name, inputs, attrs, tuning), expected)
 
@@ -189,7 +202,7 @@ def test_rows_along_an_axis_are_written_as_the_oracle_does(axis: int) -> None:
     at = indices((9, 3), DATA.shape[axis]) % DATA.shape[axis]
     updates = values((*DATA.shape[:axis], *at.shape, *DATA.shape[axis + 1 :]), F4, axis)
     inputs = {"data": DATA, "indices": at, "updates": updates, "axis": np.array(axis)}
-    expected = oracle.run("openvino.scatter_update", inputs, {})
+    expected = answer("openvino.scatter_update", inputs, {})
     for tuning in TUNINGS:
         assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
 
@@ -213,7 +226,7 @@ def test_long_vectors_of_single_cells(at: Array, tuning: Tuning) -> None:
     for reduction in ("none", "add"):
         both, more = inputs | {"updates": updates}, attrs | {"reduction": reduction}
         found = run_with("onnx.scatter_elements", both, more, tuning)
-        assert_same(found, oracle.run("onnx.scatter_elements", both, more))
+        assert_same(found, answer("onnx.scatter_elements", both, more))
 
 
 @pytest.mark.parametrize("at", LONG, ids=LONG_NAMES)
@@ -234,7 +247,7 @@ def test_bad_indices_in_long_vectors_are_named(at: Array, bad: int) -> None:
             assert caught.value.where == f"indices[{place}] = {bad}"
 
 
-@pytest.mark.parametrize("kind", ["int8", "int32", "int64"])
+@pytest.mark.parametrize("kind", ["int64", *slow(["int8", "int32"])])
 @pytest.mark.parametrize("case", GATHERS[:-2] + SCATTERS, ids=lambda case: case[0])
 def test_a_walk_refuses_what_a_judge_refuses(case: tuple[Any, ...], kind: str) -> None:
     name, inputs, attrs = case
@@ -255,7 +268,7 @@ def test_a_walk_refuses_what_a_judge_refuses(case: tuple[Any, ...], kind: str) -
 def test_long_batches_read_the_fill_where_indices_are_outside(tuning: Tuning) -> None:
     inputs = {"params": values((3, 2000), F4), "indices": np.abs(indices((3, 1500), 2400))}
     attrs = {"axis": 1, "batch_dims": 1, "device": "gpu"}
-    expected = oracle.run("tensorflow.gather", inputs, attrs)
+    expected = answer("tensorflow.gather", inputs, attrs)
     assert_same(run_with("tensorflow.gather", inputs, attrs, tuning), expected)
 
 
@@ -310,7 +323,7 @@ def test_long_batches_without_their_data(reduction: str) -> None:
     inputs = {"data": values((3, 200), F4), "indices": at, "updates": values(at.shape, F4, 3)}
     inputs["axis"] = np.array(1)
     attrs = {"reduction": reduction, "use_init_val": False, "opset": 12}
-    expected = oracle.run("openvino.scatter_elements_update", inputs, attrs)
+    expected = answer("openvino.scatter_elements_update", inputs, attrs)
     for tuning in TUNINGS:
         found = run_with("openvino.scatter_elements_update", inputs, attrs, tuning)
         assert_same(found, expected)
@@ -327,7 +340,7 @@ def test_strings_keep_their_length_and_order(reduction: str) -> None:
     attrs = {"reduction": reduction}
     for tuning in TUNINGS:
         actual = run_with("onnx.scatter_nd", inputs, attrs, tuning)
-        assert_same(actual, oracle.run("onnx.scatter_nd", inputs, attrs))
+        assert_same(actual, answer("onnx.scatter_nd", inputs, attrs))
 
 
 @pytest.mark.parametrize("entries", [2, 30, 700])
@@ -337,9 +350,9 @@ def test_few_and_many_entries_replace_slices(entries: int) -> None:
     inputs["updates"] = values((3, entries, 10), F4, 7)
     rows = {"data": inputs["data"][0], "indices": at[:, None], "updates": inputs["updates"][0]}
     for tuning in TUNINGS:
-        expected = oracle.run("openvino.scatter_update", inputs, {})
+        expected = answer("openvino.scatter_update", inputs, {})
         assert_same(run_with("openvino.scatter_update", inputs, {}, tuning), expected)
-        expected = oracle.run("onnx.scatter_nd", rows, {})
+        expected = answer("onnx.scatter_nd", rows, {})
         assert_same(run_with("onnx.scatter_nd", rows, {}, tuning), expected)
 
 
@@ -355,10 +368,10 @@ def test_lanes_copy_all_cells_that_nobody_writes(
     cut["updates"] = values(cut["indices"].shape, F4, 3)
     for tuning in TUNINGS:
         found = run_with("openvino.scatter_update", shared, {}, tuning)
-        assert_same(found, oracle.run("openvino.scatter_update", shared, {}))
+        assert_same(found, answer("openvino.scatter_update", shared, {}))
         attrs = {"axis": 1, "reduction": "add"}
         found = run_with("onnx.scatter_elements", cut, attrs, tuning)
-        assert_same(found, oracle.run("onnx.scatter_elements", cut, attrs))
+        assert_same(found, answer("onnx.scatter_elements", cut, attrs))
 
 
 def test_a_failure_in_either_thread_reaches_the_caller() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import slow
+from conftest import everyday, slow
 from page.browser import PATIENCE, Browser, browser, missing
 from page.examples import EXAMPLES, added, averaged, dropped, gathered, large
 
@@ -198,7 +198,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("width", [1280, *slow([800])])
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", everyday(PLACES, {"cells", "planes"}))
 def test_elbows_run_in_empty_lanes(show: Any, name: str, width: int) -> None:
     """No point of an elbow lies on a cell, whatever the rank and the width."""
     window = show(PLACES[name]())
@@ -308,7 +308,7 @@ def test_a_step_rewrites_no_cell_but_those_it_changes(show: Any) -> None:
     assert window.run("return document.documentElement.scrollHeight") < 10_000
 
 
-@pytest.mark.parametrize("width", [1120, 400])
+@pytest.mark.parametrize("width", [400, *slow([1120])])
 def test_the_cell_under_the_pointer_stays_where_it_is(show: Any, width: int) -> None:
     window = show(added())
     window.resize(width)
@@ -388,7 +388,7 @@ def test_the_list_of_entries_is_reached_by_keys(show: Any) -> None:
     assert window.run(OUTPUT)[9] == "1"
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", everyday(EXAMPLES, {"added"}))
 def test_the_accessibility_tree_holds_every_label(show: Any, name: str) -> None:
     window = show(EXAMPLES[name]())
     wanted = window.run("return [...document.querySelectorAll('td[aria-label]')].map("
@@ -484,7 +484,7 @@ CURRENT = "return document.querySelector('.comparison .current h2').textContent"
 MARKED = "return document.querySelector('[aria-current]').closest('th').textContent"
 
 
-@pytest.mark.parametrize("height", [600, 400])
+@pytest.mark.parametrize("height", [600, *slow([400])])
 def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: int) -> None:
     window = show(comparison())
     window.resize(1120, height)
@@ -512,7 +512,7 @@ def test_a_row_of_a_comparison_leads_to_its_steps_and_back(show: Any, height: in
     assert window.run(CURRENT) == "NumPy take (wrap)"
 
 
-@pytest.mark.parametrize("width", [1120, 400])
+@pytest.mark.parametrize("width", [400, *slow([1120])])
 def test_the_table_of_a_comparison_is_a_table_at_any_width(show: Any, width: int) -> None:
     window = show(comparison())
     window.resize(width)
@@ -526,7 +526,7 @@ def test_the_table_of_a_comparison_is_a_table_at_any_width(show: Any, width: int
     assert any(role == "rowheader" and name.startswith("JAX x[i]") for role, name in named)
 
 
-@pytest.mark.parametrize("width", [1120, 400])
+@pytest.mark.parametrize("width", [400, *slow([1120])])
 def test_many_columns_scroll_within_the_page(show: Any, width: int) -> None:
     inputs = {"data": np.arange(40), "indices": np.arange(-12, 12) * 3}
     window = show(compare("gather", inputs, only=["onnx", "numpy"]))
@@ -592,7 +592,7 @@ PAPERS = {
 }
 
 
-@pytest.mark.parametrize("name", PAPERS)
+@pytest.mark.parametrize("name", everyday(PAPERS, {"forty"}))
 def test_paper_shows_every_column(show: Any, name: str) -> None:
     window = show(PAPERS[name](), options=ViewOptions(full=True))
     columns = len(window.run(
@@ -613,14 +613,14 @@ def test_paper_shows_every_column(show: Any, name: str) -> None:
     assert window.run("return document.querySelectorAll('.part-of, [hidden]').length") == 0
 
 
-@pytest.mark.parametrize("name", [*EXAMPLES, "large"])
+@pytest.mark.parametrize("name", ["large", *slow(EXAMPLES)])
 def test_no_page_is_wider_than_a_telephone(show: Any, name: str) -> None:
     window = show((EXAMPLES | {"large": large})[name]())
     window.resize(400)
     assert window.run("return document.documentElement.scrollWidth") <= 400
 
 
-@pytest.mark.parametrize("name", ["cells", "rows", "planes"])
+@pytest.mark.parametrize("name", ["planes", *slow(["cells", "rows"])])
 def test_on_a_telephone_a_step_is_seen_between_sentence_and_controls(show: Any, name: str) -> None:
     """Output stands first; what is steered and told stays at the bottom and covers no lit cell."""
     window = show(PLACES[name]())
@@ -652,7 +652,7 @@ def test_paper_breaks_no_row(show: Any) -> None:
         window.devtools("Emulation.setEmulatedMedia", media="", features=[])
 
 
-@pytest.mark.parametrize("width", [375, 1120])
+@pytest.mark.parametrize("width", [375, *slow([1120])])
 def test_tab_reaches_all_there_is_and_leaves_again(show: Any, width: int) -> None:
     """Each stop is seen and has a visible focus; after the last one the page is left."""
     window = show(added())

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from conftest import FRAMEWORKS, arguments, load_cases, operator_name
+from conftest import arguments, operator_name, recorded
 
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
@@ -33,12 +33,11 @@ MOST, FEWER = 60, {"jax": 12}
 def sampled(target: str) -> dict[str, list[dict[str, Any]]]:
     """The recorded cases with an answer, by operator."""
     most = FEWER.get(target, MOST)
-    found: dict[str, list[dict[str, Any]]] = {}
-    for framework in FRAMEWORKS:
-        for case in load_cases(framework):
-            if case["expect"] == "output":
-                found.setdefault(operator_name(case), []).append(case)
-    return {name: cases[:: -(-len(cases) // most)] for name, cases in found.items()}
+    answered = {
+        name: [case for case in cases if case["expect"] == "output"]
+        for name, cases in recorded().items()
+    }
+    return {name: cases[:: -(-len(cases) // most)] for name, cases in answered.items() if cases}
 
 
 def made() -> dict[str, bytes]:

@@ -11,6 +11,7 @@ import dask.array
 import numpy as np
 import pytest
 import zarr
+from conftest import slow
 from stream.stores import DATA, RandomCall, made, random_call, same_bits
 
 import gscli
@@ -58,9 +59,12 @@ def test_random_calls(block: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["zarr", "dask"])
+@pytest.mark.parametrize("seeds", [(1, 4), *slow([(3, 10)])], ids=str)
 @pytest.mark.parametrize("name", ["out.zarr", "out.npy", "out.json"])
-def test_a_result_goes_to_a_file(tmp_path: Path, kind: str, name: str) -> None:
-    for seed in (1, 3, 4, 10):
+def test_a_result_goes_to_a_file(
+    tmp_path: Path, kind: str, name: str, seeds: tuple[int, ...]
+) -> None:
+    for seed in seeds:
         call = random_call(seed)
         with np.errstate(all="ignore"):
             found = gscli.run(call.operator, lazy(call, kind), call.attrs, out=tmp_path / name)

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shell import forked
 
-from gscli.files import load, mapped
+from gscli.files import mapped
+from gscli.files.files import load
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 
@@ -44,10 +46,8 @@ print(code, peak.split()[1])
 """
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "gscli", *arguments], cwd=folder, capture_output=True, check=False
-    )
+def run(folder: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return forked(*arguments, cwd=folder, stdin=stdin)
 
 
 def test_a_scatter_is_the_loop_and_stays_small(folder: Path) -> None:
@@ -85,11 +85,8 @@ def test_a_bad_index_leaves_no_file(folder: Path) -> None:
 
 
 def test_a_gather_with_updates_from_a_pipe(folder: Path) -> None:
-    with (folder / "indices.npy").open("rb") as stream:
-        done = subprocess.run(
-            [sys.executable, "-m", "gscli", "gather-nd", "data.npy", "-", "-o", "rows.npy"],
-            cwd=folder, stdin=stream, capture_output=True, check=False,
-        )  # fmt: skip
+    given = (folder / "indices.npy").read_bytes()
+    done = run(folder, "gather-nd", "data.npy", "-", "-o", "rows.npy", stdin=given)
     assert (done.returncode, done.stderr) == (0, b"")
     data, indices = np.load(folder / "data.npy"), np.load(folder / "indices.npy")
     assert np.array_equal(np.load(folder / "rows.npy"), data[indices[:, 0]])

@@ -14,7 +14,8 @@ import zarr
 from stream.stores import committed_meanwhile
 
 from gscli.cli import guarded
-from gscli.files import icechunk_store, load
+from gscli.files import icechunk_store
+from gscli.files.files import load
 
 server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytestmark = pytest.mark.slow

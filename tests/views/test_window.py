@@ -7,8 +7,7 @@ import pytest
 from gscli.base import UsageError
 from gscli.views.choices import parse_slice
 from gscli.views.look import Limits
-from gscli.views.sheet import window
-from gscli.views.window import important
+from gscli.views.window import important, window
 
 LIMITS = Limits(rows=6, columns=8, planes=4)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from conftest import FRAMEWORKS, arguments, load_cases, operator_name
+from conftest import arguments, recorded
 
 from gscli.base import GscliError
 from gscli.frameworks import operators
@@ -137,17 +136,6 @@ def random_trace(rng: random.Random) -> Trace | None:
         return None
 
 
-@cache
-def recorded(name: str) -> tuple[dict[str, Any], ...]:
-    """The recorded cases of an operator that have an answer."""
-    framework = name.partition(".")[0]
-    files = [framework] if framework in FRAMEWORKS else ["jax"]
-    return tuple(
-        case for one in files for case in load_cases(one)
-        if "output" in case and operator_name(case) == name
-    )  # fmt: skip
-
-
 def every_operator(rng: random.Random, per_operator: int) -> list[Trace]:
     """The declared example of every operator, and some of its recorded cases."""
     found: list[Trace] = []
@@ -155,7 +143,7 @@ def every_operator(rng: random.Random, per_operator: int) -> list[Trace]:
         probe = example(operator, {})
         assert probe is not None, operator.full_name
         found.append(probe.trace)
-        cases = recorded(operator.full_name)
+        cases = [case for case in recorded()[operator.full_name] if "output" in case]
         for case in rng.sample(cases, min(per_operator, len(cases))):
             try:
                 found.append(trace(operator.full_name, *arguments(case)))

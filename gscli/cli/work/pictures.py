@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.cli.options import Settings, screen
+from gscli.files import files
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
@@ -126,7 +127,5 @@ def save_text(path: str, text: str) -> None:
     if path == "-":
         sys.stdout.write(text)
         return
-    from gscli.files.atomic import open_atomic
-
-    with open_atomic(path) as target:
+    with files.open_atomic(path) as target:
         target.write(text.encode("utf-8", "backslashreplace"))
