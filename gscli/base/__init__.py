@@ -14,6 +14,10 @@ from enum import IntEnum
 from typing import Any, ClassVar, TypeAlias
 
 from gscli.base.records import Record
+from gscli.base.words import safe
+
+LONGEST = 1000
+"""Characters of each part of an error."""
 
 
 class ExitCode(IntEnum):
@@ -94,7 +98,7 @@ class GscliError(Exception):
 
     `problem` is one short line without a full stop; `where` names the file or argument and the
     position; `shown` are lines with the numbers, some with a part that is pointed at; `valid` is
-    the legal range; `hint` a literal thing to do or type.
+    the legal range; `hint` a literal thing to do or type. All are made safe to print.
     """
 
     code: ClassVar[ExitCode] = ExitCode.REFUSED
@@ -109,11 +113,11 @@ class GscliError(Exception):
         hint: str = "",
     ) -> None:
         super().__init__(problem)
-        self.problem = problem
-        self.where = where
-        self.shown = details
-        self.valid = valid
-        self.hint = hint
+        self.problem, self.where = safe(problem, LONGEST), safe(where, LONGEST)
+        self.shown = tuple(
+            [safe(detail, LONGEST) if isinstance(detail, str) else detail for detail in details]
+        )
+        self.valid, self.hint = safe(valid, LONGEST), safe(hint, LONGEST)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled with all facts; what made them is not run again."""

@@ -1,7 +1,8 @@
 """Words of messages: outside text made safe, numbers of things, shapes, and element types by name.
 
 Strings from data and file names can hold control characters, escape sequences and
-direction marks. Every place that prints such text calls `safe`, nothing else does the job.
+direction marks. What prints such text calls `safe`, nothing else does the job; errors call it for
+all that they are told.
 """
 
 from __future__ import annotations

@@ -1,0 +1,20 @@
+"""Errors: their words are safe to print, whoever prints them."""
+
+from __future__ import annotations
+
+from gscli.base import LONGEST, GscliError, Pointed
+
+
+def test_an_error_makes_its_own_words_safe() -> None:
+    pointed = Pointed("a\x1b", 0, 1)
+    error = GscliError(
+        "no\x07 file", where="a\x1b[31m.npy", details=("x\u202ey", pointed), valid="\n", hint="\r"
+    )
+    assert error.problem == r"no\x07 file"
+    assert error.where == r"a\x1b[31m.npy"
+    assert error.shown == (r"x\u202ey", pointed)
+    assert (error.valid, error.hint) == (r"\n", r"\r")
+
+
+def test_an_error_says_no_more_than_a_screen_holds() -> None:
+    assert len(GscliError("a" * 5000).problem) == LONGEST
