@@ -13,14 +13,16 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from os import fspath
 from typing import TYPE_CHECKING, Any
 
 from gscli.base import GscliError
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from gscli.base import GscliWarning as GscliWarning
-    from gscli.files.python import load as load
-    from gscli.files.python import save as save
+    from gscli.files.arrays import Array
     from gscli.frameworks import operators as operators
     from gscli.frameworks import run as run
     from gscli.frameworks.numpy import take as take
@@ -58,14 +60,42 @@ _LAZY = {
     "check": ("gscli.lab.check", "check"),
     "code": ("gscli.lab.code.code", "code"),
     "compare": ("gscli.lab.compare", "compare"),
-    "load": ("gscli.files.python", "load"),
     "run": ("gscli.frameworks", "run"),
-    "save": ("gscli.files.python", "save"),
     "GscliWarning": ("gscli.base", "GscliWarning"),
     "trace": ("gscli.views.faces", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),
 }
+
+
+def load(source: str | PathLike[str], *, dtype: str | None = None) -> Array:
+    """The array that `source` names, as on the command line: a file, FILE::NAME, JSON, arange:3x4.
+
+    The array is read-only, and of large .npy files only what is touched is read. `dtype` converts
+    where no value changes. Raises CannotRead, ContentRefused, DtypeRefused and LimitRefused.
+
+    >>> load("arange:2x3").shape
+    (2, 3)
+    """
+    from gscli import files
+
+    return files.load(fspath(source), name="tensor", dtype=dtype).array
+
+
+def save(
+    target: str | PathLike[str],
+    array: object,
+    *,
+    format: str | None = None,  # noqa: A002  the word of the command line
+) -> None:
+    """Write an array to a file, whole or not at all; the suffix or `format` names the format.
+
+    Raises CannotWrite where nothing was changed, and UsageError for a format that is not known.
+    """
+    from gscli import files
+    from gscli.files.arrays import as_array
+
+    files.save(fspath(target), as_array(array, "tensor"), format=format)
 
 
 @cache

@@ -11,7 +11,7 @@ import pytest
 import gscli
 from gscli.base import GscliError
 from gscli.cli import guarded
-from gscli.files.files import load, save
+from gscli.files import load, save
 
 ARRAY = np.arange(6, dtype=np.float32).reshape(2, 3)
 

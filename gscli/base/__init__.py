@@ -160,6 +160,10 @@ class Notice(GscliError):
     code = ExitCode.DONE
 
 
+class Drawn(Notice):
+    """A warning of what a picture of the run shows anyway."""
+
+
 class GscliWarning(UserWarning):
     """A `notice` for callers from Python, who may make an error of it or silence it."""
 

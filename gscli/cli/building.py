@@ -13,7 +13,8 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import UsageError
 from gscli.cli.options import SHARED, Settings, Shared
-from gscli.frameworks.operator import Attribute, Operator
+from gscli.declare.attributes import Attribute
+from gscli.frameworks.operator import Operator
 
 HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
+from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.options import Settings
-from gscli.declare.comparisons import CONCEPTS, ConceptName
-from gscli.files import files
-from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, untyped_as
+from gscli.frameworks import assigned
+from gscli.frameworks.operator import ConceptName, Operator
+from gscli.plan import Inputs
 
 _TOGETHER = (".npz", ".safetensors")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -65,7 +65,7 @@ def typed(
     """Which word is which input. Raises UsageError where they are too many or too few."""
     if len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0]):
         return Typed(operator, {}, texts, words[0])
-    return Typed(operator, operator.assigned(words, settings.extra), texts)
+    return Typed(operator, assigned(operator, words, settings.extra), texts)
 
 
 def loaded_inputs(
@@ -126,6 +126,8 @@ def stands_for_all(word: str, containers: tuple[str, ...] = _TOGETHER) -> bool:
 
 def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
+    from gscli.lab.concepts import CONCEPTS
+
     names = CONCEPTS[name].inputs
     limit = memory_limit(settings)
     if len(words) == 1 and stands_for_all(words[0]):
@@ -148,6 +150,8 @@ def concept_inputs(name: ConceptName, words: Sequence[str], settings: Settings) 
         }  # fmt: skip
     arrays = {key: item.array for key, item in loaded.items()}
     if "updates" in loaded and not loaded["updates"].typed:
+        from gscli.frameworks.typing import untyped_as
+
         cast = untyped_as(arrays["updates"], arrays["data"].dtype)
         arrays["updates"] = arrays["updates"] if cast is None else cast
     return Inputs(

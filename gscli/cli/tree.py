@@ -24,7 +24,6 @@ from gscli.cli.building import (
     signed,
 )
 from gscli.cli.options import SHARED, Settings
-from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
 from gscli.frameworks.operator import Operator
 
@@ -270,8 +269,12 @@ def command_path(words: Sequence[str]) -> str:
         found.append(word)
         if word in NAMES or word in ALIASES:
             known = {operator.command for operator in framework(word).operators.values()}
-        elif word in ("explain", "check", "compare"):
-            known = {*CONCEPTS} if word == "compare" else everywhere
+        elif word == "compare":
+            from gscli.lab.concepts import CONCEPTS
+
+            known = {*CONCEPTS}
+        elif word in ("explain", "check"):
+            known = everywhere
         else:
             break
     return " ".join(found)

@@ -1,6 +1,397 @@
 """The file formats gscli reads and writes, one module each; `gscli.files` is the way in.
 
+`load` takes what a person wrote for an input: a file, `FILE::NAME`, `-`, inline JSON or a
+generator. `save` replaces its target completely or leaves it alone. Neither ever runs code from a
+file, and both raise nothing but GscliError (and let BrokenPipeError tell that a reader left).
+
 Readers take a `Content` (bytes at any place, checked to be a regular file or a pipe) and give an
 array; they allocate nothing whose size they have not compared with the bytes present and the
-limit. Nothing here executes anything from a file.
+limit.
+
+>>> load("[[0, 1], [2, 3]]").array.shape
+(2, 2)
+>>> load("arange:4", dtype="float32").array.dtype
+dtype('float32')
 """
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gscli.base import CannotRead, UsageError, no_memory
+from gscli.base.records import Record
+from gscli.base.words import safe
+from gscli.files.arrays import Array, cast_exactly, dtype_named
+from gscli.files.content import (
+    TEXT_LIMIT,
+    Bounds,
+    Content,
+    HeldContent,
+    check_kind,
+    check_limit,
+    open_content,
+    read_pipe,
+    reader,
+)
+from gscli.files.mapped import reading
+from gscli.files.npy import MAGIC, PREFIX_LIMIT, parse_header
+from gscli.files.request import (
+    MANY_MEMBERS,
+    MODULES,
+    PICKLED,
+    STORES,
+    TEXT_SUFFIXES,
+    Member,
+    Read,
+    Request,
+    Source,
+    Wish,
+    format_for,
+    listed,
+    suffix_of,
+    unknown,
+)
+
+MAX_BYTES = 1 << 30
+FOLDER_LIMIT = 10_000
+
+SYNONYMS = (
+    frozenset({"data", "params", "x", "a", "arr", "input", "operand", "tensor", "self", "ref"}),
+    frozenset({"indices", "index", "idx", "ind", "indexes", "start_indices", "scatter_indices"}),
+    frozenset({"updates", "update", "upd", "src", "source", "values", "value"}),
+)
+"""What frameworks and people call the same argument."""
+
+_NUMBERED = re.compile(r"input_(\d{1,3})")
+STANDARD_INPUT = "standard input"
+
+
+class Loaded(Record):
+    """An input as an array.
+
+    `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
+    arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `typed` is
+    False where the element type was inferred from JSON or CSV.
+    """
+
+    array: Array
+    origin: str
+    typed: bool
+
+
+def load(
+    text: str,
+    *,
+    name: str = "input",
+    dtype: str | None = None,
+    opaque_only: bool = False,
+    like: np.dtype[Any] | None = None,
+    empty_dtype: str | None = None,
+    max_bytes: int = MAX_BYTES,
+    stdin: BinaryIO | None = None,
+    leave: bool = False,
+) -> Loaded:
+    """The array that `text` names; `name` is the argument it stands for, used in messages.
+
+    `dtype` converts without changing a value (and names the type of opaque elements; with
+    `opaque_only` it does nothing else). `like` is the type that untyped numbers take, `empty_dtype`
+    that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger. `leave`:
+    of a Zarr store only what stands for it is made (`stand_ins`).
+
+    Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
+
+    >>> load("[0.5, 1]", like=np.dtype("float32")).array
+    array([0.5, 1. ], dtype=float32)
+    """
+    source = Source.parse(text)
+    wish = Wish(
+        None if dtype is None else dtype_named(dtype),
+        like,
+        None if empty_dtype is None else dtype_named(empty_dtype),
+        opaque_only,
+    )
+    with _enough_memory(name):
+        loaded = _load(source, name, wish, max_bytes, stdin, leave=leave)
+        if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
+            array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
+            loaded = loaded._replace(array=array)
+    return _read_only(loaded)
+
+
+def _read_only(loaded: Loaded) -> Loaded:
+    loaded.array.flags.writeable = False
+    return loaded
+
+
+def load_many(
+    text: str,
+    names: Sequence[str],
+    *,
+    optional: Collection[str] = (),
+    dtype: str | None = None,
+    empty_dtype: str | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> dict[str, Loaded]:
+    """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
+
+    `data` is also found as params, x, a or input, `indices` as idx or index, `updates` as upd, src
+    or values; in a folder as data.npy, data.json or input_0.pb. `dtype` names the type of opaque
+    elements only. Raises as `load` does, CannotRead for an argument that is not there (unless it
+    is in `optional`).
+    """
+    wish = Wish(
+        None if dtype is None else dtype_named(dtype),
+        empty=None if empty_dtype is None else dtype_named(empty_dtype),
+        opaque_only=True,
+    )
+    with _enough_memory(text):
+        found = _sources(text, names, optional, max_bytes)
+        return {
+            name: _read_only(_load(source, name, wish, max_bytes, None))
+            for name, source in found.items()
+        }
+
+
+def members(path: str, *, max_bytes: int = MAX_BYTES) -> list[Member]:
+    """What a file holds: name, element type, shape and bytes of each array, from headers alone.
+
+    A format for one array gives one member with an empty name. Raises as `load` does.
+    """
+    with _enough_memory(path):
+        content, suffix = _opened(path, max_bytes)
+        with content:
+            request = Request("", None, Wish(), max_bytes, suffix)
+            return format_for(suffix).listing(content, request)
+
+
+def save(
+    path: str,
+    array: Array,
+    *,
+    format: str | None = None,  # noqa: A002 -- the word of the command line
+    stdout: BinaryIO | None = None,
+    max_bytes: int = MAX_BYTES,
+    chunks: Sequence[int] | None = None,
+) -> None:
+    r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
+
+    The suffix of `path` decides the format; where it names none, `format` does. `FILE::NAME` puts
+    the array into an .npz, .safetensors, .h5 file or .zarr group under that name and keeps the
+    other members. `chunks`: sizes of the chunks of a .zarr store.
+
+    Raises UsageError, DtypeRefused, CannotWrite, and what `load` raises for a file to be kept.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> save("-", np.array([1, 2]), format="json", stdout=stream)
+    >>> stream.getvalue()
+    b'{"dtype": "int64", "shape": [2], "data": [1, 2]}\n'
+    """
+    from gscli.files import writers
+
+    with _enough_memory(path):
+        if path == "-":
+            stream = stdout
+            if stream is None:
+                stream = None if sys.stdout is None else sys.stdout.buffer
+            writers.save_stream(stream, array, format)
+        else:
+            writers.save_file(path, array, format, max_bytes, chunks)
+
+
+@contextmanager
+def _enough_memory(name: str) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        raise no_memory(safe(name), "not enough memory") from error
+
+
+def _load(
+    source: Source,
+    name: str,
+    wish: Wish,
+    limit: int,
+    stdin: BinaryIO | None,
+    *,
+    leave: bool = False,
+) -> Loaded:
+    if source.kind == "generator":
+        from gscli.files.generators import generate
+
+        array, typed = generate(source.text, wish, limit)
+        return Loaded(array, safe(source.text), typed)
+    if source.kind == "inline":
+        from gscli.files.jsonarray import array_of_json
+        from gscli.files.jsontext import parse_json
+
+        parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
+        read = array_of_json(parsed, wish, limit)
+        return Loaded(read.array, "inline", read.typed)
+    if source.kind == "stdin":
+        content: Content = _standard_input(stdin, limit)
+        suffix = sniffed(content)
+    else:
+        content, suffix = _opened(source.path, limit)
+    with content:
+        request = Request(name, source.member, wish, limit, suffix)
+        if leave and suffix in STORES:
+            return _left(content, request, safe(source.text))
+        read = read_array(content, request)
+    origin = STANDARD_INPUT if source.kind == "stdin" else safe(source.text)
+    return Loaded(read.array, origin, read.typed)
+
+
+def _left(content: Content, request: Request, origin: str) -> Loaded:
+    from gscli.files.stand_ins import stand_in
+    from gscli.files.zarr_format import store_of
+
+    return Loaded(stand_in(store_of(content, request)), origin, typed=True)
+
+
+def _standard_input(stdin: BinaryIO | None, limit: int) -> Content:
+    stream = stdin
+    if stream is None:
+        stream = None if sys.stdin is None else sys.stdin.buffer
+    if stream is None:
+        raise CannotRead("cannot read standard input", where=f"{STANDARD_INPUT}: is closed")
+    held = read_pipe(reader(stream), STANDARD_INPUT, limit, stream_bounds)
+    return HeldContent(STANDARD_INPUT, held)
+
+
+def _opened(path: str, limit: int) -> tuple[Content, str]:
+    """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
+    suffix = suffix_of(path)
+    if suffix in STORES:
+        from gscli.files.zarr_format import content_of
+
+        return content_of(path), suffix
+    if not suffix:
+        content = open_content(path, limit, stream_bounds)
+        return content, sniffed(content)
+    if suffix not in MODULES:
+        if suffix not in PICKLED:
+            check_kind(path)
+        raise unknown(path, suffix)
+    if suffix in TEXT_SUFFIXES:
+        limit = min(limit, TEXT_LIMIT)
+    return open_content(path, limit, stream_bounds if suffix == ".npy" else None), suffix
+
+
+def sniffed(content: Content) -> str:
+    """The suffix a stream would have: .npy and .npz by their magic, else JSON."""
+    return _sniffed(content.prefix(len(MAGIC)))
+
+
+def stream_bounds(first: bytes, limit: int, name: str) -> Bounds:
+    """How far to read a stream, judged by its first bytes: a text may not be as long as others.
+
+    The header of a .npy stream says where it ends. Raises ContentRefused for one without sense.
+    """
+    suffix = _sniffed(first[: len(MAGIC)])
+    if suffix == ".json":
+        return Bounds(min(limit, TEXT_LIMIT), limit)
+    if suffix != ".npy":
+        return Bounds(limit, limit)
+    header = parse_header(first[:PREFIX_LIMIT], name)
+    size = header.offset + header.nbytes
+    check_limit(size, limit, name, "the stream")
+    return Bounds(limit, size)
+
+
+def _sniffed(first: bytes) -> str:
+    if first == MAGIC:
+        return ".npy"
+    return ".npz" if first.startswith((b"PK\x03\x04", b"PK\x05\x06")) else ".json"
+
+
+def read_array(content: Content, request: Request) -> Read:
+    """The array asked for. A member can be named only in a format that has several."""
+    if request.member is not None and request.suffix not in MANY_MEMBERS:
+        raise UsageError(
+            f"{content.name} holds one array, without a name",
+            hint=f"leave ::{safe(request.member, 60)} off",
+        )
+    return format_for(request.suffix).read(content, request)
+
+
+def _sources(
+    text: str, names: Sequence[str], optional: Collection[str], limit: int
+) -> dict[str, Source]:
+    """Where each argument is to be loaded from; arguments in `optional` may be absent.
+
+    A member or file named exactly as the argument wins, then a synonym. In a folder
+    `input_0.pb`, `input_1.pb` … stand for the arguments in order, as in ONNX tests.
+    """
+    plain = os.path.isdir(text) and suffix_of(text) not in STORES
+    found = _folder(text) if plain else _container(text, limit)
+    matched = {name: _match(name, names, found, safe(text)) for name in names}
+    missing = [name for name in names if matched[name] is None and name not in optional]
+    if missing:
+        raise CannotRead(
+            f"{safe(text)} has nothing for {missing[0]}", where=safe(text), valid=listed(found)
+        )
+    return {name: found[key] for name, key in matched.items() if key is not None}
+
+
+def _container(text: str, limit: int) -> dict[str, Source]:
+    content, suffix = _opened(text, limit)
+    with content:
+        if suffix not in MANY_MEMBERS:
+            raise UsageError(
+                f"{safe(text)} holds one array, not all inputs",
+                valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
+            )
+        members = format_for(suffix).listing(content, Request("", None, Wish(), limit, suffix))
+    names = [member.name for member in members]
+    return {name: Source(f"{text}::{name}", "file", text, name) for name in names}
+
+
+def _folder(text: str) -> dict[str, Source]:
+    """The files of a folder that hold one array, by name without suffix."""
+    with reading(safe(text)), os.scandir(text) as entries:
+        some = islice(entries, FOLDER_LIMIT)
+        files = sorted(entry.name for entry in some if not _is_pipe(entry))
+    found: dict[str, Source] = {}
+    for file in files:
+        stem, suffix = os.path.splitext(file)
+        if suffix.lower() not in MODULES or suffix.lower() in MANY_MEMBERS:
+            continue
+        if stem in found:
+            raise UsageError(f"{safe(text)} holds {safe(stem, 60)} in two files")
+        path = os.path.join(text, file)
+        found[stem] = Source(path, "file", path)
+    return found
+
+
+def _is_pipe(entry: os.DirEntry[str]) -> bool:
+    """Nobody may ever write into a pipe that came with a folder, and then reading never ends."""
+    try:
+        return stat.S_ISFIFO(entry.stat().st_mode)
+    except OSError:
+        return False
+
+
+def _match(name: str, names: Sequence[str], found: Mapping[str, Source], where: str) -> str | None:
+    """The key that stands for an argument. One that is another argument's own name does not."""
+    if name in found:
+        return name
+    lowered = {key: key.lower() for key in found if key not in names}
+    same = next((words for words in SYNONYMS if name in words), frozenset({name}))
+    keys = [key for key, word in lowered.items() if word == name or word in same]
+    if len(keys) > 1:
+        raise UsageError(f"{where} holds several arrays for {name}", valid=listed(keys))
+    if keys:
+        return keys[0]
+    position = names.index(name)
+    numbered = [key for key in lowered if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
+    return numbered[0] if numbered else None

@@ -1,11 +1,14 @@
-"""What a person wrote for an input, what is wanted from a file, and what a reader gives back."""
+"""What a person wrote for an input, what is wanted of its file, and which module reads it."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -13,6 +16,27 @@ from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.files.arrays import Array, dtype_label
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from gscli.files.content import Content
+
+    class Format(Protocol):
+        """What a module of a format offers; `write` where it can be written."""
+
+        def read(self, content: Content, request: Request) -> Read:
+            """The array that was asked for."""
+
+        def listing(self, content: Content, request: Request) -> list[Member]:
+            """Every array in the file."""
+
+        def write(self, out: Output, arrays: Arrays, suffix: str) -> None:
+            """Write the file from its first byte to its last."""
+
+        def write_into(self, out: Output, old: Content, name: str, array: Array) -> None:
+            """Write the old file with one member changed or added, where members exist."""
+
 
 Kind = Literal["file", "stdin", "inline", "generator"]
 
@@ -23,11 +47,41 @@ _WORDS = {
     "true": "true", "false": "false", "null": "null", "nan": "NaN", "NaN": "NaN",
     "inf": "Infinity", "-inf": "-Infinity", "Infinity": "Infinity", "-Infinity": "-Infinity",
 }  # fmt: skip
-_STORES = (".zarr", ".icechunk")
-_SUFFIXES = (
-    ".npz", ".npy", ".json", ".jsonl", ".csv", ".tsv", ".txt", ".pb", ".onnx", ".safetensors",
-    ".h5", ".hdf5", ".zip", *_STORES,
-)  # fmt: skip
+
+MODULES = {
+    ".npy": "npy",
+    ".npz": "npz",
+    ".json": "jsonarray",
+    ".jsonl": "jsonlines",
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".txt": "delimited",
+    ".pb": "tensorproto",
+    ".onnx": "model",
+    ".safetensors": "safetensor",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
+    ".zarr": "zarr_format",
+    ".zip": "zarr_format",
+    ".icechunk": "zarr_format",
+}
+"""Suffix → module of gscli.files, imported when such a file comes."""
+
+TEXT_SUFFIXES = {".json", ".csv", ".tsv", ".txt"}
+STORES = {".zarr", ".zip", ".icechunk"}
+"""Folders and archives of many files, which the library of their format reads."""
+
+_VERSIONED = (".zarr", ".icechunk")
+"""Stores that a version may be named of, behind @."""
+
+MANY_MEMBERS = {".npz", ".jsonl", ".onnx", ".safetensors", ".h5", ".hdf5", *STORES}
+PICKLED = {".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".joblib"}
+_TORCH = {".pt", ".pth", ".ckpt"}
+
+_TORCH_LINE = (
+    'python -c "import torch,numpy as np; '
+    "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
+)
 
 NAMES_SHOWN = 12
 
@@ -97,9 +151,9 @@ def _is_file_name(text: str) -> bool:
     (True, True, False)
     """
     name, at, version = text.lower().rpartition("@")
-    if at and name.endswith(_STORES) and re.fullmatch(r"[\w.-]+", version):
-        return not name.startswith(_STORES)
-    return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in _SUFFIXES)
+    if at and name.endswith(_VERSIONED) and re.fullmatch(r"[\w.-]+", version):
+        return not name.startswith(_VERSIONED)
+    return any(text.lower().endswith(suffix) and len(text) > len(suffix) for suffix in MODULES)
 
 
 class Wish(Record):
@@ -190,3 +244,46 @@ def listed(names: Iterable[str]) -> str:
     known = list(names)
     more = f" and {len(known) - NAMES_SHOWN} more" if len(known) > NAMES_SHOWN else ""
     return ", ".join(safe(name, 60) for name in known[:NAMES_SHOWN]) + more
+
+
+def suffix_of(path: str) -> str:
+    """The ending that says what a file is; of a store without the version behind @.
+
+    >>> suffix_of("T.NPY"), suffix_of("t.icechunk@main"), suffix_of("t.zarr/")
+    ('.npy', '.icechunk', '.zarr')
+    """
+    bare = os.path.splitext(path.rstrip("/"))[1].lower().partition("@")[0]
+    return bare if bare in STORES else os.path.splitext(path)[1].lower()
+
+
+def unknown(path: str, suffix: str) -> CannotRead:
+    """Why a file with this suffix is not even opened."""
+    name = safe(path)
+    if suffix in PICKLED:
+        return CannotRead(
+            f"cannot read {name}",
+            details=("files of this kind are pickles, and gscli never unpickles",),
+            hint=_conversion(name) if suffix in _TORCH else "save the arrays with numpy.save",
+        )
+    return CannotRead(
+        f"cannot read {name}",
+        where=f"{name}: {safe(suffix, 40)} is no suffix gscli knows",
+        valid=" ".join(MODULES),
+    )
+
+
+def _conversion(name: str) -> str:
+    """A line to paste into a shell, so a name that a shell would read as more stays out of it."""
+    plain = re.fullmatch(r"[\w./-]+", name, re.ASCII)
+    return _TORCH_LINE.format(name=name if plain else "weights.pt")
+
+
+LITTLE_ENDIAN = {".safetensors", ".pb", ".onnx"}
+"""Formats whose values lie little-endian in a file and are taken as they lie there."""
+
+
+def format_for(suffix: str) -> Format:
+    """The module of a format."""
+    if suffix in LITTLE_ENDIAN and sys.byteorder != "little":
+        raise UsageError(f"{suffix} is not supported on big-endian machines", hint="use .npy")
+    return cast("Format", import_module(f"gscli.files.{MODULES[suffix]}"))

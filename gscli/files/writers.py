@@ -15,15 +15,15 @@ from gscli.files import mapped
 from gscli.files.arrays import Array, checked_dtype, is_native, native
 from gscli.files.atomic import open_atomic
 from gscli.files.content import open_content
-from gscli.files.readers import (
+from gscli.files.request import (
     MANY_MEMBERS,
     MODULES,
     STORES,
     TEXT_SUFFIXES,
+    Source,
     format_for,
     suffix_of,
 )
-from gscli.files.request import Source
 from gscli.files.system import writing
 
 WRITTEN = tuple(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, overload
 
 from gscli.base import UsageError
+from gscli.base.words import safe
 from gscli.frameworks.operator import Framework, Operator, loaded
 
 if TYPE_CHECKING:
@@ -134,8 +136,8 @@ def run(
         LEAVING,
         execute,
         execute_to_file,
+        warn,
     )
-    from gscli.frameworks.notices import warn
 
     operator = named(name, inputs, attrs)
     if out is None:
@@ -155,6 +157,55 @@ def named(name: object, inputs: object, attrs: object) -> Operator:
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
             raise UsageError(f"{what} must map names to values", where=f"{value!r}"[:200])
     return find(name)
+
+
+def assigned(
+    operator: Operator, words: Sequence[str], named: Mapping[str, object]
+) -> dict[str, str]:
+    """Which word is which input: positions in the framework's order, `--NAME` for any of them.
+
+    >>> from gscli.frameworks.onnx import gather
+    >>> assigned(gather, ["i.npy"], {"data": "d.npy"})
+    {'data': 'd.npy', 'indices': 'i.npy'}
+    """
+    waiting = [item for item in operator.inputs if item.name not in named]
+    fixed = [item for item in waiting if item.kind != "many"]
+    surplus = len(words) - len(fixed)
+    if surplus > 0 and len(fixed) == len(waiting):
+        raise UsageError(
+            f"{operator.command} takes {len(operator.inputs)} inputs, "
+            f"got {len(words) + len(named)}",
+            where=f"one too many: {safe(words[len(fixed)])}",
+            valid=_usage(operator),
+            hint=f"{operator.command_line} {operator.example}",
+        )
+    if [*words, *named.values()].count("-") > 1:
+        raise UsageError(
+            "only one input can be - (standard input)",
+            where=_usage(operator),
+            hint="put the others into files",
+        )
+    result: dict[str, str] = {}
+    rest = iter(words)
+    for item in operator.inputs:
+        if item.kind == "many" and item.name not in named:
+            taken = enumerate(islice(rest, max(surplus, 0)))
+            result |= {f"{item.name}_{number}": word for number, word in taken}
+            continue
+        word = named[item.name] if item.name in named else next(rest, None)
+        if word is not None:
+            result[item.name] = str(word)
+        elif not item.optional:
+            raise UsageError(
+                f"{operator.command} needs {item.name}",
+                where=_usage(operator),
+                hint=f"{operator.command_line} {operator.example}",
+            )
+    return result
+
+
+def _usage(operator: Operator) -> str:
+    return " ".join([operator.command_line, *(item.name.upper() for item in operator.inputs)])
 
 
 def _unknown(name: str, known: list[str], near: Sequence[str] = ()) -> UsageError:

@@ -13,8 +13,8 @@ from typing import Annotated
 
 from gscli.base import ShapeRefused
 from gscli.base.words import ALL, counted, show_shape
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,

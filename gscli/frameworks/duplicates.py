@@ -16,10 +16,6 @@ from gscli.plan.plan import BLOCK, JudgedPlan
 JUDGED = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
 
-FEW = 256
-"""Addresses that a set compares in less time than sorting takes."""
-
-
 _NAMED = 3
 """Entries of one group that a warning names."""
 
@@ -59,8 +55,6 @@ def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
     cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
-    if cells.size <= FEW and len(set(cells.tolist())) == cells.size:
-        return Duplicates([], 0, 0, judged)
     order = np.argsort(cells, kind="stable")
     cells, writers = cells[order], writers[order]
     again = cells[1:] == cells[:-1]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from gscli.base import (
     GscliError,
+    GscliWarning,
     IndexTypeRefused,
+    Notice,
     UpdatesTypeRefused,
     UsageError,
     no_memory,
@@ -16,14 +19,16 @@ from gscli.base import (
 from gscli.declare import Signature
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
-from gscli.frameworks.notices import warn
-from gscli.frameworks.typing import Inputs, settle_types
-from gscli.plan import planned, taken
+from gscli.plan import Inputs, layout_of, planned, refused_types, taken
 from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan, Plan
 
 LEAVING = partial(planned, leave=True)
 """Plans for whoever wants the output alone: data in chunks are left where they lie."""
+
+
+WARNED_ENTRIES = 4096
+"""Entries of a call from Python that is looked through; a trace of any call has its warnings."""
 
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
@@ -83,6 +88,33 @@ def _settled(
     return inputs.arrays
 
 
+def settle_types(
+    operator: Signature,
+    inputs: Inputs,
+    attrs: Mapping[str, object],
+    *,
+    strict: bool,
+    dtype: str | None = None,
+) -> None:
+    """Give untyped inputs the type the operator wants; widen typed indices with a warning.
+
+    Data and updates become `dtype` first, where one is asked for; indices never do.
+    """
+    if dtype is not None:
+        from gscli.frameworks.typing import convert_types
+
+        convert_types(operator, inputs, attrs, dtype, strict=strict)
+    for _ in inputs.arrays:  # a type that suits may bring another one to light
+        refusals = refused_types(operator, inputs.arrays, attrs)
+        if not refusals:
+            break
+        from gscli.frameworks.typing import settle
+
+        for refusal in refusals:
+            settle(inputs, refusal, strict=strict)
+    layout_of(operator, inputs.arrays, attrs)
+
+
 def execute(
     operator: Signature,
     inputs: Mapping[str, object],
@@ -127,9 +159,10 @@ def execute_to_file(
     A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
     the .npy file mapped, the array of the zarr package, or what was saved in another format.
     """
-    from gscli.files import files, readers
+    from gscli import files
+    from gscli.files.request import suffix_of
 
-    suffix = readers.suffix_of(path)
+    suffix = suffix_of(path)
     try:
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
         data = plan.inputs.get(plan.layout.data or "")
@@ -169,3 +202,34 @@ def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
     from gscli.kernel import scatter
 
     return scatter(plan, data, base=base)
+
+
+def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+    """Every warning of a run. What words them is loaded where there may be one.
+
+    >>> import gscli
+    >>> found = gscli.trace("scatter_nd", {"data": [1], "indices": [[0], [0]], "updates": [2, 3]})
+    >>> [notice.problem for notice in notices(found.operator, found.plan)]
+    ['2 entries write the same cell']
+    """
+    layout, found = plan.layout, list[Notice]()
+    if layout.open_order and not plan.writes_apart:
+        from gscli.frameworks.duplicates import duplicate_notice
+
+        found += duplicate_notice(operator, plan)
+    as_written = plan.refuses_rows or all(plan.tame)
+    if layout.open_texts or not (as_written and plan.keeps_updates):
+        from gscli.frameworks.notices import surprises
+
+        found += surprises(operator, plan)
+    return found
+
+
+def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:
+    """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
+
+    `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.
+    """
+    if plan.layout.entry_count <= WARNED_ENTRIES:
+        for notice in notices(operator, plan):
+            warnings.warn(GscliWarning(notice), stacklevel=stacklevel)

@@ -19,8 +19,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import show_shape
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Comparison, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor, Updates
 from gscli.layout.families import (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from gscli.base import GscliWarning, Notice
+from gscli.base import Drawn, Notice
 from gscli.base.words import counted
 from gscli.declare import Signature
 from gscli.files.arrays import Array, dtype_name, dtype_named
@@ -18,51 +17,21 @@ from gscli.plan.plan import JudgedPlan
 CHOSEN_BY = ("mode", "bad_indices_policy")
 """Attributes by which a caller says what becomes of an index outside: no word is needed then."""
 
-WARNED_ENTRIES = 4096
-"""Entries of a call from Python that is looked through; a trace of any call has its warnings."""
-
 SHOWN = 3
 """Numbers of one kind that a warning tells."""
 
 LEFT_OUT = {"gather": "reads the fill value", "scatter": "is dropped"}
 
 
-class Drawn(Notice):
-    """A warning of what a picture of the run shows anyway."""
-
-
-def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
-    """Every warning of a run.
+def surprises(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+    """Every warning of a run but that of cells that are written twice.
 
     >>> import gscli
     >>> found = gscli.trace("torch.take_along_dim", {"input": [1], "indices": [9]}, {"dim": 0})
-    >>> [notice.problem for notice in notices(found.operator, found.plan)]
+    >>> [notice.problem for notice in surprises(found.operator, found.plan)]
     ['1 index wraps around the axis']
     """
-    writes = plan.layout.kind == "scatter"
-    as_written = plan.refuses_rows or all(plan.tame)
-    return [
-        *(_written_twice(operator, plan) if writes else ()),
-        *(() if as_written else _moved(operator, plan)),
-        *(open_texts(plan) if plan.layout.open_texts else ()),
-        *(changed_types(plan) if writes else ()),
-    ]
-
-
-def _written_twice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
-    from gscli.frameworks.duplicates import duplicate_notice
-
-    return duplicate_notice(operator, plan)
-
-
-def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:
-    """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
-
-    `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.
-    """
-    if plan.layout.entry_count <= WARNED_ENTRIES:
-        for notice in notices(operator, plan):
-            warnings.warn(GscliWarning(notice), stacklevel=stacklevel)
+    return [*_moved(operator, plan), *open_texts(plan), *changed_types(plan)]
 
 
 # --- indices that are not read as written ------------------------------------------------------

@@ -16,8 +16,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, EVERY, INTEGERS
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Framework, Many, Operator, Option, Subscript
+from gscli.declare import Many, Subscript
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Comparison, Framework, Operator
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,

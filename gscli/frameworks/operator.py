@@ -14,34 +14,101 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from gscli.base import UsageError
-from gscli.base.words import safe
-from gscli.declare import (
-    Ascending,
-    ByteMasks,
-    Input,
-    Largest,
-    Many,
-    Mask,
-    Signature,
-    Subscript,
-    Values,
-    numbered,
-)
-from gscli.declare.attributes import Attribute, Option
-from gscli.declare.comparisons import Comparison
+from gscli.base.records import Record
+from gscli.declare import Signature
 from gscli.layout import Layout
+from gscli.layout.axes import Tensor
 
 if TYPE_CHECKING:
+    from typing import Required, TypedDict, Unpack
+
     import numpy as np
 
-__all__ = [
-    "Ascending", "Attribute", "ByteMasks", "Framework", "Input", "Largest", "Many", "Mask",
-    "Operator",    "Option", "Subscript", "Values", "numbered",
-]  # fmt: skip
+    class Facts(TypedDict, total=False):
+        """What a declaration says of an operator beside its function: arguments of `Operator`."""
+
+        example: Required[str]
+        refused: Required[str]
+        versions: tuple[int, ...]
+        until: int | None
+        bare: bool
+        compares: Sequence[Comparison]
+
+
+ConceptName: TypeAlias = Literal[
+    "gather",
+    "gather-elements",
+    "gather-nd",
+    "scatter-elements",
+    "scatter-nd",
+    "scatter-update",
+    "take",
+]
+
+
+class ConceptCall(Record):
+    """One call of a concept, as far as shapes and arguments tell. `axis` None: not given."""
+
+    data: Tensor
+    indices: Tensor
+    updates: Tensor | None
+    axis: int | None = None
+    batch_dims: int = 0
+    reduction: str = "none"
+
+    @property
+    def plain(self) -> bool:
+        """True without batch axes and reduction: what most operators can express."""
+        return self.batch_dims == 0 and self.reduction == "none"
+
+
+Attrs: TypeAlias = Mapping[str, object] | None
+"""An operator's attributes for a call, or None when it cannot express the call."""
+
+OVERWRITE: Mapping[str, object] = {"none": "none"}
+"""The reductions of an operator that has none."""
+
+
+class Comparison(Record):
+    """How a concept's call becomes one operator's, under one rule set.
+
+    `inputs`: the operator's names for data, indices and updates. `fixed`: attributes that make this
+    rule set. `axis`, `batch_dims`, `reduction`: the names of the attributes that take these
+    arguments; an operator without one expresses only calls that leave the argument alone.
+    `reductions`: what the operator calls each reduction it has. `special` replaces all that.
+    `vectors`: where index vectors lie ("tuple": one input NAME_0, NAME_1, … per column; "one": the
+    whole of indices is NAME_0). `axis_input`: the name of an input that takes the axis.
+    `from_zeros`: the operator has no data and starts from zeros, so it is asked only when data is
+    all zeros; `shape_input` is the name of an input that takes data's shape.
+    """
+
+    concept: ConceptName
+    label: str
+    inputs: tuple[str, ...]
+    fixed: Mapping[str, object] = MappingProxyType({})
+    axis: str = ""
+    batch_dims: str = ""
+    reduction: str = ""
+    reductions: Mapping[str, object] = OVERWRITE
+    special: Callable[[ConceptCall], Attrs] | None = None
+    vectors: Literal["last", "first", "tuple", "one"] = "last"
+    axis_input: str = ""
+    from_zeros: bool = False
+    shape_input: str = ""
+
+    def each(self, attribute: str, titles: Mapping[Any, str]) -> list[Comparison]:
+        """The same under each value of an attribute, whose title is put into the label.
+
+        >>> [one.label for one in Comparison("take", "N {}", ("a",)).each("mode", {"c": "clip"})]
+        ['N clip']
+        """
+        return [
+            self._replace(label=self.label.format(title), fixed={attribute: value})
+            for value, title in titles.items()
+        ]
 
 
 class Operator(Signature):
@@ -126,50 +193,6 @@ class Operator(Signature):
 
         return call(self, inputs, attrs)
 
-    def assigned(self, words: Sequence[str], named: Mapping[str, object]) -> dict[str, str]:
-        """Which word is which input: positions in the framework's order, `--NAME` for any of them.
-
-        >>> from gscli.frameworks.onnx import gather
-        >>> gather.assigned(["i.npy"], {"data": "d.npy"})
-        {'data': 'd.npy', 'indices': 'i.npy'}
-        """
-        waiting = [item for item in self.inputs if item.name not in named]
-        fixed = [item for item in waiting if item.kind != "many"]
-        surplus = len(words) - len(fixed)
-        if surplus > 0 and len(fixed) == len(waiting):
-            raise UsageError(
-                f"{self.command} takes {len(self.inputs)} inputs, got {len(words) + len(named)}",
-                where=f"one too many: {safe(words[len(fixed)])}",
-                valid=self._usage(),
-                hint=f"{self.command_line} {self.example}",
-            )
-        if [*words, *named.values()].count("-") > 1:
-            raise UsageError(
-                "only one input can be - (standard input)",
-                where=self._usage(),
-                hint="put the others into files",
-            )
-        result: dict[str, str] = {}
-        rest = iter(words)
-        for item in self.inputs:
-            if item.kind == "many" and item.name not in named:
-                taken = enumerate(islice(rest, max(surplus, 0)))
-                result |= {f"{item.name}_{number}": word for number, word in taken}
-                continue
-            word = named[item.name] if item.name in named else next(rest, None)
-            if word is not None:
-                result[item.name] = str(word)
-            elif not item.optional:
-                raise UsageError(
-                    f"{self.command} needs {item.name}",
-                    where=self._usage(),
-                    hint=f"{self.command_line} {self.example}",
-                )
-        return result
-
-    def _usage(self) -> str:
-        return " ".join([self.command_line, *(item.name.upper() for item in self.inputs)])
-
 
 class Framework:
     """A set of operators under their own names.
@@ -206,35 +229,15 @@ class Framework:
         return [(operator, one) for operator in operators for one in operator.compares]
 
     def operator(
-        self,
-        *,
-        example: str,
-        refused: str,
-        name: str = "",
-        versions: tuple[int, ...] = (),
-        until: int | None = None,
-        bare: bool = False,
-        compares: Sequence[Comparison] = (),
+        self, *, name: str = "", **facts: Unpack[Facts]
     ) -> Callable[[Callable[..., Layout]], Operator]:
         """Declare the decorated layout function as an operator of this framework.
 
-        `example` and `refused` are argument lines as a shell user would type them: one that runs,
-        one that is refused because of an index, shape or type. `bare`: also a top-level command.
-        `compares`: how calls of common concepts become calls of this operator.
+        Its `example` must run, and `refused` be refused because of an index, shape or type.
         """
 
         def declare(function: Callable[..., Layout]) -> Operator:
-            operator = Operator(
-                self,
-                name or function.__name__,
-                function,
-                example=example,
-                refused=refused,
-                versions=versions,
-                until=until,
-                bare=bare,
-                compares=compares,
-            )
+            operator = Operator(self, name or function.__name__, function, **facts)
             self.operators[operator.name] = operator
             return operator
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.words import EVERY, INTEGERS
-from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
+from gscli.declare.attributes import Option
 from gscli.declare.dimensions import (
     Batching,
     Collapsed,
@@ -21,7 +21,7 @@ from gscli.declare.dimensions import (
     SliceSizes,
     UpdateWindow,
 )
-from gscli.frameworks.operator import Framework, Option
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor, Updates
 from gscli.layout.refusals import allow, index_types, same_type

@@ -8,7 +8,6 @@ without loss.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,50 +22,20 @@ from gscli.base import (
 from gscli.declare import Signature
 from gscli.files.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.layout.axes import TypeRefused
-from gscli.plan import layout_of, refused_types
+from gscli.plan import Inputs, layout_of, refused_types
 
 
-class Inputs:
-    """The inputs of a call: arrays by argument name, where each came from, what was changed.
-
-    `attrs`: the attributes, with the subscript that the words and masks make.
-    """
-
-    def __init__(
-        self,
-        arrays: dict[str, Array],
-        origins: dict[str, str],
-        typed: dict[str, bool],
-        attrs: Mapping[str, object] = MappingProxyType({}),
-    ) -> None:
-        self.arrays, self.origins, self.typed, self.attrs = arrays, origins, typed, attrs
-        self.notices: list[Notice] = []
-
-
-def settle_types(
-    operator: Signature,
-    inputs: Inputs,
-    attrs: Mapping[str, object],
-    *,
-    strict: bool,
-    dtype: str | None = None,
+def convert_types(
+    operator: Signature, inputs: Inputs, attrs: Mapping[str, object], dtype: str, *, strict: bool
 ) -> None:
-    """Give untyped inputs the type the operator wants; widen typed indices with a warning.
-
-    Data and updates become `dtype` first, where one is asked for; indices never do.
-    """
-    if dtype is not None:
-        wanted = dtype_named(dtype)
-        for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
-            inputs.arrays[name] = _without_loss(inputs, name, wanted)
-            inputs.typed[name] = True
-    for _ in inputs.arrays:  # a type that suits may bring another one to light
-        for refusal in refused_types(operator, inputs.arrays, attrs):
-            _settle(inputs, refusal, strict=strict)
-    layout_of(operator, inputs.arrays, attrs)
+    """Bring data and updates to a type that somebody asks for."""
+    wanted = dtype_named(dtype)
+    for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
+        inputs.arrays[name] = _without_loss(inputs, name, wanted)
+        inputs.typed[name] = True
 
 
-def _settle(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
+def settle(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
     if isinstance(refusal, IndexTypeRefused):
         _settle_indices(inputs, refusal, strict=strict)
@@ -99,7 +68,7 @@ def _names_to_convert(
             elif isinstance(refusal, UpdatesTypeRefused) and {name, data} & lossy.keys():
                 raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
-                _settle(trial, refusal, strict=strict)
+                settle(trial, refusal, strict=strict)
     layout = layout_of(operator, trial.arrays, attrs)
     updates = None if layout.updates is None else layout.updates.name
     indices = inputs.arrays.keys() & {*layout.index_inputs}

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gscli.files.arrays import Array, Indices, dtype_named
-from gscli.kernel.reductions import REDUCTIONS, UpdateRows, converted, divided
-from gscli.kernel.steps import Lane, Step, combine, put, take
+from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
+from gscli.kernel.steps import Region, Step, combine, put, take
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.walks import walk
 from gscli.layout import Layout
@@ -37,10 +37,10 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
         step = Step(slice(None), *few, (slice(None),))
         take(rows, step, result.reshape(-1, form.run), layout.fill)
         return arranged(layout, result)
-    route = walk(plan, tuning.block, ordered=False)
+    route = walk(plan, tuning.block)
     items = result.reshape(*route.grid, form.run)
 
-    def read(lane: Lane) -> None:
+    def read(lane: Region) -> None:
         for step in route.steps(lane):
             take(rows, step, items[step.region], layout.fill)
 
@@ -83,11 +83,12 @@ def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning:
     if nothing:
         return target.finished()
     few = plan.few_addresses if target.counts is None else None
-    if few is not None:
-        updates = UpdateRows(plan, target.work.dtype).values((slice(None),))
-        target.update(Step(slice(None), *few, (slice(None),)), updates)
-    else:
+    if few is None:
         _write(plan, target, tuning)
+    else:
+        updates = update_rows(plan).reshape(-1, layout.form.run)
+        step = Step(slice(None), *few, (slice(None),))
+        target.update(step, prepared(layout, updates, target.work.dtype))
     return target.finished()
 
 
@@ -102,25 +103,20 @@ class Target:
     def __init__(self, layout: Layout, output: Array, run: int | None = None) -> None:
         """`run`: cells of a row that are here, where the output is only some columns of all."""
         self.layout, self.dtype, self.data = layout, output.dtype, output
-        self._run = layout.form.run if run is None else run
-        wide = layout.accumulate
+        wide, run = layout.accumulate, layout.form.run if run is None else run
         self.work = output if wide is None else output.astype(dtype_named(wide))
         self.rule = REDUCTIONS.get(layout.reduction)
         if self.rule is not None and self.rule.meet is not None:
             self.work = np.ones_like(self.work)
+        self.rows = self.work.reshape(self.work.size // max(run, 1), run)
         averaged = self.rule is not None and self.rule.divisor is not None
         counted = averaged or not layout.include_self
         self.counts = np.zeros(len(self.rows), np.int64) if counted and self.rule else None
 
-    @property
-    def rows(self) -> Array:
-        """All cells as (rows, run)."""
-        return self.work.reshape(self.work.size // max(self._run, 1), self._run)
-
-    def count(self, base: slice, addresses: Indices) -> None:
+    def count(self, rows: Indices) -> None:
         """Note that these rows will be updated, before the first one is."""
         if self.counts is not None:
-            np.add.at(self.counts[base], addresses, 1)
+            np.add.at(self.counts, rows, 1)
 
     def start(self) -> None:
         """Where data does not take part, touched rows begin with the reduction's identity."""
@@ -148,6 +144,7 @@ class Target:
         if self.counts is not None and self.rule is not None and self.rule.divisor is not None:
             if self.work.dtype != self.dtype:  # whole sums with fractional means, wide halves
                 self.work = self.work.astype(self.dtype)
+                self.rows = self.work.reshape(self.rows.shape)
             touched = self.counts > 0
             terms = self.counts[touched, None] + int(self.layout.include_self)
             self.rows[touched] = divided(self.rows[touched], terms, self.rule.divisor)
@@ -201,28 +198,28 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | Non
 
     `source`: data that has not been copied into the target yet.
     """
+    layout, dtype = plan.layout, target.work.dtype
     route = walk(plan, tuning.block, ordered=True)
-    updates = UpdateRows(plan, target.work.dtype, route.grid)
+    updates = update_rows(plan).reshape(*route.grid, layout.form.run)
     if target.counts is not None:
-        for lane in route.lanes:
-            for step in route.steps(lane):
-                target.count(step.base, step.live_addresses)
+        for step in route.every_step():
+            rows, live = step.flat()
+            target.count(rows if live is None else rows[live])
         target.start()
-    threads = tuning.threads_for(target.work, updates.view.nbytes)
-    shape = plan.layout.form.data
+    threads = tuning.threads_for(target.work, updates.nbytes)
     if source is not None and len(route.lanes) == 1:
         _copy(source, target.data, tuning)
         source = None
 
-    def write(part: tuple[Lane, Share]) -> None:
+    def write(part: tuple[Region, Share]) -> None:
         lane, share = part
         if source is not None:
             cells = route.own(lane)
-            target.data.reshape(shape)[cells] = source.reshape(shape)[cells]
+            target.data.reshape(route.data)[cells] = source.reshape(route.data)[cells]
         for step in route.steps(lane):
-            target.update(step, updates.values(step.region), share)
+            target.update(step, prepared(layout, updates[step.region], dtype), share)
 
-    count = threads if len(route.lanes) == 1 and _shareable(target, updates.dtype, threads) else 1
+    count = threads if len(route.lanes) == 1 and _shareable(target, dtype, threads) else 1
     shares = [Share(number, count) for number in range(count)]
     for_each([(lane, share) for lane in route.lanes for share in shares], write, threads)
 

@@ -385,9 +385,16 @@ static void picked_line(TASK)
     const C b = LOAD(*(const T *)(const void *)(items + entry * sw)), a = LOAD(cells[at[entry]]);  \
     cells[at[entry]] = (T)STORE(DO(a, b));
 #define ROW(OP, DO, T, C, LOAD, STORE)                                                             \
-    for (; c < hi; c++) {                                                                          \
-        const C a = LOAD(row[c]), b = LOAD(row_values[c]);                                         \
-        row[c] = (T)STORE(DO(a, b));                                                               \
+    for (; c < hi; c++) row[c] = (T)STORE(DO((C)LOAD(row[c]), (C)LOAD(row_values[c])));
+
+/* All rows of a line. Constants LO and HI save what a loop of any length asks for each row. */
+#define ROWS(CELLS_OF_ROW, OP, DO, T, C, LOAD, STORE, LO, HI)                                      \
+    for (const I hi = (HI); w < count; w++) {                                                      \
+        const I entry = which ? which[w] : w;                                                      \
+        T *restrict const row = cells + at[entry] * run;                                           \
+        const T *restrict const row_values = (const T *)(const void *)(items + entry * sw);        \
+        I c = (LO);                                                                                \
+        CELLS_OF_ROW(OP, DO, T, C, LOAD, STORE)                                                    \
     }
 
 /* T: type in memory, C: type of the arithmetic; CELLS_OF_ROW: ROW, or a quicker one. Cells of a table
@@ -397,19 +404,13 @@ static void picked_line(TASK)
     {                                                                                              \
         T *const cells = (T *)(void *)rows;                                                        \
         const int32_t *const which = job->which;                                                   \
-        const I run = job->run, lo = job->lo, hi = job->hi;                                        \
+        const I run = job->run;                                                                    \
         const I ahead = job->far ? less(left - CELLS_AHEAD, count) : 0;                            \
         I w = 0;                                                                                   \
-        if (run != 1) {                                                                            \
-            for (; w < count; w++) {                                                               \
-                const I entry = which ? which[w] : w;                                              \
-                T *restrict const row = cells + at[entry] * run;                                   \
-                const T *restrict const row_values = (const T *)(const void *)(items + entry * sw); \
-                I c = lo;                                                                          \
-                CELLS_OF_ROW(OP, DO, T, C, LOAD, STORE)                                            \
-            }                                                                                      \
-            return;                                                                                \
-        }                                                                                          \
+        if (run == LINE / (I)sizeof(T) && job->hi - job->lo == run)                                \
+            ROWS(CELLS_OF_ROW, OP, DO, T, C, LOAD, STORE, 0, LINE / (I)sizeof(T))                  \
+        else if (run != 1)                                                                         \
+            ROWS(CELLS_OF_ROW, OP, DO, T, C, LOAD, STORE, job->lo, job->hi)                        \
         for (; w < ahead; w++) {                                                                   \
             PREFETCH(cells + at[which ? which[w + CELLS_AHEAD] : w + CELLS_AHEAD]);                \
             CELL(DO, T, C, LOAD, STORE)                                                            \
@@ -461,15 +462,15 @@ static const Line OF_HALVES[] = {ADD_halves, SUB_halves, MUL_halves, MAX_halves,
 
 /* Processors that add halves themselves, thirty-two at a time: rounded once, as to_half does. */
 #if !defined(__clang__) && __GNUC__ >= 12
-#define OWN_HALVES __attribute__((target("avx512fp16,avx512vl,f16c")))
+#define OWN_HALVES __attribute__((target("avx512fp16,avx512vl")))
 #define ADD_MANY _mm512_add_ph
 #define SUB_MANY _mm512_sub_ph
 #define MUL_MANY _mm512_mul_ph
 #define MANY(OP, DO, T, C, LOAD, STORE)                                                            \
     for (; c + 32 <= hi; c += 32)                                                                  \
         _mm512_storeu_ph(row + c, OP##_MANY(_mm512_loadu_ph(row + c), _mm512_loadu_ph(row_values + c))); \
-    EIGHTS(OP, DO, T, C, LOAD, STORE)
-#define MANY_HALVES(OP) COMBINE(OWN_HALVES, MANY, OP, OP, many, uint16_t, float, one_half, as_half)
+    ROW(OP, DO, T, C, LOAD, STORE)
+#define MANY_HALVES(OP) COMBINE(OWN_HALVES, MANY, OP, OP, many, _Float16, _Float16, SAME, SAME)
 MANY_HALVES(ADD) MANY_HALVES(SUB) MANY_HALVES(MUL)
 static const Line OF_MANY_HALVES[] = {ADD_many, SUB_many, MUL_many, MAX_halves, MIN_halves};
 #endif
@@ -493,8 +494,7 @@ static const Line *lines_of_halves(const Line *usual)
 PUBLIC I gscli_combine(I op, I type, char *rows, const Where *where, const Items *items, I run, I lo,
                        I hi, I picks, I top, I bottom)
 {
-    const Line *const known = COMBINES[type], *const found = lines_of_halves(known);
-    const Line line = (type == HALF ? found : known)[op];
+    const Line line = (type == HALF ? lines_of_halves(COMBINES[HALF]) : COMBINES[type])[op];
     const Job job = {0, where->far, 0, run, lo, hi, top, bottom, line, NULL};
     return follow(picks ? picked_line : line, rows, where, items, &job);
 }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gscli.base.records import Record
 from gscli.files.arrays import Array, Indices, dtype_named
-from gscli.kernel.steps import Region
 from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 
@@ -34,22 +34,13 @@ class ReductionRule(Record):
         return self.bool_ufunc if data.kind == updates.kind == "b" else self.ufunc
 
 
-def _low(dtype: np.dtype[Any]) -> object:
-    """Identity of max: -inf, the smallest integer, False."""
-    return _limit(dtype, "min", -np.inf, least=True)
-
-
-def _high(dtype: np.dtype[Any]) -> object:
-    """Identity of min: inf, the largest integer, True."""
-    return _limit(dtype, "max", np.inf, least=False)
-
-
-def _limit(dtype: np.dtype[Any], side: str, infinite: float, *, least: bool) -> object:
+def _limit(dtype: np.dtype[Any], *, least: bool) -> object:
+    """Identity of max: -inf, the smallest integer, False; and of min, which is the largest."""
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min if least else np.iinfo(dtype).max
     if dtype.kind == "b":
         return not least
-    if dtype.kind in "iu":
-        return getattr(np.iinfo(dtype), side)
-    return infinite
+    return -np.inf if least else np.inf
 
 
 _EXPONENT_BITS = 6
@@ -92,8 +83,8 @@ REDUCTIONS: dict[str, ReductionRule] = {
     "mul": ReductionRule(np.multiply, np.logical_and, lambda _: 1),
     "div": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=quotient),
     "pow": ReductionRule(np.multiply, np.logical_and, lambda _: 1, meet=power),
-    "max": ReductionRule(np.maximum, np.logical_or, _low),
-    "min": ReductionRule(np.minimum, np.logical_and, _high),
+    "max": ReductionRule(np.maximum, np.logical_or, partial(_limit, least=True)),
+    "min": ReductionRule(np.minimum, np.logical_and, partial(_limit, least=False)),
     "mean": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.positive),
     "sqrt_n": ReductionRule(np.add, np.logical_or, lambda _: 0, divisor=np.sqrt),
 }
@@ -137,24 +128,10 @@ def comparable(layout: Layout, updates: Array) -> Array:
     return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
 
 
-class UpdateRows:
-    """A plan's updates as a view of `(*grid, run)`; regions are cast and scaled when asked for.
-
-    Without a grid all entries stand in one row.
-    """
-
-    def __init__(
-        self, plan: JudgedPlan, dtype: np.dtype[Any], grid: tuple[int, ...] = (-1,)
-    ) -> None:
-        self.layout, self.dtype = plan.layout, dtype
-        form, view = plan.layout.form, plan.updates()
-        if form.order != tuple(range(view.ndim)):
-            view = view.transpose(form.order)
-        self.view = view.reshape(*grid, form.run)
-
-    def values(self, region: Region) -> Array:
-        """The values of one region in the working dtype, as the reduction takes them."""
-        return prepared(self.layout, self.view[region], self.dtype)
+def update_rows(plan: JudgedPlan) -> Array:
+    """A plan's updates as a view in the shape of its form's result, in their own type."""
+    order, view = plan.layout.form.order, plan.updates()
+    return view if order == tuple(range(view.ndim)) else view.transpose(order)
 
 
 def prepared(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:

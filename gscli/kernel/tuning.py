@@ -51,31 +51,23 @@ DEFAULT = Tuning()
 
 
 class Share(Record):
-    """Which of `total` equal shares of the cells of a scatter a thread works on.
-
-    A share is a range of the columns of rows, or of the rows where they are short.
-    """
+    """Which of `total` equal shares of the cells of a scatter a thread works on."""
 
     number: int
     total: int
 
-    def of(self, size: int) -> tuple[int, int]:
-        """The bounds of the share in `size` columns or rows.
-
-        >>> Share(1, 3).of(64)
-        (21, 42)
-        """
-        return size * self.number // self.total, size * (self.number + 1) // self.total
-
     def cut(self, count: int, run: int, itemsize: int) -> tuple[tuple[int, int], tuple[int, int]]:
-        """The rows and columns of the share in `count` rows of `run` cells.
+        """The rows and the columns of the share in `count` rows of `run` cells.
+
+        All rows and some columns, or some of the rows where they are short.
 
         >>> Share(1, 2).cut(10, 640, 4), Share(1, 2).cut(10, 3, 4)
         (((0, 10), (320, 640)), ((5, 10), (0, 3)))
         """
-        if run * itemsize >= self.total * SHARED_BYTES:
-            return (0, count), self.of(run)
-        return self.of(count), (0, run)
+        wide = run * itemsize >= self.total * SHARED_BYTES
+        size = run if wide else count
+        own = size * self.number // self.total, size * (self.number + 1) // self.total
+        return ((0, count), own) if wide else (own, (0, run))
 
 
 WHOLE = Share(0, 1)

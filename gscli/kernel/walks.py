@@ -1,25 +1,35 @@
-"""Walks: a plan's addresses in blocks, in an order in which every cell meets its entries in turn.
+"""Walks: a plan's addresses step by step, so that every cell meets its entries in turn.
 
-One walk for each form of layout, which `walk` chooses. Its lanes touch disjoint cells of
-the output, so they may run in any order or at the same time; the steps of one lane come in entry
-order. A gather writes every cell of its output once, so there each block may be a lane of its own
-(`ordered` False).
+The grid of the result, without the run of cells that travel along, is cut into lanes, and each lane
+into steps. Entries meet in cells along one axis of the grid alone. Where they are written, a lane
+has all of that axis: lanes touch disjoint cells of the output, so they may run in any order or at
+the same time, and the steps of one lane come in entry order. A gather writes every cell of its
+output once, so there each step may be a lane of its own.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import chain, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gscli.files.arrays import Flags, Indices
-from gscli.kernel.steps import Lane, Region, Step, cells_of, resolved, rows_of, waits
+from gscli.base.records import cached_property
+from gscli.files.arrays import Array, Flags, Indices
+from gscli.kernel import tuning
+from gscli.kernel.steps import Addresses, Region, Step, resolved
+from gscli.layout.axes import Negative
 from gscli.layout.forms import Form, cells
 from gscli.plan.plan import JudgedPlan, positions
 
+if TYPE_CHECKING:
+    from gscli.kernel.loops import Numbers
+
 COLUMNS = 64
-"""Cells side by side that are addressed together where rows are wide."""
+"""Cells side by side that are addressed together where rows are wide: a block of many rows and few
+columns reads each line of data several times while it is near."""
 
 LARGER, LARGEST = 4, 64
 """How many more entries a step may have where nobody stores their addresses, and where it is all
@@ -29,140 +39,159 @@ NEAR, SEVERAL = 1 << 19, 1 << 22
 """Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
 
 
+def walk(plan: JudgedPlan, block: int, *, ordered: bool = False, in_sequence: bool = False) -> Walk:
+    """The walk for a plan's form, about `block` addresses at a time.
+
+    `ordered`: every cell must meet its entries in turn, for it is written. `in_sequence`: the
+    regions of the steps follow one another in the row-major order of the result's grid, which is
+    entry order too for every cell. What reads and writes files goes this way.
+    """
+    form = plan.layout.form
+    if form.kind == "cells":
+        return CellWalk(plan, form, block, ordered=ordered)
+    if form.run == 1 and not in_sequence and waits(plan):
+        block *= LARGEST if ordered and form.is_flat else LARGER
+    batches, outer, entries, inner = form.result
+    if form.kind == "elements":
+        wide = inner if inner <= 2 * COLUMNS else COLUMNS
+        wide = max(min(inner, block) if in_sequence else wide, 1)
+        tall = max(min(block // wide, entries), 1)
+        sizes = block // (wide * tall), tall, wide
+        return ElementWalk(plan, form.result[1:], sizes, form.data[1:], ordered=ordered)
+    together = block // max(entries, 1)
+    if outer != 1 and not in_sequence:
+        together = (NEAR if ordered else SEVERAL) // max(max(form.data[2], entries) * form.run, 1)
+    sizes = (together, 1, block) if outer == 1 else (1, together, block)
+    return SliceWalk(plan, (batches, outer, entries), sizes, form.data, ordered=ordered)
+
+
 class Walk(ABC):
-    """`grid`: shape of the result without the run of cells that travel along."""
+    """Lanes and steps of a `grid`; `sizes` are those of a step along each axis.
 
-    grid: tuple[int, ...]
-    lanes: list[Lane]
+    `data`: shape of data whose axes are cut as those of the grid, but for `along`, where entries
+    meet.
+    """
 
-    @abstractmethod
-    def steps(self, lane: Lane) -> Iterator[Step]:
-        """The steps of one lane, in entry order."""
-
-    @abstractmethod
-    def own(self, lane: Lane) -> Region:
-        """Which cells of the form's data only this lane writes."""
-
-
-class SliceWalk(Walk):
-    """Each batch has its own entries, and nothing lies between the batches and the rows."""
+    along: int
 
     def __init__(
         self,
         plan: JudgedPlan,
-        form: Form,
-        block: int,
+        grid: tuple[int, ...],
+        sizes: tuple[int, ...],
+        data: tuple[int, ...],
         *,
         ordered: bool,
     ) -> None:
-        self.plan, self.factors = plan, form.steps
-        batches, _, self.rows, _ = form.data
-        batches, _, self.entries, _ = form.result
-        self.grid = (batches, self.entries)
-        self.block = block
-        pieces = [(0, self.entries)] if ordered else _ranges(0, self.entries, block)
-        several = _ranges(0, batches, block // max(self.entries, 1))
-        self.lanes = [(*few, *piece) for few in several for piece in pieces]
+        self.plan, self.grid, self.data, self.size = plan, grid, data, sizes[self.along]
+        self.waits = waits(plan)
+        pieces = [_pieces(0, *each) for each in zip(grid, sizes, strict=True)]
+        if ordered:
+            pieces[self.along] = [slice(0, grid[self.along])]
+        self.lanes = list(product(*pieces))
 
-    def own(self, lane: Lane) -> Region:
-        """Whole batches."""
-        return (slice(*lane[:2]),)
+    def own(self, lane: Region) -> Region:
+        """Which cells of `data` only this lane writes."""
+        return (*lane[: self.along], slice(None), *lane[self.along + 1 :])
 
-    def steps(self, lane: Lane) -> Iterator[Step]:
-        """Blocks of one batch, or several short batches at a time."""
-        start, stop, begin, end = lane
-        base = slice(start * self.rows, stop * self.rows)
-        if stop - start > 1:
-            several = start * self.entries, stop * self.entries
-            addresses, live = rows_of(self.plan, *several, self.factors, stop - start, self.rows)
-            yield Step(base, addresses, live, (slice(start, stop),))
-            return
-        offset = start * self.entries
-        for first, last in _ranges(begin, end, self.block):
-            addresses, live = rows_of(self.plan, offset + first, offset + last, self.factors)
-            yield Step(base, addresses, live, (start, slice(first, last)))
+    def steps(self, lane: Region) -> Iterator[Step]:
+        """The steps of one lane, in entry order."""
+        before, entries, after = lane[: self.along], lane[self.along], lane[self.along + 1 :]
+        for piece in _pieces(entries.start, entries.stop, self.size):
+            yield self.step((*before, piece, *after))
+
+    def every_step(self) -> Iterator[Step]:
+        """The steps of all lanes, one lane after the other."""
+        return chain.from_iterable(map(self.steps, self.lanes))
+
+    @abstractmethod
+    def step(self, region: Region) -> Step:
+        """The addresses of one region of the grid."""
+
+    def rows(
+        self, first: int, last: int, factors: tuple[int, ...], parts: int = 1, part_step: int = 0
+    ) -> tuple[Addresses, Flags | None]:
+        """Row numbers of some entries, and which are live; each column counts `factors` times.
+
+        The entries are `parts` equal ones, and each part begins `part_step` rows after the one
+        before. Their shape is (entries,) or, where there are several parts, (parts, entries).
+        """
+        plan, each = self.plan, (last - first) // parts
+        shape = (each,) if parts == 1 else (parts, each)
+        if self.waits:
+            numbers = [
+                (plan.raw(k, first, last).reshape(parts, 1, -1), *_axis(plan, k), factor)
+                for k, factor in enumerate(factors)
+            ]
+            return _numbers(plan, [(*numbers[0], part_step), *numbers[1:]], shape), None
+        addresses, live = plan.rows(first, last, factors)
+        if parts > 1:
+            addresses = addresses.reshape(shape) + np.arange(parts)[:, None] * part_step
+        return addresses, None if live is None else live.reshape(shape)
 
 
-class SharedWalk(Walk):
-    """Several outer positions share the entries of their batch."""
+class SliceWalk(Walk):
+    """Rows of slices: several short batches, each with its own entries, or one of them in blocks.
 
-    def __init__(self, plan: JudgedPlan, form: Form, block: int, together: int) -> None:
-        """`together`: outer positions of a lane."""
-        self.plan, self.block = plan, block
-        self.factors = form.steps
-        _, self.outer, self.rows, _ = form.data
-        batches, _, self.entries, _ = form.result
-        self.grid = (batches * self.outer, self.entries)
-        pieces = _ranges(0, self.outer, together)
-        self.lanes = [(batch, *piece) for batch in range(batches) for piece in pieces]
+    All outer positions of a step share the entries of their batch.
+    """
 
-    def own(self, lane: Lane) -> Region:
-        """Some outer positions of a batch."""
-        return (lane[0], slice(*lane[1:]))
+    along = 2
 
-    def steps(self, lane: Lane) -> Iterator[Step]:
-        """For each block of entries all outer positions of the lane."""
-        batch, begin, end = lane
-        start = batch * self.outer
-        base = slice((start + begin) * self.rows, (start + end) * self.rows)
-        for first, last in _ranges(0, self.entries, self.block):
-            offset = batch * self.entries
-            addresses, live = rows_of(self.plan, offset + first, offset + last, self.factors)
-            region = (slice(start + begin, start + end), slice(first, last))
-            if end - begin > 1:
-                yield Step(base, addresses, live, region, end - begin)
-            else:
-                yield Step(base, addresses, live, (start + begin, slice(first, last)))
+    def step(self, region: Region) -> Step:
+        """Several batches from end to end, or a block of the entries of one."""
+        (batches, outer, entries), form = region, self.plan.layout.form
+        count, rows, first = form.result[2], form.data[2], batches.start
+        several, sharing = batches.stop - first, outer.stop - outer.start
+        begin = first * form.data[1] + outer.start
+        base = slice(begin * rows, (begin + several * sharing) * rows)
+        if several > 1:
+            found = self.rows(first * count, batches.stop * count, form.steps, several, rows)
+            return Step(base, *found, (batches, 0))
+        found = self.rows(first * count + entries.start, first * count + entries.stop, form.steps)
+        place = outer if sharing > 1 else outer.start
+        return Step(base, *found, (first, place, entries), sharing)
 
 
 class ElementWalk(Walk):
-    """One index for every cell. Where rows are wide, blocks are as narrow as cache lines allow.
+    """One index for every cell; columns never share one, so each strip of them is a lane."""
 
-    A block of 64 columns and many rows reads each line of data several times while it is near;
-    columns never share a cell, so each strip of them is a lane.
-    """
+    along = 1
 
-    def __init__(
-        self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool, in_sequence: bool = False
-    ) -> None:
-        self.plan, self.numbers = plan, plan.columns[0].reshape(form.result[1:])
-        _, _, self.rows, self.inner = form.data
-        outer, height, width = self.grid = form.result[1:]
-        wide = width if width <= 2 * COLUMNS else COLUMNS
-        wide = max(min(width, block) if in_sequence else wide, 1)
-        self.tall = max(min(block // wide, height), 1)
-        deep = max(block // (wide * self.tall), 1)
-        strips = _ranges(0, width, wide)
-        pieces = [(0, height)] if ordered else _ranges(0, height, self.tall)
-        self.lanes = [
-            (*places, *strip, *piece)
-            for places in _ranges(0, outer, deep)
-            for strip, piece in _pairs(strips, pieces, rows_first=in_sequence)
-        ]
+    @cached_property
+    def numbers(self) -> Array:
+        """The index numbers, of the shape of the grid."""
+        return self.plan.columns[0].reshape(self.grid)
 
-    def own(self, lane: Lane) -> Region:
-        """A strip of columns."""
-        return (0, slice(*lane[:2]), slice(None), slice(*lane[2:4]))
-
-    def steps(self, lane: Lane) -> Iterator[Step]:
-        """A strip of columns from top to bottom, of one outer position or of several low ones."""
-        first, last, left, right, top, bottom = lane
-        size = self.rows * self.inner
-        base = slice(first * size, last * size)
-        for begin, end in _ranges(top, bottom, self.tall):
-            region = (slice(first, last), slice(begin, end), slice(left, right))
-            addresses, live = cells_of(self.plan, self.numbers[region], self.inner, size, left)
-            yield Step(base, addresses, live, region)
+    def step(self, region: Region) -> Step:
+        """A piece of a strip, of one outer position or of several low ones."""
+        (outer, _, columns), plan, (_, height, inner) = region, self.plan, self.data
+        size, left = height * inner, columns.start
+        base = slice(outer.start * size, outer.stop * size)
+        numbers = self.numbers[region]
+        if self.waits:
+            # One column of cells: its rows are one line, which is the quickest to go along.
+            single = numbers.shape[2] == 1
+            lines = numbers.swapaxes(1, 2) if single else numbers
+            column = (lines, *_axis(plan, 0), inner, size, int(not single), left)
+            return Step(base, _numbers(plan, [column], numbers.shape), None, region)
+        coordinates, live = plan.coordinates(0, numbers)
+        starts = np.arange(numbers.shape[0])[:, None, None] * size
+        addresses = coordinates * inner
+        addresses += starts + np.arange(left, columns.stop)
+        return Step(base, addresses, live, region)
 
 
 class CellWalk(Walk):
     """The general form: columns, entry terms and window terms, all added up."""
 
+    along = 0
+
     def __init__(self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool) -> None:
-        self.plan, self.form = plan, form
-        entries, width = self.grid = form.result[1:3]
-        self.block = max(block // max(width, 1), 1)
-        self.lanes = [*_ranges(0, entries, entries if ordered else self.block)]
+        self.form = form
+        entries, width = form.result[1:3]
+        sizes = max(block // max(width, 1), 1), width
+        super().__init__(plan, (entries, width), sizes, form.data[2:], ordered=ordered)
         layout = plan.layout
         shape = layout.addressing.window[: len(form.window_terms)]
         self.window = positions(0, width, shape)
@@ -176,20 +205,14 @@ class CellWalk(Walk):
             if axis.column is not None and axis.window is not None and not layout.policy.whole
         ]
 
-    def own(self, lane: Lane) -> Region:
-        """All: entries may meet anywhere."""
-        del lane
-        return (slice(None),)
-
-    def steps(self, lane: Lane) -> Iterator[Step]:
-        """Blocks of entries with all their cells."""
-        for first, last in _ranges(lane[0], lane[1], self.block):
-            addresses, live = self.addresses(first, last)
-            yield Step(slice(0, self.form.data[2]), addresses, live, (slice(first, last),))
+    def step(self, region: Region) -> Step:
+        """Some entries with all their cells."""
+        found = self.addresses(region[0].start, region[0].stop)
+        return Step(slice(0, self.form.data[2]), *found, region)
 
     def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
-        found, live = rows_of(self.plan, first, last, self.form.steps)
+        found, live = self.rows(first, last, self.form.steps)
         rows = resolved(found)
         grid = self.plan.grid(first, last) if self.form.entry_terms else ()
         for axis, step in self.form.entry_terms:
@@ -213,58 +236,38 @@ class CellWalk(Walk):
             yield (at >= 0) & (at < axis.size)
 
 
-def _pairs(
-    strips: list[tuple[int, int]], pieces: list[tuple[int, int]], *, rows_first: bool
-) -> list[tuple[tuple[int, int], tuple[int, int]]]:
-    if rows_first:
-        return [(strip, piece) for piece in pieces for strip in strips]
-    return [(strip, piece) for strip in strips for piece in pieces]
+def waits(plan: JudgedPlan) -> bool:
+    """Whether addresses can wait until compiled loops need them, which do all the plan would.
+
+    They know one policy, the common one: each number is one row, as it stands or from the end, or
+    is refused.
+    """
+    columns = range(len(plan.layout.column_axes))
+    if not columns or not plan.layout.refuses_rows or plan.layout.entry_count < tuning.WORTH:
+        return False
+    from gscli.kernel import loops
+
+    return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
 
 
-def _ranges(begin: int, end: int, size: int) -> list[tuple[int, int]]:
+def _axis(plan: JudgedPlan, column: int) -> tuple[int, int]:
+    """How many rows the axis of a column has, and what is added to negative numbers."""
+    layout = plan.layout
+    size = layout.axes[layout.column_axes[column]].size
+    from_end = layout.policy.negative is Negative.FROM_END
+    return size, size if from_end and plan.raw(column, 0, 0).dtype.kind == "i" else 0
+
+
+def _numbers(plan: JudgedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Numbers:
+    """Index numbers that wait for C."""
+    from gscli.kernel.loops import Column, Numbers
+
+    return Numbers(tuple(Column(*column) for column in columns), shape, plan.refuse)
+
+
+def _pieces(begin: int, end: int, size: int) -> list[slice]:
     size = max(size, 1)
-    return [(first, min(first + size, end)) for first in range(begin, end, size)]
-
-
-def walk(plan: JudgedPlan, block: int, *, ordered: bool) -> Walk:
-    """The walk for a plan's form, about `block` addresses at a time.
-
-    `ordered`: every cell must meet its entries in turn, for it is written.
-    """
-    form = plan.layout.form
-    if form.run == 1 and waits(plan):
-        block *= LARGEST if ordered and form.is_flat else LARGER
-    if form.kind == "cells":
-        return CellWalk(plan, form, block, ordered=ordered)
-    if form.kind == "elements":
-        return ElementWalk(plan, form, block, ordered=ordered)
-    if not form.shares_entries:
-        return SliceWalk(plan, form, block, ordered=ordered)
-    cells = max(form.data[2], form.result[2]) * form.run
-    return SharedWalk(plan, form, block, (NEAR if ordered else SEVERAL) // max(cells, 1))
-
-
-def in_sequence(plan: JudgedPlan, block: int) -> Iterator[Step]:
-    """All steps, their regions one after the other in the row-major order of the result's grid.
-
-    That is entry order too for every cell. What reads and writes files goes this way.
-    """
-    route = sequence(plan, block)
-    for lane in route.lanes:
-        for step in route.steps(lane):
-            yield step.joined()
-
-
-def sequence(plan: JudgedPlan, block: int) -> Walk:
-    """The walk of `in_sequence`: its lanes follow each other in the result's grid."""
-    form = plan.layout.form
-    if form.kind == "cells":
-        return CellWalk(plan, form, block, ordered=False)
-    if form.kind == "elements":
-        return ElementWalk(plan, form, block, ordered=False, in_sequence=True)
-    if form.shares_entries:
-        return SharedWalk(plan, form, block, together=block // max(form.result[2], 1))
-    return SliceWalk(plan, form, block, ordered=False)
+    return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
 
 
 def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:

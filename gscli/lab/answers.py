@@ -10,10 +10,9 @@ import numpy as np
 
 from gscli.base import GscliError, IndexRefused
 from gscli.base.records import Record, cached_property
-from gscli.declare.comparisons import ConceptCall, ConceptName
 from gscli.files.arrays import Array
 from gscli.files.jsonarray import dump_json
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import Trace, input_document
 
 SCHEMA = "gscli-compare/1"

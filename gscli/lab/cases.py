@@ -20,8 +20,7 @@ from gscli.base.records import Record
 from gscli.base.words import safe, show_shape
 from gscli.files.arrays import Array, dtype_name
 from gscli.files.content import open_content
-from gscli.files.files import dump_json, load_json
-from gscli.files.jsonarray import DOCUMENT_VALUES
+from gscli.files.jsonarray import DOCUMENT_VALUES, dump_json, load_json
 from gscli.files.jsonlines import lines
 from gscli.files.jsontext import check_memory
 from gscli.frameworks import find

@@ -16,8 +16,8 @@ import numpy as np
 
 from gscli.base import GscliError
 from gscli.base.records import Record
-from gscli.declare.comparisons import Comparison
 from gscli.files.arrays import Array, Indices, dtype_named
+from gscli.frameworks.operator import Comparison
 from gscli.lab.compare import compare
 from gscli.lab.orders import Compute, Variants, other_orders
 from gscli.layout import Layout

@@ -10,22 +10,15 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.declare.comparisons import (
-    CONCEPTS,
-    REDUCTION_NAMES,
-    Comparison,
-    Concept,
-    ConceptCall,
-    ConceptName,
-)
 from gscli.files import mapped
 from gscli.files.arrays import Array, as_array, dtype_name
-from gscli.frameworks.execute import execute
-from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, settle_types
+from gscli.frameworks.execute import execute, settle_types
+from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept, attributes_of, lacks
 from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
+from gscli.plan import Inputs
 from gscli.plan.masks import without_masks
 from gscli.plan.plan import JudgedPlan
 from gscli.traces import Trace
@@ -180,7 +173,7 @@ def _able(
     for operator, comparison in declared:
         if comparison.from_zeros and _any(arrays["data"]):
             continue
-        attrs = comparison.attrs(call)
+        attrs = attributes_of(comparison, call)
         if attrs is not None:
             yield operator, comparison, attrs
 
@@ -192,7 +185,7 @@ def _any(array: Array) -> bool:
 
 def _why_not(declared: Sequence[Declared], call: ConceptCall) -> str:
     """What all of some comparisons lack, as the first tells it."""
-    reasons = [comparison.lacks(call) for _, comparison in declared]
+    reasons = [lacks(comparison, call) for _, comparison in declared]
     return next(filter(None, reasons), "it starts from zeros")
 
 

@@ -12,13 +12,15 @@ from contextlib import suppress
 
 import numpy as np
 
+from gscli import files
 from gscli.base import GscliError
 from gscli.base.records import Record
-from gscli.files import files
 from gscli.files.arrays import Array
+from gscli.frameworks import assigned
+from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, settle_types
 from gscli.layout.axes import Following
+from gscli.plan import Inputs
 from gscli.plan.masks import with_subscript
 from gscli.traces import Trace, traced
 
@@ -127,7 +129,7 @@ def example(
         if item.name in texts
     }
     attrs = {**attrs, **variant} | ({} if version is None else {"opset": version})
-    named, attrs = with_subscript(operator, operator.assigned(words, {}), attrs)
+    named, attrs = with_subscript(operator, assigned(operator, words, {}), attrs)
     loaded = {
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }

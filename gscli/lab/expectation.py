@@ -11,9 +11,8 @@ import numpy as np
 from gscli.base import DtypeRefused
 from gscli.base.records import Record
 from gscli.base.words import counted, name_of, safe
-from gscli.files import mapped
+from gscli.files import Loaded, mapped
 from gscli.files.arrays import Array, Flags, Indices, cast_exactly, dtype_name
-from gscli.files.files import Loaded
 from gscli.lab.causes import candidates
 from gscli.lab.difference import (
     Difference,

@@ -22,16 +22,16 @@ import numpy as np
 
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.words import safe
-from gscli.files.files import Loaded, load, save
+from gscli.files import Loaded, load, save
 from gscli.files.jsonarray import array_of_json, dump_json
 from gscli.files.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
-from gscli.frameworks.execute import execute
-from gscli.frameworks.typing import Inputs, settle_types
+from gscli.frameworks.execute import execute, settle_types
 from gscli.lab.cases import OUTPUT_LIMIT
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import held_against
+from gscli.plan import Inputs
 from gscli.traces import Trace
 
 INPUT_LIMIT = 1 << 30

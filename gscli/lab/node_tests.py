@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from gscli import files
 from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
-from gscli.files import files
 from gscli.files.mapped import reading
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator

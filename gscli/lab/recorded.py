@@ -15,10 +15,11 @@ from typing import get_args
 
 from gscli.base import ContentRefused, InputRefused
 from gscli.base.words import safe
-from gscli.declare.comparisons import CONCEPTS, ConceptName
 from gscli.files.jsonarray import load_json
+from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import SCHEMA, Comparing, Row, document
 from gscli.lab.compare import compare, grouped
+from gscli.lab.concepts import CONCEPTS
 from gscli.lab.documents import input_of, table_of, text_of
 
 

@@ -8,10 +8,17 @@ from functools import partial
 from typing import TypeAlias
 
 from gscli.base import UsageError
-from gscli.declare.comparisons import OVERWRITE, Attrs, Comparison, ConceptCall, ConceptName
 from gscli.frameworks import ALIASES, NAMES, framework
-from gscli.frameworks.operator import Operator
+from gscli.frameworks.operator import (
+    OVERWRITE,
+    Attrs,
+    Comparison,
+    ConceptCall,
+    ConceptName,
+    Operator,
+)
 from gscli.lab.answers import Unsaid
+from gscli.lab.concepts import attributes_of
 
 RENAMED = 11
 """The opset from which ONNX's Scatter is called ScatterElements."""
@@ -102,7 +109,7 @@ def _at_opsets(
 def _without_defaults(comparison: Comparison, call: ConceptCall) -> Attrs:
     """The attributes of a call that says no more than it must: older opsets know fewer."""
     usual = {comparison.batch_dims: 0, comparison.reduction: "none"}
-    attrs = comparison.attrs(call)
+    attrs = attributes_of(comparison, call)
     if attrs is None:
         return None
     return {name: value for name, value in attrs.items() if usual.get(name, ...) != value}

@@ -13,7 +13,8 @@ A box, a half-open range for each axis, is the one shape that an entry has in ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from math import prod
 from typing import Literal, TypeAlias
@@ -241,6 +242,15 @@ def axis_boxes(box: Box, shape: Shape) -> Box:
     return tuple((0, 1) if size == 1 else ends for ends, size in zip(aligned, shape, strict=True))
 
 
+def overlap(coordinates: Sequence[int], span: tuple[int, int]) -> range:
+    """The places of ascending coordinates that lie in the half-open `span`.
+
+    >>> overlap(range(0, 100, 10), (15, 41))
+    range(2, 5)
+    """
+    return range(bisect_left(coordinates, span[0]), bisect_left(coordinates, span[1]))
+
+
 def box_size(box: Box) -> int:
     """Number of cells.
 
@@ -275,53 +285,14 @@ def reshaped(box: Box, before: Shape, after: Shape) -> Box:
     """
     if before == after:
         return box
-    result: list[tuple[int, int]] = []
-    for old, new in _groups(before, after):
-        sizes, targets = [before[i] for i in old], [after[i] for i in new]
-        if sizes == targets:
-            result.extend(box[i] for i in old)
-            continue
-        first = _number([box[i][0] for i in old], sizes)
-        last = _number([box[i][1] - 1 for i in old], sizes)
-        starts, ends = _coordinates(first, targets), _coordinates(last, targets)
-        result.extend((min(a, b), max(a, b) + 1) for a, b in zip(starts, ends, strict=True))
-    return tuple(result)
+    first = _coordinates([start for start, _ in box], before, after)
+    last = _coordinates([stop - 1 for _, stop in box], before, after)
+    corners = zip(first, last, after, strict=True)
+    return tuple((min(a, b), min(max(a, b) + 1, size)) for a, b, size in corners)
 
 
-def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
-    """Pair runs of axes with equal products."""
-    groups: list[tuple[list[int], list[int]]] = []
-    i = j = 0
-    while i < len(before) or j < len(after):
-        old, new = ([i] if i < len(before) else []), ([j] if j < len(after) else [])
-        i, j = i + len(old), j + len(new)
-        while prod(before[k] for k in old) != prod(after[k] for k in new):
-            left, right = prod(before[k] for k in old), prod(after[k] for k in new)
-            if left < right and i < len(before):
-                old.append(i)
-                i += 1
-            elif j < len(after):
-                new.append(j)
-                j += 1
-            elif i < len(before):
-                old.append(i)
-                i += 1
-            else:
-                break
-        groups.append((old, new))
-    return groups
-
-
-def _number(coordinates: list[int], sizes: list[int]) -> int:
-    number = 0
-    for coordinate, size in zip(coordinates, sizes, strict=True):
-        number = number * size + coordinate
-    return number
-
-
-def _coordinates(number: int, sizes: list[int]) -> list[int]:
-    found: list[int] = []
-    for size in reversed(sizes):
-        number, rest = divmod(number, max(size, 1))
-        found.append(rest)
-    return found[::-1]
+def _coordinates(cell: Sequence[int], before: Shape, after: Shape) -> list[int]:
+    """Where a cell of a tensor stands after a reshape."""
+    number = sum(at * step for at, step in zip(cell, row_major(before), strict=True))
+    steps = zip(row_major(after), after, strict=True)
+    return [number // max(step, 1) % max(size, 1) for step, size in steps]

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 
 import numpy as np
 
-from gscli.base import GscliError, LimitRefused, UsageError
+from gscli.base import GscliError, LimitRefused, Notice, UsageError
 from gscli.base.words import show_shape
 from gscli.declare import Signature, numbered
 from gscli.files.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
@@ -32,6 +33,23 @@ _VALUES_LIMIT = 64
 _LAYOUTS: dict[tuple[object, ...], Layout] = {}
 _LAYOUTS_KEPT = 256
 _EXACT_KINDS = frozenset({int, str, bool, type(None)})
+
+
+class Inputs:
+    """The inputs of a call: arrays by argument name, where each came from, what was changed.
+
+    `attrs`: the attributes, with the subscript that the words and masks make.
+    """
+
+    def __init__(
+        self,
+        arrays: dict[str, Array],
+        origins: dict[str, str],
+        typed: dict[str, bool],
+        attrs: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        self.arrays, self.origins, self.typed, self.attrs = arrays, origins, typed, attrs
+        self.notices: list[Notice] = []
 
 
 def planned(

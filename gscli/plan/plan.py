@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import NoReturn
 
 import numpy as np
 
 from gscli.base import CannotRead, Finding
 from gscli.base.records import Record, cached_property
 from gscli.files import mapped
-from gscli.files.arrays import Array, Flags, Indices
+from gscli.files.arrays import Array, Flags, Indices, dtype_name
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Negative
 from gscli.plan.indices import (
@@ -41,6 +42,9 @@ __all__ = [
     "fit_updates", "positions",
 ]  # fmt: skip
 
+
+_FEW_WRITERS = 256
+"""Addresses that a set compares in less time than sorting takes."""
 
 SHOWN_FINDINGS = 3
 """Bad indices that a refusal describes; it counts the others."""
@@ -194,6 +198,24 @@ class JudgedPlan(Plan):
         _, _, rows, inner = form.data
         return coordinates * inner + _starts(form.result[1:], rows * inner), live
 
+    @property
+    def writes_apart(self) -> bool:
+        """Whether no two entries write one cell, as far as a look at few of them tells."""
+        few = self.few_addresses
+        if few is None or len(few[0]) > _FEW_WRITERS:
+            return False
+        cells = (few[0] if few[1] is None else few[0][few[1]]).tolist()
+        return len(set(cells)) == len(cells)
+
+    @property
+    def keeps_updates(self) -> bool:
+        """Whether values to write, if there are any, have the type in which they are written."""
+        updates = self.layout.updates
+        name = None if updates is None else updates.name
+        return updates is None or (
+            name is not None and dtype_name(self.inputs[name].dtype) == self.layout.dtype
+        )
+
     def block(self, first: int, last: int) -> Resolved:
         """Coordinates of a range of entries after the policy was applied."""
         live: Flags | None = None
@@ -203,6 +225,12 @@ class JudgedPlan(Plan):
             if alive is not None:
                 live = alive if live is None else live & alive
         return Resolved(first, last, tuple(coordinates), live)
+
+    def refuse(self, column: int = 0) -> NoReturn:
+        """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
+        self.judge()
+        source = self.layout.addressing.columns[column].source
+        raise CannotRead(f"{source} changed while it was read", where=source)
 
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """The coordinates of some entries, one column after the other, and which are live."""
@@ -222,9 +250,7 @@ class LatePlan(JudgedPlan):
             resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
             if largest_unsigned(resolved) < axis.size:
                 return resolved, None
-        self.judge()
-        source = self.layout.addressing.columns[column].source
-        raise CannotRead(f"{source} changed while it was read", where=source)
+        return self.refuse(column)
 
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """One look at all numbers of the entries, where they stand side by side, is enough.

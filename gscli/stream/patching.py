@@ -272,7 +272,7 @@ class RowPatch:
         if target.rule is None:
             target.rows[part.targets] = values
         else:
-            target.count(slice(None), part.targets)
+            target.count(part.targets)
             target.start()
             target.update(Step(slice(None), part.targets, None, (slice(None),)), values)
         return target.finished().reshape(part.rows.size, -1).view(np.uint8)

@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.files import mapped
 from gscli.files.arrays import Array
-from gscli.kernel.walks import in_sequence
+from gscli.kernel.walks import walk
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows
 
@@ -27,17 +27,16 @@ def gathered(plan: JudgedPlan, source: Rows, dtype: np.dtype[np.generic]) -> Ite
     run, fill = plan.layout.form.run, plan.layout.fill
     most = max(min(PIECE // source.width, PICKS), 1)
     held: Array | None = None
-    for step in in_sequence(plan, most):
-        size = step.addresses.size
+    for step in walk(plan, most, in_sequence=True).every_step():
+        rows, live = step.flat()
+        size = rows.size
         if held is None or len(held) < size:
             held = np.empty((size, run), dtype)
         piece = held[:size]
-        rows = step.addresses.reshape(-1) + (step.base.start or 0)
         target = piece.view(np.uint8).reshape(size, source.width)
-        if step.live is None:
+        if live is None:
             source.take(rows, target)
         else:
-            live = step.live.reshape(-1)
             chosen = np.empty((int(live.sum()), source.width), np.uint8)
             source.take(rows[live], chosen)
             target[live] = chosen

@@ -18,7 +18,7 @@ from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.npy import blocks, npy_header
 from gscli.files.system import writing
-from gscli.kernel.reductions import UpdateRows, prepared
+from gscli.kernel.reductions import prepared, update_rows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
 from gscli.plan.plan import JudgedPlan
@@ -185,8 +185,8 @@ def updates_at(plan: JudgedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Ar
     assert layout.updates is not None
     name, plain = layout.updates.name, layout.updates.fit in (Fit.EXACT, Fit.RESHAPE)
     if name is None or not plain or layout.form.order != layout.addressing.order:
-        held = UpdateRows(plan, working)
-        return lambda places: held.values((places,))
+        held = update_rows(plan).reshape(-1, run)
+        return lambda places: prepared(layout, held[places], working)
     array = plan.inputs[name]
     source = rows_of(array, run * array.itemsize)
 

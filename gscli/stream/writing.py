@@ -19,7 +19,7 @@ from gscli.files import mapped
 from gscli.files.arrays import Array, Indices
 from gscli.kernel import Target
 from gscli.kernel.steps import Region, Step
-from gscli.kernel.walks import sequence
+from gscli.kernel.walks import walk
 from gscli.layout import Layout
 from gscli.layout.axes import row_major
 from gscli.plan.plan import JudgedPlan
@@ -80,14 +80,12 @@ def records_of(plan: JudgedPlan, lanes: slice = slice(None)) -> Records:
 
     def chunks() -> Iterator[tuple[Indices, Indices]]:
         yield np.empty(0, np.int64), np.empty(0, np.int64)  # at least one chunk to put together
-        route = sequence(plan, LANE)
+        route = walk(plan, LANE, in_sequence=True)
         for lane in route.lanes[lanes]:
-            for step in map(Step.joined, route.steps(lane)):
-                first = _number(step.region, route.grid)
-                places = np.arange(first, first + step.addresses.size)
-                if step.live is not None:
-                    places = places[step.live.reshape(-1)]
-                yield step.live_addresses + (step.base.start or 0), places
+            for step in route.steps(lane):
+                first, (rows, live) = _number(step.region, route.grid), step.flat()
+                places = np.arange(first, first + rows.size)
+                yield (rows, places) if live is None else (rows[live], places[live])
                 mapped.release(*plan.inputs.values())
 
     return Records(count, chunks)
@@ -238,7 +236,7 @@ def updated(layout: Layout, block: Array, updates: Updates, run: int | None = No
     target, whole = Target(layout, block, run), slice(None)
     if target.counts is not None:
         for rows, _ in updates():
-            target.count(whole, rows)
+            target.count(rows)
         target.start()
     for rows, values in updates():
         target.update(Step(whole, rows, None, (whole,)), values)

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from gscli.base import Notice
 from gscli.base.records import Record
 from gscli.base.words import counted, label_of
-from gscli.files import files
 from gscli.files.arrays import Array, dtype_name, plain
 from gscli.frameworks import named
-from gscli.frameworks.execute import execute
-from gscli.frameworks.notices import notices
+from gscli.frameworks.execute import execute, notices
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
@@ -178,6 +176,8 @@ class Trace:
         Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
         document of a small run says all that is needed to run it again.
         """
+        from gscli.files.jsonarray import dump_json
+
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
         document: dict[str, object] = {
@@ -192,7 +192,7 @@ class Trace:
         document["inputs"] = {
             name: input_document(array) for name, array in self.inputs.items() if name not in made
         }
-        document["output"] = files.dump_json(self.output)
+        document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
         listed = limit is not None or self.entry_count <= LISTED_ENTRIES
         told = self.entries(limit) if listed else []
@@ -204,8 +204,10 @@ class Trace:
 
 def input_document(array: Array) -> dict[str, object]:
     """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
+    from gscli.files.jsonarray import dump_json
+
     if array.size <= LISTED_CELLS:
-        return files.dump_json(array)
+        return dump_json(array)
     return {"dtype": dtype_name(array.dtype), "shape": list(array.shape)}
 
 

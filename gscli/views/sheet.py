@@ -6,7 +6,6 @@ drawn, because one number format fits all tensors of a group; texts are written 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
@@ -14,13 +13,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.records import Record, cached_property
 from gscli.files.arrays import Array, Flags, is_left
-from gscli.layout.axes import Box
+from gscli.layout.axes import Box, overlap
 from gscli.traces import How
-from gscli.views.choices import parse_slice
 from gscli.views.look import LARGE, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
-from gscli.views.window import Window, overlap, window
 
 Place: TypeAlias = tuple[int, int, int]
 """Numbers of the shown plane, row and column."""
@@ -29,6 +27,54 @@ Cell: TypeAlias = tuple[int, ...]
 """Coordinates in the tensor."""
 
 _MATRIX = 2
+_GRID_RANK = 2
+"""Leading axes that still make a grid of planes: down and across."""
+
+
+class Window(Record):
+    """The planes, rows and candidate columns to show."""
+
+    allowed: tuple[range, ...]
+    planes: tuple[tuple[int, ...], ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def all_columns(self) -> bool:
+        """Whether every column is a candidate."""
+        return len(self.columns) == len(self.allowed[-1])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row and plane is shown, and every column if it fits."""
+        rows = len(self.rows) == len(self.allowed[-2])
+        return rows and len(self.planes) == self.plane_count and self.all_columns
+
+    @property
+    def plane_count(self) -> int:
+        """Planes there are, shown or not."""
+        return prod(map(len, self.allowed[:-2]))
+
+
+def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Window:
+    """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
+    axes = (range(1),) * max(_MATRIX - len(allowed), 0) + allowed
+    lead, rows, columns = axes[:-2], axes[-2], axes[-1]
+    flat = len(lead) <= _GRID_RANK or not boxes
+    all_planes = limits.full or (flat and prod(map(len, lead)) <= limits.planes)
+    planes = product(*lead) if all_planes else ()
+    if limits.full or (all_planes and len(rows) <= limits.rows and len(columns) <= limits.columns):
+        return Window(axes, tuple(planes), tuple(rows), tuple(columns))
+    from gscli.views.window import important, planes_to_see, without_single_gaps
+
+    boxes = list(map(_with_rows, boxes))
+    shown_rows = important(rows, [box[-2] for box in boxes], limits.rows, limits)
+    return Window(
+        axes,
+        tuple(planes if all_planes else planes_to_see(lead, boxes, limits.planes)),
+        tuple(without_single_gaps(sorted(shown_rows), rows)),
+        tuple(sorted(important(columns, [box[-1] for box in boxes], limits.columns, limits))),
+    )
 
 
 class Sheet:
@@ -55,8 +101,9 @@ class Sheet:
         unlit = subject.unlit.marks if subject.unlit is not None else ()
         wrong = subject.expected.boxes if subject.expected is not None else ()
         self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
-        boxes = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
-        self.window: Window = window(axes, boxes, limits)
+        self._limits = limits
+        self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
+        self.window: Window = window(axes, self._wanted, limits)
         self.blocks: list[Array] = []
         self.known: list[Flags] = []
         self.reserved: list[Array] = []
@@ -65,6 +112,14 @@ class Sheet:
         self.apart: list[Flags] = []
         if not self.empty:
             self._read()
+
+    @cached_property
+    def by_importance(self) -> list[int]:
+        """The candidate columns, those first that should be seen first."""
+        from gscli.views.window import important
+
+        spans = [_with_rows(box)[-1] for box in self._wanted]
+        return important(self.window.allowed[-1], spans, self._limits.columns, self._limits)
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
@@ -193,7 +248,7 @@ class Sheet:
             for number, plane in enumerate(self.window.planes)
             if all(start <= at < stop for at, (start, stop) in zip(plane, box, strict=False))
         ]
-        return planes, _between(self.window.rows, box[-2]), _between(self.window.columns, box[-1])
+        return planes, overlap(self.window.rows, box[-2]), overlap(self.window.columns, box[-1])
 
 
 def _flat(places: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
@@ -204,10 +259,6 @@ def _flat(places: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
 
 def _with_rows(box: Box) -> Box:
     return ((0, 1),) * max(_MATRIX - len(box), 0) + box
-
-
-def _between(shown: tuple[int, ...], span: tuple[int, int]) -> range:
-    return range(bisect_left(shown, span[0]), bisect_left(shown, span[1]))
 
 
 def sheets_of(
@@ -223,6 +274,8 @@ def sheets_of(
     """
     shape, allowed = subject.array.shape, None
     if options.slice is not None and subject.role in (None, "data", "output"):
+        from gscli.views.choices import parse_slice
+
         allowed = parse_slice(options.slice, shape)
     whole = Sheet(subject, limits, allowed)
     if close is None or whole.window.complete or subject.array.size <= LARGE:

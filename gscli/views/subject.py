@@ -13,7 +13,7 @@ from gscli.files.arrays import Array
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, box_size, reshaped
 from gscli.traces import Entry, How, Role, Trace, TracedTensor
-from gscli.traces.replay import Change
+from gscli.traces.entries import Change
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

@@ -9,55 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice, product
 from math import prod
 
-from gscli.base.records import Record
-from gscli.layout.axes import Box
+from gscli.layout.axes import Box, overlap
 from gscli.views.look import Limits
-
-_GRID_RANK = 2
-"""Leading axes that still make a grid of planes: down and across."""
-
-
-class Window(Record):
-    """The planes, rows and candidate columns to show, the columns by falling importance too."""
-
-    allowed: tuple[range, ...]
-    planes: tuple[tuple[int, ...], ...]
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    by_importance: tuple[int, ...]
-
-    @property
-    def all_columns(self) -> bool:
-        """Whether every column is a candidate."""
-        return len(self.columns) == len(self.allowed[-1])
-
-    @property
-    def complete(self) -> bool:
-        """Whether every row and plane is shown, and every column if it fits."""
-        rows = len(self.rows) == len(self.allowed[-2])
-        return rows and len(self.planes) == self.plane_count and self.all_columns
-
-    @property
-    def plane_count(self) -> int:
-        """Planes there are, shown or not."""
-        return prod(len(one) for one in self.allowed[:-2])
-
-
-def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Window:
-    """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
-    flat = ((0, 1),) * max(2 - len(allowed), 0)
-    axes = (range(1),) * len(flat) + allowed
-    full_boxes = [flat + box for box in boxes]
-    lead, (rows, columns) = axes[:-2], axes[-2:]
-    shown_rows = important(rows, (box[-2] for box in full_boxes), limits.rows, limits)
-    order = important(columns, (box[-1] for box in full_boxes), limits.columns, limits)
-    return Window(
-        axes,
-        tuple(_planes(lead, full_boxes, limits)),
-        tuple(_without_single_gaps(sorted(shown_rows), rows)),
-        tuple(sorted(order)),
-        tuple(order),
-    )
 
 
 def important(
@@ -93,32 +46,23 @@ def important(
     return [allowed[place] for place in islice(chosen, budget)]
 
 
-def overlap(allowed: range, span: tuple[int, int]) -> range:
-    """The places in `allowed` whose coordinates lie in the half-open `span`.
-
-    >>> overlap(range(0, 100, 10), (15, 41))
-    range(2, 5)
-    """
-    first, stop = (-(-(end - allowed.start) // allowed.step) for end in span)
-    return range(max(first, 0), max(min(stop, len(allowed)), 0))
-
-
-def _planes(lead: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> list[tuple[int, ...]]:
-    total = prod(len(one) for one in lead)
-    if limits.full or (total <= limits.planes and (len(lead) <= _GRID_RANK or not boxes)):
-        return list(product(*lead))
+def planes_to_see(
+    lead: tuple[range, ...], boxes: Sequence[Box], most: int
+) -> list[tuple[int, ...]]:
+    """At most so many planes: those of the first boxes, the first and the last."""
+    total = prod(map(len, lead))
     chosen: dict[tuple[int, ...], None] = {}
     for box in boxes:
         spans = [
             [one[at] for at in overlap(one, span)] for one, span in zip(lead, box, strict=False)
         ]
-        chosen.update(dict.fromkeys(islice(product(*spans), limits.planes)))
-        if len(chosen) >= limits.planes:
+        chosen.update(dict.fromkeys(islice(product(*spans), most)))
+        if len(chosen) >= most:
             break
-    edges = 1 if chosen else limits.planes // 2
+    edges = 1 if chosen else most // 2
     for offset in range(min(edges, total)):
         chosen.update({_numbered(lead, offset): None, _numbered(lead, total - 1 - offset): None})
-    return sorted(islice(chosen, limits.planes))
+    return sorted(islice(chosen, most))
 
 
 def _numbered(lead: Sequence[range], number: int) -> tuple[int, ...]:
@@ -129,7 +73,7 @@ def _numbered(lead: Sequence[range], number: int) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _without_single_gaps(shown: list[int], allowed: range) -> list[int]:
+def without_single_gaps(shown: list[int], allowed: range) -> list[int]:
     """A row costs no more than the mark that says it is missing."""
     filled: list[int] = []
     for one in shown:

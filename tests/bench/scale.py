@@ -43,7 +43,7 @@ SAMPLING = 0.1
 ON_WORKERS = """
 import sys
 from gscli.frameworks import find
-from gscli.files import files
+from gscli import files
 from gscli.plan import plan_of
 from gscli.stream.cluster.connection import cluster_client
 from gscli.stream.cluster.running import run_on_cluster

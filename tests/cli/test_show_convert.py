@@ -12,7 +12,7 @@ from conftest import assert_same
 from shell import forked as gscli
 
 from gscli.cli import guarded
-from gscli.files.files import load
+from gscli.files import load
 
 Array = np.ndarray
 

@@ -13,8 +13,10 @@ import pytest
 
 import gscli
 from gscli.base import UsageError
+from gscli.declare import Many, Values
+from gscli.declare.attributes import Option
 from gscli.frameworks import NAMES, find, framework, operators
-from gscli.frameworks.operator import Framework, Many, Option, Values
+from gscli.frameworks.operator import Framework
 from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Number, Policy, Tensor
 from gscli.layout.families import along_axis

@@ -12,8 +12,7 @@ import pytest
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
-from gscli.files import content
-from gscli.files.files import load
+from gscli.files import content, load
 from gscli.files.mapped import open_regular
 from gscli.frameworks import find
 from gscli.plan import planned

@@ -12,7 +12,7 @@ import pytest
 PROGRAM = """
 import os, sys
 from gscli.cli import guarded
-from gscli.files import files
+from gscli import files
 
 path, size, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
 real = files.load

@@ -17,7 +17,7 @@ import json, os, resource, sys
 from pathlib import Path
 import numpy as np
 from gscli.base import GscliError
-from gscli.files.files import load, save
+from gscli.files import load, save
 
 os.fsync = lambda descriptor: None
 folder, form, steps = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -75,7 +75,7 @@ COMMAND = """
 import json, os, resource, sys
 from pathlib import Path
 import numpy as np
-from gscli.files.files import load
+from gscli.files import load
 from gscli.cli import guarded
 from gscli.stream import running
 
@@ -141,7 +141,7 @@ FILE_SIZE = """
 import resource, sys
 import numpy as np
 from gscli.base import CannotWrite
-from gscli.files.files import save
+from gscli.files import save
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:

@@ -17,8 +17,8 @@ import pytest
 from faults.faulty import each_step, refused
 
 from gscli.base import CannotWrite
-from gscli.files import atomic, system
-from gscli.files.files import load, open_atomic, save
+from gscli.files import atomic, load, save, system
+from gscli.files.atomic import open_atomic
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 OLD = np.arange(3)

@@ -22,8 +22,7 @@ import numpy as np
 
 from gscli.__main__ import raise_again
 from gscli.cli import guarded
-from gscli.files import atomic, clone, content, exchange, npy, system, uncached, undo
-from gscli.files.files import load, save
+from gscli.files import atomic, clone, content, exchange, load, npy, save, system, uncached, undo
 from gscli.stream import patching, running, writeback, writing
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotWrite, UsageError
-from gscli.files.files import AtomicFile, load, open_atomic, save
+from gscli.files import load, save
+from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.interrupts import SIGNALS, Interrupts
 
 
@@ -198,7 +199,7 @@ class TestStreams:
         """`>>` and a header written before: opening the name anew would begin at byte 0."""
         (tmp_path / "link").symlink_to("/dev/stdout")
         code = (
-            "import sys; from gscli.files.files import open_atomic\n"
+            "import sys; from gscli.files.atomic import open_atomic\n"
             "print('first', flush=True)\n"
             f"with open_atomic({name!r}) as file: file.write(b'second\\n')"
         )

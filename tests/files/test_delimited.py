@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, DtypeRefused, ShapeRefused
-from gscli.files.files import load, members, save
+from gscli.files import load, members, save
 from gscli.files.request import Member
 
 

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, CannotWrite, GscliError
-from gscli.files import exchange, system
+from gscli.files import exchange, save, system
 from gscli.files.atomic import open_atomic
-from gscli.files.files import save
 from gscli.files.mapped import RegularFile, open_regular
 from gscli.files.undo import undo_file_of
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
-from gscli.files import hdf5
-from gscli.files.files import load, members, save
+from gscli.files import hdf5, load, members, save
 from gscli.files.request import Member
 
 

@@ -12,8 +12,7 @@ import zarr
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.cli import guarded
-from gscli.files import icechunk_store
-from gscli.files.files import load, members
+from gscli.files import icechunk_store, load, members
 
 
 def repository(path: Path) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, GscliError, UsageError
-from gscli.files.files import load
+from gscli.files import load
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, ContentRefused, GscliError, UsageError
-from gscli.files.files import load, members, save
+from gscli.files import load, members, save
 
 TENSOR = {"dtype": "float32", "shape": [2], "data": [1.5, "nan"]}
 LINES = [

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead
-from gscli.files import lost_pages, mapped
-from gscli.files.files import load
+from gscli.files import load, lost_pages, mapped
 
 COUNT = 1 << 18
 

@@ -11,9 +11,8 @@ import pytest
 from onnx import numpy_helper
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
-from gscli.files import tensorproto
+from gscli.files import load, members, save, tensorproto
 from gscli.files.arrays import dtype_named
-from gscli.files.files import load, members, save
 from gscli.files.request import Member
 
 NAMES = [name for name, _ in tensorproto.TYPES.values()]

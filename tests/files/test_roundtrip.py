@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from gscli.base import GscliError
+from gscli.files import load, save
 from gscli.files.arrays import (
     NUMPY_NAMES,
     SMALL_NAMES,
@@ -20,7 +21,7 @@ from gscli.files.arrays import (
     dtype_label,
     dtype_named,
 )
-from gscli.files.files import dump_json, load, load_json, save
+from gscli.files.jsonarray import dump_json, load_json
 
 FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
 REPEATABLE = settings(

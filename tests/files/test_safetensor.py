@@ -9,9 +9,8 @@ import pytest
 import safetensors.numpy
 
 from gscli.base import DtypeRefused, GscliError, UsageError
-from gscli.files import safetensor
+from gscli.files import load, members, safetensor, save
 from gscli.files.arrays import dtype_named
-from gscli.files.files import load, members, save
 from gscli.files.request import Member
 
 RECENT = ("complex64", "float8")

@@ -22,8 +22,9 @@ from gscli.base import (
     UsageError,
 )
 from gscli.files import content as contents
+from gscli.files import load, members, save
 from gscli.files.content import open_content, read_pipe, reader
-from gscli.files.files import load, members, npy_header, save
+from gscli.files.npy import npy_header
 
 
 def saved(array: np.ndarray, form: str = "npy") -> bytes:
@@ -52,7 +53,7 @@ def test_short_texts(text: bytes) -> None:
 
 
 def test_a_stream_of_text_is_limited_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.files.readers.TEXT_LIMIT", 1000)
+    monkeypatch.setattr("gscli.files.TEXT_LIMIT", 1000)
     monkeypatch.setattr(contents, "PIPE_CHUNK", 100)
     monkeypatch.setattr(contents, "JUDGED_FROM", 200)
 
@@ -339,14 +340,9 @@ class TestStandardOutput:
 
 
 def test_a_plain_read_imports_nothing_it_does_not_need() -> None:
-    code = "import sys; from gscli.files.files import load; load('[1]'); print(*sys.modules)"
+    code = "import sys; from gscli.files import load; load('[1]'); print(*sys.modules)"
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
     needless = {"gscli.files.atomic", "gscli.files.generators", "ml_dtypes", "onnx", "h5py"}
     assert not needless & set(result.stdout.split())
-    from gscli.files import files
-
-    assert files.open_atomic.__module__ == "gscli.files.atomic"
-    with pytest.raises(AttributeError):
-        files.nothing  # noqa: B018 -- the access is what is tried

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gscli import files
 from gscli.base import CannotRead, GscliError, UsageError
-from gscli.files import together
-from gscli.files.files import load_many, save
+from gscli.files import load_many, save
 
 NAMES = ("data", "indices", "updates")
 ARRAYS = (np.arange(6.0).reshape(2, 3), np.array([0]), np.array([9.0]))
@@ -110,7 +110,7 @@ def test_what_cannot_stand_for_all_inputs(tmp_path: Path) -> None:
 def test_a_folder_of_very_many_files_is_not_read_to_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(together, "FOLDER_LIMIT", 3)
+    monkeypatch.setattr(files, "FOLDER_LIMIT", 3)
     for number in range(10):
         (tmp_path / f"n{number}.npy").touch()
     with pytest.raises(GscliError) as caught:

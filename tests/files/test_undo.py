@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, CannotWrite
-from gscli.files.files import load
+from gscli.files import load
 from gscli.files.mapped import RegularFile, is_unfinished, open_regular, undo_file_of
 from gscli.files.system import locked
 from gscli.files.undo import UndoFile, UnfinishedPatch, undo

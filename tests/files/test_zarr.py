@@ -20,6 +20,7 @@ import pytest
 import zarr
 from stream.stores import DATA, made
 
+from gscli import files
 from gscli.base import (
     CannotRead,
     CannotWrite,
@@ -30,8 +31,7 @@ from gscli.base import (
     UsageError,
 )
 from gscli.cli import guarded
-from gscli.files import files, mapped, packed, zarr_format
-from gscli.files.files import load, members, save
+from gscli.files import load, mapped, members, packed, save, zarr_format
 from gscli.files.zarr_format import created
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store

@@ -11,9 +11,9 @@ import pytest
 
 import gscli
 from gscli.frameworks import find
+from gscli.frameworks.execute import settle_types
 from gscli.frameworks.numpy import add_at
-from gscli.frameworks.typing import Inputs, settle_types
-from gscli.plan import layout_of
+from gscli.plan import Inputs, layout_of
 
 DATA = np.arange(6.0).reshape(3, 2)
 ROWS = np.array([[2], [0]])

@@ -25,8 +25,7 @@ with atheris.instrument_imports(include=["gscli"]):
     from gscli.files import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
     from gscli.files import tensorproto as _tensorproto
     from gscli.files.content import HeldContent
-    from gscli.files.readers import format_for
-    from gscli.files.request import Request, Wish
+    from gscli.files.request import Request, Wish, format_for
 
 import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imports it
 from hostile.archives import by_hand  # noqa: E402

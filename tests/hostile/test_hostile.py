@@ -12,7 +12,7 @@ import pytest
 from hostile.corpus import Case, everything
 
 from gscli.base import GscliError
-from gscli.files.files import load
+from gscli.files import load
 
 CASES = list(everything())
 

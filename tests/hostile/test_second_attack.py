@@ -12,10 +12,11 @@ import pytest
 from conftest import judged
 
 import gscli
+from gscli import files
 from gscli import stream as streaming
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
 from gscli.base.words import safe
-from gscli.files import files, readers
+from gscli.files import readers
 from gscli.lab import jobs
 from gscli.stream import writeback
 

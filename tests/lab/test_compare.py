@@ -12,10 +12,10 @@ from recording.drawn import CALLS, compared
 import gscli
 from gscli.base import UsageError
 from gscli.cli import guarded
-from gscli.declare.comparisons import CONCEPTS
 from gscli.frameworks import NAMES, framework
 from gscli.lab.answers import document
 from gscli.lab.compare import compare
+from gscli.lab.concepts import CONCEPTS
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.terminal.compare import comparison

@@ -12,11 +12,11 @@ import pytest
 
 from gscli.base import ContentRefused, InputRefused, UsageError
 from gscli.cli import guarded
-from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks import NAMES, framework, operators
 from gscli.lab.answers import Comparing, Row, document
 from gscli.lab.compare import compare, grouped
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
 from gscli.lab.recorded import comparison_of
 
 LISTS: dict[str, dict[str, object]] = {

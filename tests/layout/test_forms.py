@@ -10,7 +10,7 @@ from conftest import Array
 
 from gscli import kernel
 from gscli.frameworks import find
-from gscli.kernel.walks import addresses_of, in_sequence
+from gscli.kernel.walks import addresses_of, walk
 from gscli.layout.forms import cells, recognized
 from gscli.plan import layout_of
 from gscli.plan.plan import Plan
@@ -87,10 +87,7 @@ def test_steps_in_sequence_leave_nothing_out(case: tuple[Any, ...], block: int) 
     plan, form = Plan(layout, inputs).judged(late=True), layout.form
     assert layout.data is not None
     rows = inputs[layout.data].reshape(-1, form.run)
-    parts = [
-        rows[step.addresses.reshape(-1) + (step.base.start or 0)]
-        for step in in_sequence(plan, block)
-    ]
+    parts = [rows[step.flat()[0]] for step in walk(plan, block, in_sequence=True).every_step()]
     found = np.concatenate(parts).reshape(form.result)
     whole = kernel.gather(plan, inputs[layout.data])
     both = layout.addressing.entries + layout.addressing.window

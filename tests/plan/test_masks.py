@@ -7,8 +7,8 @@ import pytest
 
 import gscli
 from gscli.base import GscliError, ShapeRefused, UsageError
+from gscli.declare import numbered
 from gscli.frameworks import find
-from gscli.frameworks.operator import numbered
 from gscli.plan.masks import without_masks
 
 AT = find("numpy.add.at")

@@ -21,8 +21,7 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 import gscli
 from gscli.base import CannotWrite, ContentRefused
 from gscli.cli import guarded
-from gscli.files import plain_chunks, uncached
-from gscli.files.files import load, save
+from gscli.files import load, plain_chunks, save, uncached
 from gscli.files.mapped import open_regular
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place

@@ -23,7 +23,7 @@ from stream.stores import DATA, RandomCall, random_call, same_bits
 
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli import guarded
-from gscli.files.files import load
+from gscli.files import load
 from gscli.files.stand_ins import store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store

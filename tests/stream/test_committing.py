@@ -12,8 +12,7 @@ import zarr
 from stream.stores import committed_meanwhile
 
 from gscli.cli import guarded
-from gscli.files import icechunk_store
-from gscli.files.files import load
+from gscli.files import icechunk_store, load
 from gscli.files.stand_ins import stand_in
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import open_store

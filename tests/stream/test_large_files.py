@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from shell import forked
 
-from gscli.files import mapped
-from gscli.files.files import load
+from gscli.files import load, mapped
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 

@@ -14,8 +14,7 @@ import zarr
 from stream.stores import committed_meanwhile
 
 from gscli.cli import guarded
-from gscli.files import icechunk_store
-from gscli.files.files import load
+from gscli.files import icechunk_store, load
 
 server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytestmark = pytest.mark.slow

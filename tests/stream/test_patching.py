@@ -14,8 +14,9 @@ import pytest
 from conftest import Array, assert_same, judged
 
 import gscli
+from gscli import files
 from gscli import stream as streaming
-from gscli.files import files, undo
+from gscli.files import undo
 from gscli.files.mapped import RegularFile, open_regular
 from gscli.files.npy import npy_header
 from gscli.files.system import locked

@@ -14,7 +14,7 @@ from conftest import Array, assert_same, judged
 
 import gscli
 from gscli import stream as streaming
-from gscli.files import content, files
+from gscli.files import content, load
 from gscli.files.mapped import open_regular
 from gscli.stream import rowfile, running, writeback
 from gscli.stream.order import stable_order
@@ -31,7 +31,7 @@ def everything_is_mapped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def saved(folder: Path, name: str, array: Array) -> Array:
     np.save(folder / f"{name}.npy", array)
-    return files.load(str(folder / f"{name}.npy")).array
+    return load(str(folder / f"{name}.npy")).array
 
 
 def test_large_is_what_is_mapped_and_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -371,7 +371,7 @@ import numpy as np
 from gscli import stream
 from gscli.plan import planned
 from gscli.frameworks import find
-from gscli.files.files import load
+from gscli.files import load
 data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":

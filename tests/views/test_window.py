@@ -7,7 +7,8 @@ import pytest
 from gscli.base import UsageError
 from gscli.views.choices import parse_slice
 from gscli.views.look import Limits
-from gscli.views.window import important, window
+from gscli.views.sheet import window
+from gscli.views.window import important
 
 LIMITS = Limits(rows=6, columns=8, planes=4)
 

@@ -24,8 +24,9 @@ from gscli.cli.completion import list_of, one_of
 from gscli.cli.options import DOCUMENT, SHARED, Settings
 from gscli.cli.tree import LazyGroup
 from gscli.cli.work.runtimes import Asked, runtime_parameters
-from gscli.declare.comparisons import CONCEPTS, REDUCTION_NAMES, Concept, ConceptName
 from gscli.frameworks import NAMES, framework
+from gscli.frameworks.operator import ConceptName
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept
 
 DRAWING = (
     "dtype", "max_bytes", "precision", "show", "rows", "full", "svg", "theme",

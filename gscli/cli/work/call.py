@@ -6,21 +6,20 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from gscli.base import GscliError, Notice, StrictFinding, UsageError
+from gscli.base import Drawn, GscliError, Notice, StrictFinding, UsageError
 from gscli.base.words import counted
 from gscli.cli.inputs import byte_limit, loaded_inputs, typed
 from gscli.cli.options import Settings, screen, tell
+from gscli.declare.attributes import Attribute
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
 from gscli.files.mapped import RegularFile, open_regular
-from gscli.files.readers import STORES, suffix_of
+from gscli.files.request import STORES, suffix_of
 from gscli.files.system import give_back_large_blocks
 from gscli.frameworks import operators
-from gscli.frameworks.execute import execute
-from gscli.frameworks.notices import Drawn, notices
-from gscli.frameworks.operator import Attribute, Operator
-from gscli.frameworks.typing import Inputs, settle_types
-from gscli.plan import layout_of, plan_of, read_again
+from gscli.frameworks.execute import execute, notices, settle_types
+from gscli.frameworks.operator import Operator
+from gscli.plan import Inputs, layout_of, plan_of, read_again
 from gscli.plan.plan import JudgedPlan
 from gscli.traces import Trace
 

@@ -13,9 +13,10 @@ from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.call import parsed_attributes, with_origin
 from gscli.cli.work.ways_on import comparing, way_on
 from gscli.files import mapped
+from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs, settle_types
 from gscli.lab.check import LISTED, Remark, remarks
+from gscli.plan import Inputs
 
 
 def check_operator(

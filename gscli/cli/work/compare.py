@@ -15,10 +15,11 @@ from gscli.cli.options import Settings
 from gscli.cli.work.operators import check_requests
 from gscli.cli.work.pictures import save_text, view_options
 from gscli.cli.work.runtimes import Asked, judging
-from gscli.declare.comparisons import REDUCTION_NAMES, ConceptName
 from gscli.files import mapped
+from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
+from gscli.lab.concepts import REDUCTION_NAMES
 from gscli.lab.equivalents import with_equivalents
 
 

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
 from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings, print_document
-from gscli.files import files
+from gscli.files.request import Member
 
 if TYPE_CHECKING:
     from gscli.lab.difference import Difference, Tolerance
@@ -168,7 +169,7 @@ def _say(text: str, settings: Settings) -> None:
 
 
 def _pairs(
-    first: str, second: str, listed: Sequence[Sequence[files.Member] | None]
+    first: str, second: str, listed: Sequence[Sequence[Member] | None]
 ) -> list[tuple[str, str | None, str | None]]:
     """What is held against what: name, and the words that load each side (None: not there)."""
     one, other = listed

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
@@ -15,7 +16,6 @@ from gscli.cli.inputs import memory_limit, stands_for_all
 from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table
 from gscli.cli.work.operators import run_operator
-from gscli.files import files
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import Model, data_set_of, lacking, recorded
 from gscli.lab.node_tests import DATA_SET, MODEL

@@ -7,13 +7,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from gscli import files
 from gscli.base import UsageError
 from gscli.base.words import counted, show_shape
 from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.call import Call
 from gscli.cli.work.pictures import drawn, drawn_files, explained, save_text, show_steps
-from gscli.files import files
-from gscli.files.readers import STORES, suffix_of
+from gscli.files.request import STORES, suffix_of
 from gscli.frameworks.operator import Operator
 from gscli.traces import Trace
 
@@ -111,7 +111,9 @@ def _print_document(
     trace: Trace, settings: Settings, expectation: Expectation | None = None
 ) -> None:
     if settings.json == "output":
-        print_document(files.dump_json(trace.output))
+        from gscli.files.jsonarray import dump_json
+
+        print_document(dump_json(trace.output))
     elif settings.json is not None:
         document = trace.to_dict(settings.limit)
         if expectation is not None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
 from gscli.cli.options import Settings, screen
-from gscli.files import files
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
@@ -127,5 +126,7 @@ def save_text(path: str, text: str) -> None:
     if path == "-":
         sys.stdout.write(text)
         return
-    with files.open_atomic(path) as target:
+    from gscli.files.atomic import open_atomic
+
+    with open_atomic(path) as target:
         target.write(text.encode("utf-8", "backslashreplace"))

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gscli import files
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import safe, show_shape
 from gscli.cli.inputs import memory_limit
 from gscli.cli.options import Settings, print_document
 from gscli.cli.work.pictures import save_text, view_options
-from gscli.files import files, mapped
+from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_label, dtype_named
-from gscli.files.readers import STORES, suffix_of
+from gscli.files.jsonarray import dump_json
+from gscli.files.request import STORES, Member, Source, suffix_of
 from gscli.lab.statistics import statistics
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
     return 0
 
 
-def members_of(text: str, limit: int) -> list[files.Member] | None:
+def members_of(text: str, limit: int) -> list[Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     found = held_by(text, limit)
     if found is None:
@@ -60,9 +62,9 @@ def members_of(text: str, limit: int) -> list[files.Member] | None:
     return None if lone else found
 
 
-def held_by(text: str, limit: int) -> list[files.Member] | None:
+def held_by(text: str, limit: int) -> list[Member] | None:
     """The tensors of a file or store named without `::`; None for anything else."""
-    source = files.Source.parse(text)
+    source = Source.parse(text)
     if source.kind != "file" or source.member is not None:
         return None
     if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):
@@ -88,7 +90,7 @@ def is_model(text: str) -> bool:
     return text.lower().endswith(".onnx")
 
 
-def _list(text: str, members: Sequence[files.Member], settings: Settings, limit: int) -> None:
+def _list(text: str, members: Sequence[Member], settings: Settings, limit: int) -> None:
     """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
     commits, told, nodes = commits_of(text), "", dict[str, object]()
     if is_model(text):
@@ -117,9 +119,7 @@ def _list(text: str, members: Sequence[files.Member], settings: Settings, limit:
     sys.stdout.write(told)
 
 
-def _tell_members(
-    text: str, members: Sequence[files.Member], settings: Settings, limit: int
-) -> None:
+def _tell_members(text: str, members: Sequence[Member], settings: Settings, limit: int) -> None:
     """The statistics of every member, a line each."""
     width = max((len(safe(member.name)) for member in members), default=0)
     for member in members:
@@ -139,7 +139,7 @@ def _show(loaded: files.Loaded, settings: Settings, *, statistics_only: bool) ->
         found = statistics(loaded.array)
         shown = (found.text() if settings.json is None else json.dumps(found.to_dict())) + "\n"
     elif settings.json is not None:
-        shown = json.dumps(files.dump_json(loaded.array)) + "\n"
+        shown = json.dumps(dump_json(loaded.array)) + "\n"
     else:
         shown = _drawn(loaded, settings)
     figure = _figure(loaded, settings) if drawing and settings.svg is not None else ""

@@ -23,11 +23,11 @@ from gscli.base import (
 )
 from gscli.base.words import INTEGERS, show_shape
 from gscli.cli.inputs import Typed
-from gscli.declare.comparisons import CONCEPTS, Comparison
+from gscli.files import STANDARD_INPUT
 from gscli.files.arrays import Array, cast_exactly, dtype_named
-from gscli.files.files import STANDARD_INPUT
-from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import Inputs
+from gscli.frameworks.operator import Comparison, Operator
+from gscli.lab.concepts import CONCEPTS
+from gscli.plan import Inputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""

@@ -6,7 +6,8 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import IndexRefused
 from gscli.base.words import COMPLEX, FLOATS, SIGNED, SMALL_FLOATS, SMALL_INTEGERS
-from gscli.declare.comparisons import Comparison
+from gscli.declare import Many, Subscript
+from gscli.declare.attributes import Option
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -24,7 +25,7 @@ from gscli.frameworks.jax.common import (
     promoted,
     updates_of,
 )
-from gscli.frameworks.operator import Many, Operator, Option, Subscript
+from gscli.frameworks.operator import Comparison, Operator
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described

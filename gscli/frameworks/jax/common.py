@@ -18,7 +18,8 @@ from gscli.base.words import (
     highest,
     lowest,
 )
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
 from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Number, Reduction, Shape, Tensor, Updates
 from gscli.layout.families import described
 from gscli.layout.refusals import stretched_updates

@@ -6,6 +6,8 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, SMALL_INTEGERS, highest, lowest
+from gscli.declare import Largest
+from gscli.declare.attributes import Option
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -17,7 +19,7 @@ from gscli.frameworks.jax.common import (
     narrowed,
     updates_of,
 )
-from gscli.frameworks.operator import Largest, Operator, Option
+from gscli.frameworks.operator import Operator
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Beyond, Narrow, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import along_axis, described

@@ -6,7 +6,7 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import IndexRefused
-from gscli.declare.comparisons import Comparison
+from gscli.declare.attributes import Option
 from gscli.declare.dimensions import Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
@@ -19,7 +19,7 @@ from gscli.frameworks.jax.common import (
     fill_of,
     narrowed,
 )
-from gscli.frameworks.operator import Option
+from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis_or_flat, described, elements_or_flat

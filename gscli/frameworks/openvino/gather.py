@@ -7,9 +7,10 @@ from typing import Annotated
 
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS
-from gscli.declare.comparisons import Comparison
+from gscli.declare import Values
+from gscli.declare.attributes import Option
 from gscli.frameworks.openvino.rules import FRAMEWORK, NUMERIC, TURNED, Opset, axis_number
-from gscli.frameworks.operator import Option, Values
+from gscli.frameworks.operator import Comparison
 from gscli.layout import NewOutput, gather_layout
 from gscli.layout.axes import Beyond, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, described, elements, normal_axis, off_axis, vectors

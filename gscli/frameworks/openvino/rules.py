@@ -6,7 +6,8 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import FLOATS, INTEGERS
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Negative, Policy, Tensor
 from gscli.layout.families import described, normal_axis
 from gscli.layout.refusals import index_types

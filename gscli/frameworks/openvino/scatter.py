@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, show_shape
-from gscli.declare.comparisons import Comparison
+from gscli.declare import Values
+from gscli.declare.attributes import Option
 from gscli.frameworks.openvino.rules import (
     FRAMEWORK,
     FROM_START,
@@ -15,7 +16,7 @@ from gscli.frameworks.openvino.rules import (
     Opset,
     axis_number,
 )
-from gscli.frameworks.operator import Option, Values
+from gscli.frameworks.operator import Comparison
 from gscli.layout import Layout, scatter_layout
 from gscli.layout.axes import (
     Addressing,

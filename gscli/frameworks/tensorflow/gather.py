@@ -7,8 +7,8 @@ from typing import Annotated
 
 from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import ALL
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Comparison
 from gscli.frameworks.tensorflow.rules import (
     CLAMP,
     DEVICES,

@@ -6,7 +6,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import FLOATS, INTEGERS
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Beyond, Negative, OpenText, Policy, Reduction, Tensor
 from gscli.layout.families import described
 

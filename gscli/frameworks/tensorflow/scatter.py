@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import ALL, FLOATS, NUMBERS
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Operator, Values
+from gscli.declare import Values
+from gscli.frameworks.operator import Comparison, Operator
 from gscli.frameworks.tensorflow.rules import (
     DEVICES,
     FRAMEWORK,

@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import ShapeRefused
 from gscli.base.words import FLOATS, INTEGERS, NUMBERS, bits, highest, lowest, show_shape
-from gscli.frameworks.operator import Option
+from gscli.declare.attributes import Option
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, SKIP, Device, compiled, nan_in
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Negative, Number, Policy, Reduction, Tensor, Updates

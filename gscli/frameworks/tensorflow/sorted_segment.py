@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gscli.base import IndexRefused, ShapeRefused
 from gscli.base.words import COMPLEX, FLOATS, NUMBERS, show_shape
-from gscli.frameworks.operator import Ascending, Operator
+from gscli.declare import Ascending
+from gscli.frameworks.operator import Operator
 from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE, nan_in
 from gscli.layout import Layout, NewOutput, scatter_layout
 from gscli.layout.axes import Reduction, Tensor, Updates

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from gscli.base import ShapeRefused, UsageError
 from gscli.base.words import HALVES
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.rules import (
     DATA,
     FRAMEWORK,

@@ -6,7 +6,7 @@ from math import prod
 
 from gscli.base import ShapeRefused
 from gscli.base.words import counted, show_shape
-from gscli.frameworks.operator import Mask
+from gscli.declare import Mask
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import (

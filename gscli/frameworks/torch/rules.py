@@ -7,7 +7,8 @@ from typing import Annotated, TypeAlias
 
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED, highest, lowest
-from gscli.frameworks.operator import Framework, Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Framework
 from gscli.layout.axes import Addressing, Negative, Number, Policy, Reduction, Tensor
 from gscli.layout.families import elements, flattened, normal_axis
 from gscli.layout.refusals import allow, index_types, reduction_has_meaning

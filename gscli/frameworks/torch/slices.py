@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from gscli.base import DtypeRefused, ShapeRefused
 from gscli.base.words import COMPLEX, HALVES, counted
-from gscli.declare.comparisons import Attrs, Comparison, ConceptCall
-from gscli.frameworks.operator import Option
+from gscli.declare.attributes import Option
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall
 from gscli.frameworks.torch.elements import REDUCTIONS
 from gscli.frameworks.torch.rules import (
     DATA,

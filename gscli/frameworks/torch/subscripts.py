@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from gscli.base import DtypeRefused, ShapeRefused
-from gscli.declare.comparisons import Comparison
-from gscli.frameworks.operator import ByteMasks, Subscript
+from gscli.declare import ByteMasks, Subscript
+from gscli.frameworks.operator import Comparison
 from gscli.frameworks.torch.flat import Accumulate
 from gscli.frameworks.torch.rules import DATA, FLOAT8, FRAMEWORK, FROM_END, OPEN_ORDER
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import gscli
+from gscli import files
 from gscli.base import CannotWrite, GscliError, UsageError
 from gscli.base.words import safe
-from gscli.files import files
 from gscli.files.extras import extra
 from gscli.files.jsonarray import dump_json
 from gscli.frameworks.operator import Operator

@@ -16,7 +16,7 @@ from gscli.files.stand_ins import stand_in, store_of
 from gscli.files.zarr_format import check_writable, chunk_sizes, created
 from gscli.files.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.zarr_store import Store, open_store
-from gscli.kernel.walks import sequence
+from gscli.kernel.walks import walk
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.running import grid_of
@@ -107,7 +107,7 @@ class _Job:
 
     def _dealt(self) -> list[list[Any]]:
         """For each group its shares, one of each task, in entry order."""
-        lanes = len(sequence(self.plan.judged_elsewhere(), LANE).lanes)
+        lanes = len(walk(self.plan.judged_elsewhere(), LANE, in_sequence=True).lanes)
         step = max(ENTRIES // LANE, 1)
         spans = [slice(at, at + step) for at in range(0, lanes, step)]
         if self.plan.layout.moves_nothing:

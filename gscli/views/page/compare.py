@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from html import escape
 
 from gscli.base.words import counted
-from gscli.declare.comparisons import CONCEPTS
 from gscli.lab.answers import Comparing, Group
+from gscli.lab.concepts import CONCEPTS
 from gscli.traces import label_of
 from gscli.views.look import ViewOptions
 from gscli.views.numberline import number_line

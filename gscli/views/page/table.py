@@ -19,9 +19,8 @@ from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import Tensor
 from gscli.views.page.words import shape_words
-from gscli.views.sheet import Cell
+from gscli.views.sheet import Cell, Window
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
-from gscli.views.window import Window
 
 BLOCK, CHUNK = 25, 10
 """Rows and columns of one table; a browser lays out and paints anew only what changes or comes in

@@ -1,4 +1,4 @@
-"""Rows of cells: which columns fit, letters left, numbers right, a chip per entry and slice."""
+"""Which columns fit, and rows of cells: letters left, numbers right, chips, slices as bars."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TypeAlias
 from gscli.base.records import Record
 from gscli.traces import How
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
-from gscli.views.sheet import Place
+from gscli.views.sheet import Place, Sheet, Window
 from gscli.views.subject import Mark
 from gscli.views.texts import Texts, Touch, shortened
-from gscli.views.window import Window
 
 MOST_LETTERS = 4
 GAP = 2
@@ -248,24 +247,18 @@ class Measures(Record):
         return Measures([max(self.widths)] * count, [max(self.signs)] * count)
 
 
-def fitting(
-    window: Window, measures: Measures, pen: Pen, room: int, lines: int, *, alike: bool = True
-) -> list[Chunk]:
-    """All columns where they fit `lines` of width `room`; else the least important go.
-
-    `alike`: columns may all be as wide as the widest.
-    """
-    count = len(window.columns)
+def fitting(sheet: Sheet, measures: Measures, pen: Pen, room: int) -> list[Chunk]:
+    """All columns where they fit the sheet's lines of width `room`; else the least important go."""
+    window, lines, count = sheet.window, sheet.lines, len(sheet.window.columns)
     if not count:
         return []
-    place_of = {one: place for place, one in enumerate(window.columns)}
-    order = [place_of[one] for one in window.by_importance]
     wide = measures.alike()
-    alike = alike and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-    even = wide if alike else measures
-    chunks = _split(window, range(count), even, pen, room)
+    alike = not sheet.lens and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
+    chunks = _split(window, range(count), wide if alike else measures, pen, room)
     if len(chunks) <= lines and window.all_columns:
         return chunks
+    place_of = {one: place for place, one in enumerate(window.columns)}
+    order = [place_of[one] for one in sheet.by_importance]
     fits, low, high = chunks, 1, count
     while low <= high:
         kept = (low + high) // 2

@@ -83,9 +83,7 @@ class Painter:
 
     def widen(self, measures: Measures) -> None:
         """Choose the columns that fit, in one table or several below each other."""
-        window, room = self.sheet.window, self.width - self._margin
-        alike = not self.sheet.lens
-        self.chunks = fitting(window, measures, self.pen, room, self.sheet.lines, alike=alike)
+        self.chunks = fitting(self.sheet, measures, self.pen, self.width - self._margin)
         self.shown = {place for chunk in self.chunks for place, _ in chunk}
 
     def draw(self, *, titled: bool = True) -> Block:
@@ -331,8 +329,10 @@ def _widen_twins(painters: Sequence[Painter]) -> None:
     if len(twins) != _PAIR:
         return
     one, other = twins
-    whole = len(one.sheet.window.allowed[-1])
-    if one.sheet.window != other.sheet.window or {len(one.shown), len(other.shown)} == {whole}:
+    whole = {len(one.sheet.window.allowed[-1])}
+    if one.sheet.window != other.sheet.window or {len(one.shown), len(other.shown)} == whole:
+        return
+    if one.sheet.by_importance != other.sheet.by_importance:
         return
     for each, measures in ((one, other.measures), (other, one.measures)):
         each.widen(each.measures.joined(measures))

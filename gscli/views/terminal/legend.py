@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
-from gscli.traces import Entry
+from gscli.base.words import counted
+from gscli.traces import Entry, Trace
 from gscli.views.lines import line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Signs, Style, cells, left
 from gscli.views.words.below import Remark
@@ -119,3 +120,19 @@ def _folded(chip: Line, row: Sequence[Line], head: int, width: int, signs: Signs
 def _broken(piece: Line, width: int, signs: Signs) -> list[str]:
     text = "".join(text for text, _ in piece).rstrip()
     return [signs.fit(part, width) for part in wrap(text, width, break_on_hyphens=False)]
+
+
+def left_out(trace: Trace, marked: int, told: int, hidden: Sequence[tuple[str, int]]) -> list[str]:
+    """Which entries are not drawn or not listed, and the options that show them."""
+    notes: list[str] = []
+    total = trace.entry_count
+    unseen = [(name, count + total - marked) for name, count in hidden if count + total - marked]
+    if unseen:
+        where = ", ".join(f"{name} {count:,}" for name, count in unseen)
+        notes.append(f"entries not seen: {where}: --rows N, --full, gscli explain")
+    if marked < total:
+        notes.append(f"{total:,} entries, {marked} drawn, {told} listed: --limit N, gscli explain")
+    elif told < total:
+        more = counted(total - told, "more entry", "more entries")
+        notes.append(f"{more} not listed: --limit {total}, gscli explain")
+    return notes

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gscli.base.records import Record
-from gscli.base.words import LETTERED, counted
+from gscli.base.words import LETTERED
 from gscli.files.arrays import Array
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
-from gscli.views.choices import check_requests
 from gscli.views.lines import Block, Drawn, beside, block, column, flow, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Role, Style, ViewOptions, cells, left, look_of
+from gscli.views.sheet import is_asked
 from gscli.views.subject import (
     GRIDS,
     Subject,
@@ -33,10 +33,7 @@ from gscli.views.summary import (
     slice_name,
 )  # fmt: skip
 from gscli.views.terminal.group import DrawnGroup, draw_group
-from gscli.views.terminal.legend import legend, remark_lines
 from gscli.views.texts import NumberFormat
-from gscli.views.words.below import numbers_key, remarks
-from gscli.views.words.facts import Teller
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
@@ -79,25 +76,21 @@ def picture(
      a   -1↺ counts from the end: cell 2
     1 of 3 cells read
     """
-    check_requests(trace, options)
-    return Picture(trace, options, title=title, expectation=expectation)
+    if is_asked(options) or options.show is not None or options.limit is not None:
+        from gscli.views.choices import check_requests
+
+        check_requests(trace, options)
+    return Picture(trace, options, title, expectation)
 
 
 class Picture(Drawn):
     """All tensors of a trace and a line per entry."""
 
     def __init__(
-        self,
-        trace: Trace,
-        options: ViewOptions,
-        *,
-        title: bool,
-        expectation: Expectation | None = None,
+        self, trace: Trace, options: ViewOptions, title: bool, expectation: Expectation | None
     ) -> None:
         super().__init__(options)
-        self.trace = trace
-        self.title = title
-        self.expectation = expectation
+        self.trace, self.title, self.expectation = trace, title, expectation
         self.wrong = 0
         """Differing cells that the last drawing shows."""
 
@@ -129,17 +122,32 @@ class Picture(Drawn):
         found = expecting(grids(trace, found) if first else found, self.expectation)
         extras = self._arithmetic()
         drawing, group = with_table(trace, self.told, found, options, width, extras)
-        self.wrong, teller = group.wrong, Teller(trace, group.numbers)
+        self.wrong = group.wrong
         if first:
             lines += paragraph(self.signs.line(purpose(trace)), width)
-            told = remark_lines(remarks(teller, self.marked), width, look)
-            means = self._counted()
+            told, means = self._remarks(group.numbers, width), self._counted()
         else:
-            told = legend(teller, self.told, width, look)
+            from gscli.views.terminal.legend import legend
+            from gscli.views.words.below import numbers_key
+            from gscli.views.words.facts import Teller
+
+            told = legend(Teller(trace, group.numbers), self.told, width, look)
             means = numbers_key(trace, self.told if told else [], self.signs)
         told += key_lines([means], drawing, width, look)
         lines += [*([[]] if lines else []), *drawing, *([[], *told] if told else [])]
         return lines + self._not_shown(group, width)
+
+    def _remarks(self, numbers: NumberFormat, width: int) -> list[Line]:
+        """What is said of numbers that mean others, and of cells that several entries write."""
+        targets = [entry.target for entry in self.marked if entry.target is not None]
+        alone = self.trace.kind == "gather" or len(set(targets)) == len(targets)
+        if alone and not any(entry.adjustments for entry in self.marked):
+            return []
+        from gscli.views.terminal.legend import remark_lines
+        from gscli.views.words.below import remarks
+        from gscli.views.words.facts import Teller
+
+        return remark_lines(remarks(Teller(self.trace, numbers), self.marked), width, self.look)
 
     def _counted(self) -> str:
         """How many cells were read or changed, where every entry is at hand."""
@@ -160,29 +168,14 @@ class Picture(Drawn):
         return found + [part_of(updates.array, box) for box in taken]
 
     def _not_shown(self, group: DrawnGroup, width: int) -> list[Line]:
-        dim, lines = self.look.dim, list[Line]()
-        for text in self._left_out(group):
-            lines += paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
-        return [[], *lines] if lines else []
+        if len(self.told) == self.trace.entry_count and not any(dict(group.hidden).values()):
+            return []
+        from gscli.views.terminal.legend import left_out
 
-    def _left_out(self, group: DrawnGroup) -> list[str]:
-        notes: list[str] = []
-        total = self.trace.entry_count
-        undrawn = total - len(self.marked)
-        hidden = [(name, count + undrawn) for name, count in group.hidden if count + undrawn]
-        if hidden:
-            where = ", ".join(f"{name} {count:,}" for name, count in hidden)
-            notes.append(f"entries not seen: {where}: --rows N, --full, gscli explain")
-        if len(self.marked) < total:
-            notes.append(
-                f"{total:,} entries, {len(self.marked)} drawn, {len(self.told)} listed: "
-                "--limit N, gscli explain"
-            )
-        elif len(self.told) < total:
-            rest = total - len(self.told)
-            more = counted(rest, "more entry", "more entries")
-            notes.append(f"{more} not listed: --limit {total}, gscli explain")
-        return notes
+        dim, lines = self.look.dim, list[Line]()
+        for text in left_out(self.trace, len(self.marked), len(self.told), group.hidden):
+            lines += paragraph(text, width - 1, dim, head=[(f"{self.signs.across} ", dim)])
+        return [[], *lines]
 
 
 def with_table(

@@ -14,7 +14,7 @@ from gscli.base.words import counted, label_of
 from gscli.files.arrays import Array
 from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces import Entry, Trace
-from gscli.traces.replay import Change
+from gscli.traces.entries import Change
 from gscli.views.subject import mean_or_new, part_of
 from gscli.views.summary import VERBS
 from gscli.views.texts import NumberFormat

@@ -1,0 +1,126 @@
+"""What the frameworks have in common: seven operations under neutral names, for `gscli compare`.
+
+An operator's declaration says how a call of a concept becomes a call of it:
+
+    @FRAMEWORK.operator(
+        compares=[Comparison("gather", "TF gather GPU", ("params", "indices"), {"device": "gpu"},
+                             axis="axis", batch_dims="batch_dims")],
+        …
+    )
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from gscli.base.records import Record
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName
+from gscli.layout.axes import Reduction
+
+REDUCTION_NAMES: tuple[Reduction, ...] = get_args(Reduction)
+"""How updates may meet what is there, under neutral names."""
+
+
+class Concept(Record):
+    """An operation that several frameworks have: its inputs, and which arguments it takes.
+
+    `axis`: the axis when none is given; None where there is none, or data is read flat.
+    """
+
+    summary: str
+    scatters: bool = False
+    axis: int | None = 0
+    takes_axis: bool = True
+    takes_batch_dims: bool = False
+    takes_reduction: bool = False
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the inputs, in order.
+
+        >>> CONCEPTS["scatter-nd"].inputs
+        ('data', 'indices', 'updates')
+        """
+        return ("data", "indices", "updates") if self.scatters else ("data", "indices")
+
+
+CONCEPTS: dict[ConceptName, Concept] = {
+    "gather": Concept("gather slices along one axis, one per index", takes_batch_dims=True),
+    "gather-elements": Concept("gather single cells; the index replaces one coordinate"),
+    "gather-nd": Concept(
+        "gather the cell or slice that each vector names",
+        axis=None,
+        takes_axis=False,
+        takes_batch_dims=True,
+    ),
+    "scatter-elements": Concept(
+        "write single cells; the index replaces one coordinate", scatters=True, takes_reduction=True
+    ),
+    "scatter-nd": Concept(
+        "write the cell or slice that each vector names",
+        scatters=True,
+        axis=None,
+        takes_axis=False,
+        takes_reduction=True,
+    ),
+    "scatter-update": Concept("write slices along one axis, one per index", scatters=True),
+    "take": Concept("gather under each framework's own default axis", axis=None),
+}
+
+
+def attributes_of(comparison: Comparison, call: ConceptCall) -> Attrs:
+    """The operator's attributes for a call of its concept, or None when it cannot express it.
+
+    >>> from gscli.layout.axes import Tensor
+    >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
+    >>> call = ConceptCall(data, indices, None, 0)
+    >>> clipped = Comparison("gather", "N", ("a", "i"), {"mode": "clip"}, axis="dim")
+    >>> attributes_of(clipped, call)
+    {'dim': 0, 'mode': 'clip'}
+    """
+    if comparison.special is not None:
+        return comparison.special(call)
+    if _lacking(comparison, call):
+        return None
+    found: dict[str, object] = {}
+    if comparison.axis and call.axis is not None:
+        found[comparison.axis] = call.axis
+    if comparison.batch_dims:
+        found[comparison.batch_dims] = call.batch_dims
+    if comparison.reduction:
+        found[comparison.reduction] = comparison.reductions[call.reduction]
+    return {**found, **comparison.fixed}
+
+
+def lacks(comparison: Comparison, call: ConceptCall) -> str:
+    """Why the operator cannot express a call; empty where it can.
+
+    >>> from gscli.layout.axes import Tensor
+    >>> data, indices = Tensor("data", (3,), "int8"), Tensor("indices", (2,), "int64")
+    >>> call = ConceptCall(data, indices, None, 0, 1)
+    >>> lacks(Comparison("gather", "N", ("a", "i"), axis="dim"), call)
+    'no batch_dims=1'
+    """
+    if comparison.special is None:
+        return _lacking(comparison, call)
+    if comparison.special(call) is not None:
+        return ""
+    alone = call._replace(batch_dims=0, reduction="none", axis=CONCEPTS[comparison.concept].axis)
+    if comparison.special(alone) is None:
+        return "no such shapes"
+    found = []
+    if call.batch_dims and comparison.special(call._replace(batch_dims=0)) is not None:
+        found.append(f"batch_dims={call.batch_dims}")
+    if comparison.special(call._replace(reduction="none")) is not None:
+        found.append(f"reduction={call.reduction}")
+    return "no " + (", ".join(found) or f"axis={call.axis}")
+
+
+def _lacking(comparison: Comparison, call: ConceptCall) -> str:
+    if call.batch_dims and not comparison.batch_dims:
+        return f"no batch_dims={call.batch_dims}"
+    if call.axis != CONCEPTS[comparison.concept].axis and not (
+        comparison.axis or comparison.axis_input
+    ):
+        return f"no axis={call.axis}"
+    return "" if call.reduction in comparison.reductions else f"no reduction={call.reduction}"
