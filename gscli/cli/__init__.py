@@ -33,6 +33,9 @@ from gscli.base import (
     no_memory,
 )
 
+WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
+"""Options that may stand alone, and what they mean then."""
+
 
 def guarded(arguments: Sequence[str]) -> int:
     """Run the command line; returns the exit code."""
@@ -93,7 +96,6 @@ def command_line(arguments: Sequence[str]) -> int:
     import typer
 
     from gscli.cli.building import COMPLETION_VARIABLE
-    from gscli.cli.options import with_values
     from gscli.cli.tree import root_command
 
     command = root_command()
@@ -106,6 +108,30 @@ def command_line(arguments: Sequence[str]) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     return result if isinstance(result, int) else ExitCode.DONE
+
+
+def _is_step(word: str) -> bool:
+    return word.isdigit() or word == "all"
+
+
+def with_values(words: Sequence[str]) -> list[str]:
+    """Some options take an optional value; the parser knows only options that always do.
+
+    >>> with_values(["--json", "x", "--step", "3", "--", "--json"])
+    ['--json=document', 'x', '--step', '3', '--', '--json']
+    >>> with_values(["--step"])
+    ['--step=all']
+    """
+    from gscli.cli.options import END_OF_OPTIONS
+
+    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
+    options, rest = words[:end], words[end:]
+    found: list[str] = []
+    for place, word in enumerate(options):
+        following = options[place + 1] if place + 1 < end else ""
+        alone = word in WITHOUT_VALUE and not (word == "--step" and _is_step(following))
+        found.append(f"{word}={WITHOUT_VALUE[word]}" if alone else word)
+    return [*found, *rest]
 
 
 def _check_inputs() -> None:

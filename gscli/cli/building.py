@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import UsageError
+from gscli.base.records import Record
 from gscli.cli.options import SHARED, Settings, Shared
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
@@ -38,6 +39,19 @@ IN_PLACE = ("in_place", "message")
 
 SHORT = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
+
+
+class Typed(Record):
+    """What was typed: the operator, a word for each input, and attributes as words.
+
+    `together`: the one word that stands for all inputs, an archive or a folder; then no input has
+    a word of its own.
+    """
+
+    operator: Operator
+    words: Mapping[str, str]
+    texts: Mapping[str, str]
+    together: str = ""
 
 
 class Command(TyperCommand):
@@ -196,7 +210,7 @@ def _parser(shared: Shared) -> Callable[[str], Any]:
         return lambda text: _whole_number(shared.name, text)
     if shared.choices:
         return lambda text: chosen(shared.name, text, shared.choices)
-    return str
+    return shared.kind
 
 
 def _whole_number(name: str, value: str | int) -> int:

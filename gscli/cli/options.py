@@ -8,15 +8,18 @@ Annotations of `Settings` are evaluated on purpose: each holds the option its fi
 import os
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from gscli.base import UsageError
 from gscli.base.records import Record
 
 if TYPE_CHECKING:
     from typing import Annotated
+
+    from gscli.views.look import ViewOptions
 else:
 
     class Annotated:
@@ -34,8 +37,36 @@ Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def byte_limit(text: str) -> int:
+    """`--max-bytes`: a number with K, M, G or T.
+
+    >>> byte_limit("2G"), byte_limit("1000")
+    (2147483648, 1000)
+    """
+    number, unit = text.rstrip("iBb"), ""
+    if number and number[-1].upper() in _UNITS:
+        number, unit = number[:-1], number[-1].upper()
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        size = -1
+    if size < 0:
+        raise UsageError(
+            "max-bytes takes a number of bytes",
+            where=f"--max-bytes {text}"[:100],
+            valid="e.g. 500M, 2G",
+        )
+    return size
+
+
 class Shared(Record):
-    """One shared option. `variable`: GSCLI_NAME sets its default; `kind` is bool, int or str."""
+    """One shared option. `variable`: GSCLI_NAME sets its default.
+
+    `kind`: bool, int, str, or what makes the value of a word.
+    """
 
     help: str
     metavar: str = ""
@@ -44,7 +75,7 @@ class Shared(Record):
     variable: bool = False
     heading: Heading = "Result"
     name: str = ""
-    kind: type = str
+    kind: Callable[[str], Any] = str
     default: object = None
 
     @property
@@ -72,11 +103,7 @@ class Settings(Record):
 
     output: Annotated[
         str | None,
-        Shared(
-            "write the result to FILE[::NAME] in place of a picture; - is stdout",
-            "FILE",
-            "-o",
-        ),
+        Shared("write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"),
     ] = None
     format: Annotated[str | None, Shared("format of the result", "NAME", "-f", FORMATS)] = None
     json: Annotated[
@@ -87,10 +114,7 @@ class Settings(Record):
         ),
     ] = None
     strict: Annotated[
-        bool,
-        Shared(
-            "refuse what is only warned about: open duplicates, widened indices",
-        ),
+        bool, Shared("refuse what is only warned about: open duplicates, widened indices")
     ] = False
     expect: Annotated[
         str | None,
@@ -116,26 +140,19 @@ class Settings(Record):
         Shared("with --in-place on an Icechunk store: what its commit says", "TEXT", "-m"),
     ] = None
     dtype: Annotated[
-        str | None,
-        Shared(
-            "element type of data and updates, converted without loss",
-            "NAME",
-        ),
+        str | None, Shared("element type of data and updates, converted without loss", "NAME")
     ] = None
     max_bytes: Annotated[
-        str | None,
+        int | None,
         Shared(
             "limit for inputs built in memory and for the result (default 1G)",
             "SIZE",
             variable=True,
+            kind=byte_limit,
         ),
     ] = None
     show: Annotated[
-        str | None,
-        _picture(
-            "tensors to draw: data,indices,updates,output",
-            "LIST",
-        ),
+        str | None, _picture("tensors to draw: data,indices,updates,output", "LIST")
     ] = None
     full: Annotated[bool, _picture("draw every cell, however many")] = False
     rows: Annotated[int | None, _picture("rows to draw of a large tensor", "N")] = None
@@ -157,20 +174,11 @@ class Settings(Record):
     quiet: Annotated[bool, _screen("print no picture", short="-q")] = False
     verbose: Annotated[bool, _screen("also shapes, dtypes and time on stderr", short="-v")] = False
     color: Annotated[
-        ColorChoice,
-        _screen(
-            "colour in the picture",
-            "WHEN",
-            choices=("auto", "always", "never"),
-        ),
+        ColorChoice, _screen("colour in the picture", "WHEN", choices=("auto", "always", "never"))
     ] = "auto"
     palette: Annotated[
         Literal["okabe", "mono", "16"],
-        _screen(
-            "colours of the entries",
-            "NAME",
-            choices=("okabe", "mono", "16"),
-        ),
+        _screen("colours of the entries", "NAME", choices=("okabe", "mono", "16")),
     ] = "okabe"
     width: Annotated[int | None, _screen("columns to draw in", "N")] = None
     debug: Annotated[bool, _screen("show the traceback of a bug")] = False
@@ -244,7 +252,8 @@ class Settings(Record):
 
 def _declared(name: str, kind: Any, shared: Shared) -> Shared:
     plain = next((one for one in (bool, int) if one is kind or one in get_args(kind)), str)
-    return shared._replace(name=name, kind=plain, default=Settings._field_defaults[name])
+    kept = plain if shared.kind is str else shared.kind
+    return shared._replace(name=name, kind=kept, default=Settings._field_defaults[name])
 
 
 SHARED: dict[str, Shared] = {
@@ -260,33 +269,7 @@ DOCUMENT = SHARED["json"]._replace(
 """`--json` of commands that have no single result to print alone."""
 
 
-WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
-"""Options that may stand alone, and what they mean then."""
-
 END_OF_OPTIONS = "--"
-
-
-def _is_step(word: str) -> bool:
-    return word.isdigit() or word == "all"
-
-
-def with_values(words: Sequence[str]) -> list[str]:
-    """Some options take an optional value; the parser knows only options that always do.
-
-    >>> with_values(["--json", "x", "--step", "3", "--", "--json"])
-    ['--json=document', 'x', '--step', '3', '--', '--json']
-    >>> with_values(["--step"])
-    ['--step=all']
-    """
-    end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
-    options, rest = words[:end], words[end:]
-    found: list[str] = []
-    for place, word in enumerate(options):
-        following = options[place + 1] if place + 1 < end else ""
-        alone = word in WITHOUT_VALUE and not (word == "--step" and _is_step(following))
-        found.append(f"{word}={WITHOUT_VALUE[word]}" if alone else word)
-    return [*found, *rest]
-
 
 PIPE_WIDTH = 120
 NARROWEST = 20
@@ -378,3 +361,19 @@ def _depth() -> Literal["truecolor", "256", "16"]:
     if "256" in term or not term or os.environ.get("FORCE_COLOR"):
         return "256" if "256" in term else "truecolor"
     return "16"
+
+
+def view_options(settings: Settings, *, colored: bool = False) -> "ViewOptions":
+    """How to draw, from the options and what stdout can take; `colored` for files, in full."""
+    from gscli.views.look import ViewOptions
+
+    target = screen(sys.stdout, settings.color, settings.width)
+    depth = target.depth if target.color or target.mono else "none"
+    return ViewOptions(
+        width=target.width,
+        color="truecolor" if colored else depth,
+        palette="mono" if target.mono and not colored else settings.palette,
+        utf8=target.utf8 or colored,
+        height=target.height,
+        **settings.of_pictures(),
+    )

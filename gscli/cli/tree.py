@@ -199,7 +199,7 @@ class RootGroup(TreeGroup):
         operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
     ) -> int:
         """Run the operator and show what it did."""
-        from gscli.cli.work.operators import run_operator
+        from gscli.cli.call import run_operator
 
         return run_operator(operator, words, attrs, settings)
 

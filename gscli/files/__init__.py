@@ -96,7 +96,7 @@ def load(
     opaque_only: bool = False,
     like: np.dtype[Any] | None = None,
     empty_dtype: str | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     stdin: BinaryIO | None = None,
     leave: bool = False,
 ) -> Loaded:
@@ -120,7 +120,7 @@ def load(
         opaque_only,
     )
     with _enough_memory(name):
-        loaded = _load(source, name, wish, max_bytes, stdin, leave=leave)
+        loaded = _load(source, name, wish, max_bytes or MAX_BYTES, stdin, leave=leave)
         if wish.dtype is not None and not opaque_only and loaded.array.dtype != wish.dtype:
             array = cast_exactly(loaded.array, wish.dtype, loaded.origin)
             loaded = loaded._replace(array=array)
@@ -139,7 +139,7 @@ def load_many(
     optional: Collection[str] = (),
     dtype: str | None = None,
     empty_dtype: str | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
 ) -> dict[str, Loaded]:
     """All inputs of an operator from one .npz, .safetensors, .h5, .onnx or folder, by name.
 
@@ -154,22 +154,24 @@ def load_many(
         opaque_only=True,
     )
     with _enough_memory(text):
-        found = _sources(text, names, optional, max_bytes)
+        limit = max_bytes or MAX_BYTES
+        found = _sources(text, names, optional, limit)
         return {
-            name: _read_only(_load(source, name, wish, max_bytes, None))
+            name: _read_only(_load(source, name, wish, limit, None))
             for name, source in found.items()
         }
 
 
-def members(path: str, *, max_bytes: int = MAX_BYTES) -> list[Member]:
+def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
     """What a file holds: name, element type, shape and bytes of each array, from headers alone.
 
     A format for one array gives one member with an empty name. Raises as `load` does.
     """
     with _enough_memory(path):
-        content, suffix = _opened(path, max_bytes)
+        limit = max_bytes or MAX_BYTES
+        content, suffix = _opened(path, limit)
         with content:
-            request = Request("", None, Wish(), max_bytes, suffix)
+            request = Request("", None, Wish(), limit, suffix)
             return format_for(suffix).listing(content, request)
 
 
@@ -179,7 +181,7 @@ def save(
     *,
     format: str | None = None,  # noqa: A002 -- the word of the command line
     stdout: BinaryIO | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int | None = None,
     chunks: Sequence[int] | None = None,
 ) -> None:
     r"""Write one array to a file, replaced as a whole, or with `-` to standard output.
@@ -205,7 +207,7 @@ def save(
                 stream = None if sys.stdout is None else sys.stdout.buffer
             writers.save_stream(stream, array, format)
         else:
-            writers.save_file(path, array, format, max_bytes, chunks)
+            writers.save_file(path, array, format, max_bytes or MAX_BYTES, chunks)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from gscli.base import (
 from gscli.declare import Signature
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
-from gscli.plan import Inputs, layout_of, planned, refused_types, taken
+from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
 from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan, Plan
 
@@ -115,6 +115,15 @@ def settle_types(
     layout_of(operator, inputs.arrays, attrs)
 
 
+def settled(
+    operator: Signature, inputs: Inputs, *, strict: bool, dtype: str | None, max_bytes: int | None
+) -> Plan:
+    """The plan of a call from the shell: types are settled, what need not be left is read."""
+    settle_types(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
+    inputs.arrays.update(read_again(operator, inputs.arrays, inputs.attrs))
+    return plan_of(operator, inputs.arrays, inputs.attrs, max_bytes=max_bytes)
+
+
 def execute(
     operator: Signature,
     inputs: Mapping[str, object],
@@ -128,11 +137,21 @@ def execute(
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
     nothing is written: for callers that are done with it before the file changes. `planner` is
-    `plan_of` for callers who have put masks in their places, `LEAVING` for those who only want the
-    output: data in the chunks of a zarr or Dask array are then read by chunk.
+    `LEAVING` for those who only want the output: data in the chunks of a zarr or Dask array are
+    then read by chunk.
     """
     try:
         found = planner(operator, inputs, attrs, max_bytes=max_bytes)
+    except MemoryError as error:
+        raise no_memory(operator.full_name) from error
+    return run_plan(operator, found, max_bytes=max_bytes, overlay=overlay)
+
+
+def run_plan(
+    operator: Signature, found: Plan, *, max_bytes: int | None = None, overlay: bool = False
+) -> tuple[JudgedPlan, Array]:
+    """Judge and run a plan, as `execute` does with the one it makes."""
+    try:
         data = found.layout.data
         if data is not None and is_left(found.inputs[data]):
             from gscli.stream.chunked.running import run_in_memory

@@ -17,9 +17,9 @@ import pytest
 from hostile.mutation import mutated, seeds
 
 from gscli.base import GscliError
-from gscli.files import readers
+from gscli.files import read_array
 from gscli.files.content import HeldContent
-from gscli.files.request import Request, Wish
+from gscli.files.request import Request, Wish, format_for
 from gscli.lab import cases, jobs
 
 MUTATIONS = int(os.environ.get("GSCLI_MUTATIONS", "10000"))
@@ -36,8 +36,8 @@ def test_only_refusals_leave_the_readers(suffix: str) -> None:
         held = HeldContent("x", content)
         request = Request("x", None, Wish(), 1 << 20, suffix)
         try:
-            readers.format_for(suffix).listing(held, request)
-            array = readers.read_array(held, request).array
+            format_for(suffix).listing(held, request)
+            array = read_array(held, request).array
         except GscliError:
             continue
         except BaseException:

@@ -16,7 +16,8 @@ from gscli import files
 from gscli import stream as streaming
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
 from gscli.base.words import safe
-from gscli.files import readers
+from gscli.files.jsonarray import dump_json
+from gscli.files.request import format_for
 from gscli.lab import jobs
 from gscli.stream import writeback
 
@@ -54,8 +55,8 @@ def test_big_endian_machines_are_told_what_they_can_read(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "byteorder", "big")
     for suffix in (".safetensors", ".pb"):
         with pytest.raises(GscliError, match="big-endian"):
-            readers.format_for(suffix)
-    assert readers.format_for(".npy")
+            format_for(suffix)
+    assert format_for(".npy")
 
 
 def test_a_system_without_the_calls_for_files_is_told_of(
@@ -107,7 +108,7 @@ def test_a_line_of_a_batch_answers_for_itself(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_document_that_nobody_could_read_is_refused() -> None:
     with pytest.raises(LimitRefused, match="too many values"):
-        files.dump_json(np.empty(5_000_001, np.int8))
+        dump_json(np.empty(5_000_001, np.int8))
 
 
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("lost"), OSError(5, "bad disk")])

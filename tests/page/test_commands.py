@@ -10,7 +10,7 @@ import pytest
 from gscli.base import ContentRefused, UsageError
 from gscli.cli.options import Settings
 from gscli.cli.work.compare import Wanted, compare_concept
-from gscli.cli.work.operators import explain_operator
+from gscli.cli.work.explain import explain_operator
 from gscli.cli.work.pages import write_page
 from gscli.cli.work.runtimes import Asked
 from gscli.frameworks.onnx import gather

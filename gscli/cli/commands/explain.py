@@ -48,7 +48,7 @@ class _Explain:
         **own: Any,
     ) -> int:
         from gscli.cli.work.code import Wish, tell_code
-        from gscli.cli.work.operators import explain_operator
+        from gscli.cli.work.explain import explain_operator
 
         wish = Wish(**own)
         wish.judge()

@@ -70,7 +70,7 @@ def rules(
 
 
 def _draw(found: Any, settings: Settings) -> None:
-    from gscli.cli.work.pictures import view_options
+    from gscli.cli.options import view_options
     from gscli.views.lines import render
     from gscli.views.terminal.rules import RulesView
 

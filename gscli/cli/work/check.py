@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import counted
-from gscli.cli.inputs import Typed, loaded_inputs, typed
+from gscli.cli.building import Typed
+from gscli.cli.call import loaded_inputs, parsed_attributes, typed
 from gscli.cli.options import Settings, print_document, screen
-from gscli.cli.work.call import parsed_attributes, with_origin
-from gscli.cli.work.ways_on import comparing, way_on
+from gscli.cli.work.ways_on import comparing, way_on, with_origin
 from gscli.files import mapped
 from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator

@@ -6,8 +6,8 @@ import sys
 
 from gscli.base import UsageError
 from gscli.base.records import Record
+from gscli.cli.call import Call
 from gscli.cli.options import Settings, print_document, screen
-from gscli.cli.work.call import Call
 from gscli.frameworks.operator import Operator
 
 

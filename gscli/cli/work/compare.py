@@ -7,20 +7,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.cli.inputs import concept_inputs
-from gscli.cli.options import Settings
-from gscli.cli.work.operators import check_requests
-from gscli.cli.work.pictures import save_text, view_options
+from gscli.cli.call import check_requests, stands_for_all
+from gscli.cli.options import Settings, view_options
+from gscli.cli.work.pictures import save_text
 from gscli.cli.work.runtimes import Asked, judging
 from gscli.files import mapped
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
-from gscli.lab.concepts import REDUCTION_NAMES
+from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
 from gscli.lab.equivalents import with_equivalents
+from gscli.plan import Inputs
 
 
 class Wanted(Record):
@@ -57,7 +58,7 @@ def compare_concept(
     reduction = str(arguments["reduction"] or "none")
     if reduction not in REDUCTION_NAMES:
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
-    inputs = concept_inputs(name, words, settings)
+    inputs = _inputs(name, words, settings)
     axis, batch_dims = arguments["axis"], arguments["batch_dims"]
     call = partial(
         compare,
@@ -120,3 +121,38 @@ def _told(comparing: Comparing, settings: Settings) -> str:
 
         return render(comparison(comparing, options), options)
     return ""
+
+
+def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
+    """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
+    names = CONCEPTS[name].inputs
+    limit = settings.max_bytes
+    if len(words) == 1 and stands_for_all(words[0]):
+        loaded = files.load_many(
+            words[0], names, dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
+        )
+    elif len(words) != len(names):
+        raise UsageError(
+            f"compare {name} takes {len(names)} inputs, got {len(words)}",
+            valid=" ".join(item.upper() for item in names),
+            hint=f"gscli compare {name} --help",
+        )
+    else:
+        loaded = {
+            key: files.load(
+                text, name=key, dtype=settings.dtype, opaque_only=key == "indices",
+                empty_dtype="int64", max_bytes=limit,
+            )
+            for key, text in zip(names, words, strict=True)
+        }  # fmt: skip
+    arrays = {key: item.array for key, item in loaded.items()}
+    if "updates" in loaded and not loaded["updates"].typed:
+        from gscli.frameworks.typing import untyped_as
+
+        cast = untyped_as(arrays["updates"], arrays["data"].dtype)
+        arrays["updates"] = arrays["updates"] if cast is None else cast
+    return Inputs(
+        arrays,
+        {key: item.origin for key, item in loaded.items()},
+        {key: item.typed for key, item in loaded.items()},
+    )

@@ -12,8 +12,7 @@ from gscli import files
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
-from gscli.cli.inputs import memory_limit
-from gscli.cli.options import Settings, print_document
+from gscli.cli.options import Settings, print_document, view_options
 from gscli.files.request import Member
 
 if TYPE_CHECKING:
@@ -49,8 +48,7 @@ class Expected(Record):
 
 
 def _loaded(text: str, name: str, settings: Settings) -> files.Loaded:
-    limit = memory_limit(settings)
-    return files.load(text, name=name, max_bytes=limit)
+    return files.load(text, name=name, max_bytes=settings.max_bytes)
 
 
 def tolerance_of(settings: Settings) -> Tolerance:
@@ -97,7 +95,6 @@ def _worded(
     letters: Sequence[str],
 ) -> str:
     """Sentences alone: each listed cell with both values and the entries that reach it."""
-    from gscli.cli.work.pictures import view_options
     from gscli.views.lines import wrapped
     from gscli.views.terminal.difference import cell_words
 
@@ -115,7 +112,6 @@ def _drawn(
     *,
     seen: int = 0,
 ) -> str:
-    from gscli.cli.work.pictures import view_options
     from gscli.views.lines import render
     from gscli.views.terminal.difference import DifferenceView
 
@@ -132,8 +128,7 @@ def diff_files(first: str, second: str, settings: Settings) -> int:
     from gscli.lab.difference import difference, heading
     from gscli.lab.expectation import typed_as
 
-    limit = memory_limit(settings)
-    listed = [held_by(text, limit) for text in (first, second)]
+    listed = [held_by(text, settings.max_bytes) for text in (first, second)]
     pairs = _pairs(first, second, listed)
     tolerance = tolerance_of(settings)
     rows, equal = list[dict[str, object]](), True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gscli import files
 from gscli.base.words import counted, safe
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import Model
@@ -15,9 +16,9 @@ def node_rows(model: Model) -> list[dict[str, Any]]:
     return [_row(model, node) for node in model.family]
 
 
-def model_nodes(path: str, limit: int) -> tuple[str, list[dict[str, Any]]]:
+def model_nodes(path: str, limit: int | None) -> tuple[str, list[dict[str, Any]]]:
     """What `show` says of a model's nodes: the table, and the same as data."""
-    model = Model.read(path, limit)
+    model = Model.read(path, limit or files.MAX_BYTES)
     rows = node_rows(model)
     return node_table(model, rows), rows
 

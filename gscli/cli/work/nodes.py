@@ -12,10 +12,9 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.cli.inputs import memory_limit, stands_for_all
+from gscli.cli.call import run_operator, stands_for_all
 from gscli.cli.options import Settings, print_document, tell
 from gscli.cli.work.node_listing import node_rows, node_table
-from gscli.cli.work.operators import run_operator
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import Model, data_set_of, lacking, recorded
 from gscli.lab.node_tests import DATA_SET, MODEL
@@ -95,7 +94,7 @@ def run_node(place: Place, node: str | None, words: Sequence[str], settings: Set
 
 
 def _model(place: Place, settings: Settings) -> Model:
-    return Model.read(place.path, memory_limit(settings))
+    return Model.read(place.path, settings.max_bytes or files.MAX_BYTES)
 
 
 def _texts(node: ModelNode, opset: int) -> dict[str, str]:
@@ -179,7 +178,7 @@ def _by_name(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[
     if Path(word).is_dir():
         stems = {path.stem: str(path) for path in sorted(Path(word).iterdir()) if path.is_file()}
     else:
-        limit = memory_limit(settings)
+        limit = settings.max_bytes
         stems = {one.name: f"{word}::{one.name}" for one in files.members(word, max_bytes=limit)}
     found = {
         name: stems[key]

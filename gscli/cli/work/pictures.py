@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gscli.base import UsageError
-from gscli.cli.options import Settings, screen
+from gscli.cli.options import Settings, view_options
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
@@ -15,23 +15,7 @@ if TYPE_CHECKING:
     from gscli.views.look import ViewOptions
 
 
-def view_options(settings: Settings, *, colored: bool = False) -> ViewOptions:
-    """How to draw, from the options and what stdout can take; `colored` for files, in full."""
-    from gscli.views.look import ViewOptions
-
-    target = screen(sys.stdout, settings.color, settings.width)
-    depth = target.depth if target.color or target.mono else "none"
-    return ViewOptions(
-        width=target.width,
-        color="truecolor" if colored else depth,
-        palette="mono" if target.mono and not colored else settings.palette,
-        utf8=target.utf8 or colored,
-        height=target.height,
-        **settings.of_pictures(),
-    )
-
-
-def drawn_files(
+def texts_of_files(
     trace: Trace, settings: Settings, expectation: Expectation | None = None
 ) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
@@ -76,23 +60,6 @@ def _figures(
         )
         for number in listed_steps(steps, options)
     }
-
-
-def drawn(
-    trace: Trace, settings: Settings, expectation: Expectation | None = None
-) -> tuple[str, int]:
-    """The picture as it goes to the screen, or plain sentences.
-
-    And how many of the cells that differ from an expectation it shows.
-    """
-    if settings.plain:
-        return explained(trace, settings), 0
-    from gscli.views.lines import render
-    from gscli.views.terminal.picture import picture
-
-    options = view_options(settings)
-    found = picture(trace, options, expectation=expectation)
-    return render(found, options), found.wrong
 
 
 def explained(trace: Trace, settings: Settings) -> str:

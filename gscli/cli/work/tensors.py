@@ -13,9 +13,8 @@ import numpy as np
 from gscli import files
 from gscli.base import DtypeRefused, UsageError
 from gscli.base.words import safe, show_shape
-from gscli.cli.inputs import memory_limit
-from gscli.cli.options import Settings, print_document
-from gscli.cli.work.pictures import save_text, view_options
+from gscli.cli.options import Settings, print_document, view_options
+from gscli.cli.work.pictures import save_text
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_label, dtype_named
 from gscli.files.jsonarray import dump_json
@@ -33,7 +32,7 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
     """Each file in turn: its members where it has several, its tensor otherwise."""
     if settings.svg is not None and len(texts) > 1:
         raise UsageError("one SVG shows one tensor", where=f"{len(texts)} files")
-    limit = memory_limit(settings)
+    limit = settings.max_bytes
     for number, text in enumerate(texts):
         listed = members_of(text, limit)
         if len(texts) > 1 and settings.json is None and not settings.quiet:
@@ -47,13 +46,13 @@ def show_files(texts: Sequence[str], settings: Settings, *, statistics_only: boo
             )  # fmt: skip
             _show(loaded, settings, statistics_only=statistics_only)
         elif statistics_only:
-            _tell_members(text, listed, settings, limit)
+            _tell_members(text, listed, settings)
         else:
-            _list(text, listed, settings, limit)
+            _list(text, listed, settings)
     return 0
 
 
-def members_of(text: str, limit: int) -> list[Member] | None:
+def members_of(text: str, limit: int | None) -> list[Member] | None:
     """The members of a container of several tensors named without `::`; None for anything else."""
     found = held_by(text, limit)
     if found is None:
@@ -62,7 +61,7 @@ def members_of(text: str, limit: int) -> list[Member] | None:
     return None if lone else found
 
 
-def held_by(text: str, limit: int) -> list[Member] | None:
+def held_by(text: str, limit: int | None) -> list[Member] | None:
     """The tensors of a file or store named without `::`; None for anything else."""
     source = Source.parse(text)
     if source.kind != "file" or source.member is not None:
@@ -90,13 +89,13 @@ def is_model(text: str) -> bool:
     return text.lower().endswith(".onnx")
 
 
-def _list(text: str, members: Sequence[Member], settings: Settings, limit: int) -> None:
+def _list(text: str, members: Sequence[Member], settings: Settings) -> None:
     """A line per member: name, type, shape, bytes; then the versions or nodes that there are."""
     commits, told, nodes = commits_of(text), "", dict[str, object]()
     if is_model(text):
         from gscli.cli.work.node_listing import model_nodes
 
-        told, nodes["nodes"] = model_nodes(text, limit)
+        told, nodes["nodes"] = model_nodes(text, settings.max_bytes)
     if settings.json is not None:
         rows = [
             {"name": m.name, "dtype": m.dtype, "shape": list(m.shape), "bytes": m.bytes}
@@ -119,11 +118,12 @@ def _list(text: str, members: Sequence[Member], settings: Settings, limit: int) 
     sys.stdout.write(told)
 
 
-def _tell_members(text: str, members: Sequence[Member], settings: Settings, limit: int) -> None:
+def _tell_members(text: str, members: Sequence[Member], settings: Settings) -> None:
     """The statistics of every member, a line each."""
     width = max((len(safe(member.name)) for member in members), default=0)
     for member in members:
-        loaded = files.load(f"{text}::{member.name}", dtype=settings.dtype, max_bytes=limit)
+        name = f"{text}::{member.name}"
+        loaded = files.load(name, dtype=settings.dtype, max_bytes=settings.max_bytes)
         found = statistics(loaded.array)
         if settings.json is not None:
             line = json.dumps({"name": member.name, **found.to_dict()})
@@ -177,7 +177,7 @@ def convert_file(
         raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
     if target == "-" and settings.json is not None:
         raise UsageError("stdout takes one result", where="OUT and --json")
-    limit = memory_limit(settings)
+    limit = settings.max_bytes
     loaded = files.load(
         source,
         name="tensor",

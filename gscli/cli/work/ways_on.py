@@ -7,6 +7,7 @@ a command which does what it says can be made from them.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,36 @@ from gscli.base import (
     UpdatesTypeRefused,
 )
 from gscli.base.words import INTEGERS, show_shape
-from gscli.cli.inputs import Typed
+from gscli.cli.building import Typed
+from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
 from gscli.files.arrays import Array, cast_exactly, dtype_named
+from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS
 from gscli.plan import Inputs
 
 LONGEST_COMMAND = 300
 """Characters of a command that a person still reads and copies."""
+
+_LISTED = 4
+"""Operators that a hint names."""
+
+
+def locate(error: GscliError, typed: Typed, inputs: Inputs) -> None:
+    """Have a refusal say which file it is about, and how to go on."""
+    error.where = with_origin(error.where, inputs.origins)
+    error.hint = way_on(error, typed, inputs)
+
+
+def with_origin(where: str, origins: Mapping[str, str]) -> str:
+    """The file's name before a position in one of the inputs.
+
+    >>> with_origin("indices[0] = 7", {"indices": "idx.npy", "data": "inline"})
+    'idx.npy: indices[0] = 7'
+    """
+    origin = origins.get(where.split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0], "inline")
+    return where if origin == "inline" else f"{origin}: {where}"
 
 
 def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
@@ -44,6 +66,23 @@ def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
     if isinstance(error, ShapeRefused | DtypeRefused):
         return error.hint or _example(typed.operator)
     return error.hint
+
+
+def who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
+    """Which operators have the choice that this one lacks, such as the reduction mean."""
+    own = {choice for attribute in known.values() for choice in attribute.choices}
+    having: list[str] = []
+    for text in set(texts) - own - {""}:
+        having = [
+            operator.command_line.removeprefix("gscli ")
+            for operator in operators()
+            if any(text in attribute.choices for attribute in operator.attributes)
+        ]
+        if having:
+            return f"{text} is known to: {', '.join(having[:_LISTED])}" + ", …" * (
+                len(having) > _LISTED
+            )
+    return ""
 
 
 def _example(operator: Operator) -> str:

@@ -1,0 +1,128 @@
+"""Results that are written while they are made, or into the file that data come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from gscli.base import UsageError
+from gscli.base.words import counted
+from gscli.cli.options import Settings
+from gscli.files.arrays import Array, dtype_name, is_left
+from gscli.files.mapped import RegularFile, open_regular
+from gscli.files.request import STORES, suffix_of
+from gscli.files.system import give_back_large_blocks
+from gscli.frameworks.operator import Operator
+from gscli.plan.plan import JudgedPlan, Plan
+from gscli.stream import patch_in_place, run_to_file, worth_streaming
+from gscli.views.progress_bar import Progress
+
+
+def goes_to_file(plan: Plan, settings: Settings) -> bool:
+    """Whether the result is written while it is made: data lie in a store, or an input is too
+    large to copy into memory.
+    """
+    if settings.engine is not None:
+        return True
+    to_store = suffix_of(settings.output or "") in STORES
+    if not (settings.only_saves if to_store else settings.goes_to_file):
+        return False
+    return any(map(is_left, plan.inputs.values())) or (
+        worth_streaming(plan.inputs) and _keeps_type(plan)
+    )
+
+
+def _keeps_type(plan: Plan) -> bool:
+    """Whether the result has data's element type; what is divided in JAX may not."""
+    data = plan.inputs.get(plan.layout.data or "")
+    return data is None or dtype_name(data.dtype) == plan.layout.dtype
+
+
+def written(plan: JudgedPlan, settings: Settings) -> Array:
+    """The output, written from file to file in memory that does not grow."""
+    with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
+        return _run(plan, settings, progress.update)
+
+
+def _run(plan: JudgedPlan, settings: Settings, progress: Callable[[int, int], None]) -> Array:
+    target, address = str(settings.output), engine_address(settings.engine)
+    if address is not None:
+        from gscli.stream.cluster.running import run_on_cluster
+
+        return run_on_cluster(plan, target, address, progress=progress)
+    if any(map(is_left, plan.inputs.values())):
+        give_back_large_blocks()
+    if suffix_of(target) in STORES:
+        from gscli.stream.chunked.running import run_to_store
+
+        return run_to_store(plan, target, progress=progress)
+    return run_to_file(plan, target, progress=progress)
+
+
+def engine_address(text: str | None) -> str | None:
+    """`--engine`: the address of a cluster, "" for one of this machine, None for no cluster.
+
+    >>> engine_address("dask=tcp://host:8786"), engine_address("dask"), engine_address(None)
+    ('tcp://host:8786', '', None)
+    """
+    name, _, address = (text or "dask").partition("=")
+    if name != "dask":
+        raise UsageError(
+            "unknown engine", where=f"--engine {text}"[:100], valid="dask, dask=ADDRESS"
+        )
+    return None if text is None else address
+
+
+def held_files(words: Mapping[str, str]) -> dict[str, RegularFile]:
+    """The .npy files of the inputs, opened before anything is read from them by name."""
+    opened = {
+        name: open_regular(path)
+        for name, path in words.items()
+        if path.lower().endswith(".npy") and "::" not in path
+    }
+    return {name: file for name, file in opened.items() if file is not None}
+
+
+def patch_of(
+    operator: Operator, plan: Plan, held: Mapping[str, RegularFile], settings: Settings
+) -> Callable[[JudgedPlan], str]:
+    """What writes the updates into the file or store of data, and says what it did."""
+    if any(map(is_left, plan.inputs.values())):
+        return partial(_committed, settings=settings)
+    if settings.message is not None:
+        raise UsageError("--message is what a commit to an Icechunk store says")
+    file = held.get(plan.layout.data or "")
+    if plan.layout.kind != "scatter" or file is None:
+        raise UsageError(
+            "only a scatter into a .npy file can be done in place",
+            where=operator.full_name,
+            hint="-o FILE writes a new file; it may be the input",
+        )
+    if not _keeps_type(plan):
+        raise UsageError(
+            f"the result is {plan.layout.dtype}, another element type than the file's",
+            where=operator.full_name,
+            hint="-o FILE writes a new file",
+        )
+    return partial(_patched, file=file, settings=settings)
+
+
+def _patched(plan: JudgedPlan, file: RegularFile, settings: Settings) -> str:
+    """Write the updates into the file of data."""
+    direct = settings.in_place == "direct"
+    with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+        rows = patch_in_place(plan, file, direct=direct, progress=progress.update)
+    return f"{counted(rows, 'row')} changed"
+
+
+def _committed(plan: JudgedPlan, settings: Settings) -> str:
+    """Write the updates into the Icechunk repository of data."""
+    from gscli.files.stand_ins import store_of
+    from gscli.stream.chunked.committing import commit_scatter
+
+    store = store_of(plan.inputs.get(plan.layout.data or ""))
+    if store is None or settings.in_place == "direct":
+        raise UsageError("an Icechunk store of data takes a commit, nothing else")
+    with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
+        done = commit_scatter(plan, store, settings.message, progress=progress.update)
+    return f"{counted(done.chunks, 'chunk')} changed, snapshot {done.snapshot or 'as before'}"
