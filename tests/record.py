@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # this checkout, installed o
 
 from recording import recordings
 
+from gscli.base import GscliError
+
 
 def wanted(names: list[str]) -> list[str]:
     """The recordings that the words name; all of them when there are no words."""
@@ -39,7 +41,7 @@ def record(name: str) -> tuple[list[str], str]:
     """Make one recording anew; the files that changed, and what went wrong."""
     try:
         return recordings()[name].write(), ""
-    except AssertionError as problem:
+    except (AssertionError, GscliError) as problem:
         return [], f"{name}: {problem}"
 
 

@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from record import record
 from recording import ROOT, recordings
 from recording.sessions import place_in, run_here, run_in_shell
 
@@ -25,6 +26,13 @@ def test_recorded_as_made(name: str) -> None:
         assert known == today, f"{path}: if it is right now, python tests/record.py {name}"
     assert not different, f"python tests/record.py {name}"
     assert not stale, f"nothing makes them any more: python tests/record.py {name}"
+
+
+def test_what_cannot_be_recorded_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GSCLI_PYTHONS", "torch=/no/such/python")
+    changed, problem = record("code")
+    assert not changed
+    assert problem.startswith("code: no such interpreter")
 
 
 def test_a_fork_prints_what_a_shell_shows(tmp_path: Path) -> None:
