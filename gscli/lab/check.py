@@ -37,7 +37,7 @@ LISTED = 50
 
 
 @dataclass(frozen=True)
-class Remark:
+class CheckRemark:
     """One finding: what kind, where, and the legal range or the way on.
 
     `count` is how many findings it stands for: one, or those that are not listed. `error`: the
@@ -55,7 +55,7 @@ class Remark:
     def text(self) -> str:
         """One line.
 
-        >>> Remark("index", "index out of range", "indices[0] = 9", "-3 … 2").text()
+        >>> CheckRemark("index", "index out of range", "indices[0] = 9", "-3 … 2").text()
         'indices[0] = 9: index out of range, legal -3 … 2'
         """
         line = f"{self.where}: {self.problem}" if self.where else self.problem
@@ -73,7 +73,7 @@ def check(
     attrs: Mapping[str, object] | None = None,
     *,
     listed: int = LISTED,
-) -> list[Remark]:
+) -> list[CheckRemark]:
     """Everything there is to say against a call, as `gscli check` tells it; nothing is run.
 
     Of each kind `listed` are told one by one. Raises UsageError for names that nobody knows.
@@ -93,7 +93,7 @@ def remarks(
     attrs: Mapping[str, object],
     listed: int = LISTED,
     untyped: Collection[str] = (),
-) -> Iterator[Remark]:
+) -> Iterator[CheckRemark]:
     """Every remark about a call; nothing is computed but what the remarks need.
 
     `untyped`: inputs that take another type without a word, if their numbers fit.
@@ -130,22 +130,24 @@ def _settled(error: GscliError, arrays: Mapping[str, Array], untyped: Collection
     return untyped_as(arrays[error.name], dtype_named(error.wanted)) is not None
 
 
-def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
+def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[CheckRemark]:
     """A refusal from types and shapes; fractions among indices one by one."""
     if isinstance(error, IndexTypeRefused) and len(_fractions(arrays[error.name])):
         array = arrays[error.name]
         places = [tuple(int(number) for number in place) for place in _fractions(array)]
         for at in places[:listed]:
             where = f"{error.name}{show_shape(at)} = {array[at]}"
-            yield Remark("index", "not a whole number", where)
+            yield CheckRemark("index", "not a whole number", where)
         yield from _more("index", "not whole numbers", len(places) - listed)
     else:
-        yield Remark("inputs", error.problem, error.where, error.valid, error.hint, error=error)
+        yield CheckRemark(
+            "inputs", error.problem, error.where, error.valid, error.hint, error=error
+        )
 
 
-def _more(kind: Kind, what: str, count: int) -> Iterator[Remark]:
+def _more(kind: Kind, what: str, count: int) -> Iterator[CheckRemark]:
     if count > 0:
-        yield Remark(kind, f"{count} more {what}", count=count)
+        yield CheckRemark(kind, f"{count} more {what}", count=count)
 
 
 def _fractions(array: Array) -> Array:
@@ -174,7 +176,9 @@ def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
     return False
 
 
-def _value_remarks(layout: Layout, arrays: Mapping[str, Array], listed: int) -> Iterator[Remark]:
+def _value_remarks(
+    layout: Layout, arrays: Mapping[str, Array], listed: int
+) -> Iterator[CheckRemark]:
     plan = Plan(layout, arrays)
     found, total = plan.findings(listed)
     yield from (_bad_index(one) for one in found)
@@ -185,12 +189,12 @@ def _value_remarks(layout: Layout, arrays: Mapping[str, Array], listed: int) -> 
     judged = plan.judged()
     yield from _moved(judged, listed)
     for notice in (*open_texts(judged), *changed_types(judged)):
-        yield Remark("open", notice.problem, notice.where)
+        yield CheckRemark("open", notice.problem, notice.where)
     if layout.kind == "scatter" and layout.open_order:
         yield from _duplicates(judged, layout.open_order, listed)
 
 
-def _moved(plan: JudgedPlan, listed: int) -> Iterator[Remark]:
+def _moved(plan: JudgedPlan, listed: int) -> Iterator[CheckRemark]:
     """Numbers that are not read as written."""
     found = census(plan, listed)
     for how, count in found.counts.items():
@@ -200,17 +204,17 @@ def _moved(plan: JudgedPlan, listed: int) -> Iterator[Remark]:
             continue
         for number in first:
             meaning = became(plan.layout, number).removeprefix(f"{number.place} ")
-            yield Remark("moved", meaning, number.place)
+            yield CheckRemark("moved", meaning, number.place)
         yield from _more("moved", "such indices", count - len(first))
 
 
-def _from_end(count: int, place: str) -> Remark:
+def _from_end(count: int, place: str) -> CheckRemark:
     counts = "index counts" if count == 1 else "indices count"
     problem = f"{count} negative {counts} from the end"
-    return Remark("negative", problem, place, hint="some frameworks refuse them")
+    return CheckRemark("negative", problem, place, hint="some frameworks refuse them")
 
 
-def _counted_from_end(plan: Plan) -> Iterator[Remark]:
+def _counted_from_end(plan: Plan) -> Iterator[CheckRemark]:
     """Legal indices below zero beside others that are refused."""
     if plan.layout.policy.negative is not Negative.FROM_END:
         return
@@ -228,18 +232,18 @@ def _counted_from_end(plan: Plan) -> Iterator[Remark]:
         yield _from_end(count, place)
 
 
-def _bad_index(one: Finding) -> Remark:
-    return Remark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
+def _bad_index(one: Finding) -> CheckRemark:
+    return CheckRemark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
 
 
-def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[Remark]:
+def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
     found = duplicate_writers(plan, listed)
     windows = plan.layout.windows_overlap
     for group in found.groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
         more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
         problem = f"entries {names}{more} write the same cell{'s' * windows}"
-        yield Remark("duplicate", problem, hint=reason)
+        yield CheckRemark("duplicate", problem, hint=reason)
     things = (
         "groups of entries that write the same cells" if windows else "cells written more than once"
     )

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from gscli.frameworks import framework
 from gscli.lab.answers import Comparing, Unsaid
-from gscli.lab.code.answers import Answer
 from gscli.lab.code.code import written
 from gscli.lab.code.native import TARGETS
+from gscli.lab.code.target_answers import TargetAnswer
 
 LARGEST = 1 << 16
 """Cells of inputs for which lines are written at all."""
@@ -39,7 +39,7 @@ def with_equivalents(comparing: Comparing) -> Comparing:
     return replace(comparing, unsaid=told)
 
 
-def _told(answer: Answer) -> str:
+def _told(answer: TargetAnswer) -> str:
     """The end of a sentence on what does the same: `x.at[i] gives it, exact for these indices`."""
     if answer.verdict == "none":
         return f"nothing gives it: {answer.reason}"

@@ -24,7 +24,7 @@ from gscli.lab.difference import (
     in_blocks,
 )
 from gscli.lab.sample import cells_of, read_by, values_at
-from gscli.lab.slices import Slices, slices_of
+from gscli.lab.slice_count import Slices, slices_of
 from gscli.layout.axes import Box
 from gscli.stream import result_of
 from gscli.traces import Trace
@@ -40,7 +40,7 @@ NAMED = 1000
 """Entries that are looked through for those that reach a differing cell."""
 
 
-class Fit(Record):
+class PossibleCause(Record):
     """A cause, and how many differing cells it explains; `exact`: it gives the whole answer."""
 
     cause: str
@@ -160,14 +160,14 @@ class Expectation:
         return [(number, box) for number, box in boxes if box is not None]
 
     @cached_property
-    def fits(self) -> tuple[Fit, ...]:
+    def fits(self) -> tuple[PossibleCause, ...]:
         """Causes that give exactly the expected answer; where none does, the best of the others.
 
         Empty where the answers are equal, or too large to look.
         """
         if self.equal or not self.looked:
             return ()
-        exact, partial = list[Fit](), list[Fit]()
+        exact, partial = list[PossibleCause](), list[PossibleCause]()
         for cause, output in candidates(self.trace, self.cells):
             fit = self._fit(cause, output)
             if fit is not None:
@@ -214,20 +214,20 @@ class Expectation:
         found = self.difference
         return found.same_shape and not found.different and not found.same_type
 
-    def _fit(self, cause: str, output: Array) -> Fit | None:
+    def _fit(self, cause: str, output: Array) -> PossibleCause | None:
         """How a candidate answer meets the expected one; None where it explains nothing."""
         if self.cells is None and output.shape != self.expected.shape:
             return None
         if not self.difference.same_shape:
             wrong = self.differs(output, self.expected)
-            return None if wrong.any() else Fit(cause, 0, (), exact=True)
+            return None if wrong.any() else PossibleCause(cause, 0, (), exact=True)
         expected, apart = self._held
         wrong = self.differs(output.reshape(-1), expected)
         mended = np.flatnonzero(apart & ~wrong)
         if not mended.size or np.count_nonzero(wrong & ~apart):
             return None  # explains no cell, or breaks others
         reached = self._reaching(mended if self.cells is None else self.cells[mended])
-        return Fit(cause, mended.size, reached, exact=not wrong.any())
+        return PossibleCause(cause, mended.size, reached, exact=not wrong.any())
 
     def sentences(self) -> list[str]:
         """What was found, in whole sentences; the first says whether they are equal."""
@@ -286,7 +286,7 @@ def _reach(one: Expectation) -> str:
     return f"{slices}reached by {len(one.entries):,} of {total}: {_letters(one.entries)}"
 
 
-def _where(fit: Fit) -> str:
+def _where(fit: PossibleCause) -> str:
     if not fit.entries:
         return ""
     return f" ({_entries(fit.entries)}, {counted(fit.cells, 'cell')})"

@@ -31,7 +31,7 @@ class Spot(Record):
     sheet: str = ""
 
 
-class Grid(Record):
+class Pixels(Record):
     """Pixels of a figure: its margin, width of a cell, height of a line."""
 
     margin: int
@@ -58,7 +58,7 @@ class Crosshair:
     """What a figure draws under and over its words for the entry of a step."""
 
     def __init__(
-        self, lines: Sequence[Line], grid: Grid, ink: str, sheets: Mapping[str, Leaning]
+        self, lines: Sequence[Line], grid: Pixels, ink: str, sheets: Mapping[str, Leaning]
     ) -> None:
         self._grid, self._ink, self._sheets = grid, ink, sheets
         self._texts = [_by_cell("".join(text for text, _ in line)) for line in lines]

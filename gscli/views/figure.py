@@ -12,8 +12,8 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.crosshair import Crosshair, Grid
-from gscli.views.lines import Drawn, line_width
+from gscli.views.crosshair import Crosshair, Pixels
+from gscli.views.lines import Drawing, line_width
 from gscli.views.look import Line, Style, cells
 from gscli.views.oblique import Leaning, sheets
 
@@ -42,7 +42,7 @@ INKS: dict[Theme, Inks] = {
 }
 
 
-def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "light") -> str:
+def to_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "light") -> str:
     """A self-contained SVG of the drawing, as wide as its longest line; nothing is loaded.
 
     `title` and `description` are what a screen reader says. The ground is left transparent.
@@ -53,7 +53,7 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
     width = max([*map(line_width, lines), *ends], default=0)
     stepped = any(style.role == "entry" for line in lines for _, style in line)
     margin = LANES if stepped else MARGIN
-    grid = Grid(margin, CELL, LINE)
+    grid = Pixels(margin, CELL, LINE)
     crosshair = Crosshair(lines, grid, INKS[theme].ink, leaning)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
@@ -75,7 +75,7 @@ def to_svg(drawn: Drawn, title: str, description: str = "", theme: Theme = "ligh
     return "\n".join([*head, *crosshair.under(), *body, *crosshair.over(), "</svg>"]) + "\n"
 
 
-def _sheet(sheet: Leaning, grid: Grid, inks: Inks) -> str:
+def _sheet(sheet: Leaning, grid: Pixels, inks: Inks) -> str:
     """The beginning of a group that leans, and the edge of its sheet."""
     left, top = grid.x(sheet.left - 0.5), grid.y(sheet.top)
     width, height = (sheet.right - sheet.left + 1) * CELL, (sheet.bottom - sheet.top) * LINE
@@ -86,7 +86,7 @@ def _sheet(sheet: Leaning, grid: Grid, inks: Inks) -> str:
     )
 
 
-def _body(lines: Sequence[Line], sheet: str, grid: Grid, inks: Inks) -> list[str]:
+def _body(lines: Sequence[Line], sheet: str, grid: Pixels, inks: Inks) -> list[str]:
     """What stands in one sheet, or in none."""
     return [
         element
@@ -95,7 +95,7 @@ def _body(lines: Sequence[Line], sheet: str, grid: Grid, inks: Inks) -> list[str
     ]
 
 
-def _line(line: Line, number: int, sheet: str, grid: Grid, inks: Inks) -> Iterator[str]:
+def _line(line: Line, number: int, sheet: str, grid: Pixels, inks: Inks) -> Iterator[str]:
     """The grounds of the part of a line that stands in a sheet, then its words."""
     words: list[str] = []
     top, at = grid.margin + number * LINE, 0

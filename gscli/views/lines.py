@@ -116,7 +116,7 @@ def beside(blocks: Sequence[Block], gap: int) -> list[Line]:
     return found
 
 
-class Drawn(ABC):
+class Drawing(ABC):
     """Something that draws itself as finished lines at any width."""
 
     def __init__(self, options: ViewOptions) -> None:
@@ -143,7 +143,7 @@ class Drawn(ABC):
         return Measurement(widest, widest)
 
 
-class Sketch(Drawn):
+class Sketch(Drawing):
     """What a function draws."""
 
     def __init__(self, draw: Callable[[int], list[Line]], options: ViewOptions) -> None:
@@ -193,7 +193,7 @@ def _cut(runs: list[Run], width: int, cut: str) -> Line:
     return kept
 
 
-def render(drawn: Drawn, options: ViewOptions) -> str:
+def render(drawn: Drawing, options: ViewOptions) -> str:
     """The text that goes to a terminal or a pipe; in colour it is rich's console that writes it."""
     lines = drawn.lines()
     if options.color == "none":

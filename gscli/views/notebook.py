@@ -6,7 +6,7 @@ from html import escape
 
 from gscli.files.arrays import as_array
 from gscli.traces import Trace
-from gscli.views.lines import Drawn, rich_style
+from gscli.views.lines import Drawing, rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
 from gscli.views.terminal.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
@@ -26,10 +26,10 @@ class Shown:
     1 │ 3  4
     """
 
-    def __init__(self, drawn: Drawn) -> None:
+    def __init__(self, drawn: Drawing) -> None:
         self._drawn = drawn
 
-    def __rich__(self) -> Drawn:
+    def __rich__(self) -> Drawing:
         return self._drawn
 
     def _repr_html_(self) -> str:

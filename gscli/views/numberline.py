@@ -19,8 +19,8 @@ from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative
 from gscli.plan import layout_of
 from gscli.traces import Entry, Trace, label_of
-from gscli.views.words.answers import Answers
 from gscli.views.words.below import meetings
+from gscli.views.words.comparison import Answers
 from gscli.views.words.facts import Teller
 
 MOST_ENTRIES = 12

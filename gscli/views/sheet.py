@@ -31,7 +31,7 @@ _GRID_RANK = 2
 """Leading axes that still make a grid of planes: down and across."""
 
 
-class Window(Record):
+class Selection(Record):
     """The planes, rows and candidate columns to show."""
 
     allowed: tuple[range, ...]
@@ -56,7 +56,7 @@ class Window(Record):
         return prod(map(len, self.allowed[:-2]))
 
 
-def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Window:
+def selection(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> Selection:
     """Choose for a tensor whose axes may be seen at `allowed`; rank 0 and 1 count as one row."""
     axes = (range(1),) * max(_MATRIX - len(allowed), 0) + allowed
     lead, rows, columns = axes[:-2], axes[-2], axes[-1]
@@ -64,12 +64,12 @@ def window(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) -> 
     all_planes = limits.full or (flat and prod(map(len, lead)) <= limits.planes)
     planes = product(*lead) if all_planes else ()
     if limits.full or (all_planes and len(rows) <= limits.rows and len(columns) <= limits.columns):
-        return Window(axes, tuple(planes), tuple(rows), tuple(columns))
-    from gscli.views.window import important, planes_to_see, without_single_gaps
+        return Selection(axes, tuple(planes), tuple(rows), tuple(columns))
+    from gscli.views.importance import important, planes_to_see, without_single_gaps
 
     boxes = list(map(_with_rows, boxes))
     shown_rows = important(rows, [box[-2] for box in boxes], limits.rows, limits)
-    return Window(
+    return Selection(
         axes,
         tuple(planes if all_planes else planes_to_see(lead, boxes, limits.planes)),
         tuple(without_single_gaps(sorted(shown_rows), rows)),
@@ -103,7 +103,7 @@ class Sheet:
         self.boxes = [*wrong, *(mark.box for mark in subject.marks or unlit[:1])]
         self._limits = limits
         self._wanted = [*wrong, *(mark.box for mark in (*subject.marks, *unlit))]
-        self.window: Window = window(axes, self._wanted, limits)
+        self.selection: Selection = selection(axes, self._wanted, limits)
         self.blocks: list[Array] = []
         self.known: list[Flags] = []
         self.reserved: list[Array] = []
@@ -116,10 +116,10 @@ class Sheet:
     @cached_property
     def by_importance(self) -> list[int]:
         """The candidate columns, those first that should be seen first."""
-        from gscli.views.window import important
+        from gscli.views.importance import important
 
         spans = [_with_rows(box)[-1] for box in self._wanted]
-        return important(self.window.allowed[-1], spans, self._limits.columns, self._limits)
+        return important(self.selection.allowed[-1], spans, self._limits.columns, self._limits)
 
     def samples(self) -> list[Array]:
         """The values that will be shown, for the choice of a number format."""
@@ -131,13 +131,13 @@ class Sheet:
     def cell(self, place: Place) -> Cell:
         """Where in the tensor a place lies: numbers and vectors are drawn as one row."""
         plane, row, column = place
-        seen = self.window
+        seen = self.selection
         found = (*seen.planes[plane], seen.rows[row], seen.columns[column])
         return found[-self.rank :] if self.rank else ()
 
     def cells(self) -> list[Cell]:
         """The shown cells, plane by plane, row by row."""
-        seen = self.window
+        seen = self.selection
         every = product(seen.planes, seen.rows, seen.columns) if not self.empty else ()
         return [(*plane, *place)[-self.rank :] if self.rank else () for plane, *place in every]
 
@@ -160,11 +160,11 @@ class Sheet:
     def asked_for(self, mark: Mark) -> bool:
         """Whether some cell of the mark lies in the part of the tensor that is looked at."""
         box = _with_rows(mark.box)
-        return all(map(overlap, self.window.allowed, box))
+        return all(map(overlap, self.selection.allowed, box))
 
     def hides_planes(self) -> bool:
         """Whether some mark lies, in part at least, on a plane that is not shown."""
-        lead = self.window.allowed[:-2]
+        lead = self.selection.allowed[:-2]
         for mark in self.subject.marks:
             spans = [len(overlap(one, span)) for one, span in zip(lead, mark.box, strict=False)]
             if prod(spans) > len(self._places(mark.box)[0]):
@@ -209,14 +209,14 @@ class Sheet:
         if is_left(array):
             return self._fetched(array)
         array = array.reshape((1,) * max(_MATRIX - self.rank, 0) + array.shape)
-        shown = np.ix_(self.window.rows, self.window.columns)
-        return [np.array(array[plane][shown]) for plane in self.window.planes]
+        shown = np.ix_(self.selection.rows, self.selection.columns)
+        return [np.array(array[plane][shown]) for plane in self.selection.planes]
 
     def _fetched(self, array: Array) -> list[Array]:
         """The same of an array in chunks: none is read but those with shown cells."""
         from gscli.lab.sample import cells_of
 
-        seen = self.window
+        seen = self.selection
         rows, columns = np.meshgrid(seen.rows, seen.columns, indexing="ij")
         cells = np.stack(
             [
@@ -231,12 +231,12 @@ class Sheet:
         values = patch.values.reshape([stop - start for start, stop in box])
         planes, rows, columns = self._places(patch.box)
         source = np.ix_(
-            [self.window.rows[place] - box[-2][0] for place in rows],
-            [self.window.columns[place] - box[-1][0] for place in columns],
+            [self.selection.rows[place] - box[-2][0] for place in rows],
+            [self.selection.columns[place] - box[-1][0] for place in columns],
         )
         target = np.ix_(rows, columns)
         for number in planes:
-            lead = zip(self.window.planes[number], box, strict=False)
+            lead = zip(self.selection.planes[number], box, strict=False)
             blocks[number][target] = values[tuple(at - start for at, (start, _) in lead)][source]
             self.known[number][target] = True
 
@@ -245,10 +245,14 @@ class Sheet:
         box = _with_rows(box)
         planes = [
             number
-            for number, plane in enumerate(self.window.planes)
+            for number, plane in enumerate(self.selection.planes)
             if all(start <= at < stop for at, (start, stop) in zip(plane, box, strict=False))
         ]
-        return planes, overlap(self.window.rows, box[-2]), overlap(self.window.columns, box[-1])
+        return (
+            planes,
+            overlap(self.selection.rows, box[-2]),
+            overlap(self.selection.columns, box[-1]),
+        )
 
 
 def _flat(places: tuple[Array, ...], shape: tuple[int, ...]) -> Array:
@@ -278,7 +282,7 @@ def sheets_of(
 
         allowed = parse_slice(options.slice, shape)
     whole = Sheet(subject, limits, allowed)
-    if close is None or whole.window.complete or subject.array.size <= LARGE:
+    if close is None or whole.selection.complete or subject.array.size <= LARGE:
         return [whole]
     from gscli.views.lenses import REACH, lenses
 

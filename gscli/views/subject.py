@@ -35,7 +35,7 @@ class Patch(Record):
     values: Array
 
 
-class Expected(Record):
+class ExpectedCells(Record):
     """What cells should hold: where they do not they are drawn as `is ≠ expected`.
 
     `apart` says of values and expected values of one shape which differ; `boxes` are differing
@@ -83,7 +83,7 @@ class Subject(Record):
     known: Array | None = None
     steps: Mapping[int, tuple[Array, Array]] = MappingProxyType({})
     before: Before | None = None
-    expected: Expected | None = None
+    expected: ExpectedCells | None = None
     letters: bool = False
 
 
@@ -111,7 +111,7 @@ def expecting(
     if held is None or not held.difference.same_shape or not held.difference.different:
         return list(found)
     boxes = tuple(tuple((at, at + 1) for at in cell.at) for cell in held.difference.cells)
-    expected = Expected(held.expected, held.differs, boxes, pending)
+    expected = ExpectedCells(held.expected, held.differs, boxes, pending)
     return [one._replace(expected=expected) if one.role == "output" else one for one in found]
 
 

@@ -210,7 +210,7 @@ class Texts:
 
     def _mark_changes(self) -> None:
         """Marked cells that changed are written `was → is`."""
-        count = len(self.sheet.window.columns)
+        count = len(self.sheet.selection.columns)
         olds = [self.numbers.texts(one) for one in self.sheet.before]
         for (plane, row, column), marks in self.marked.items() if olds else ():
             number = row * count + column
@@ -223,7 +223,7 @@ class Texts:
         self, planes: Sequence[list[str]], blocks: Sequence[Array], apart: Sequence[Flags]
     ) -> dict[Place, str]:
         """Write cells that differ from the expectation as `is≠expected`; the ends of texts."""
-        count, found = len(self.sheet.window.columns), dict[Place, str]()
+        count, found = len(self.sheet.selection.columns), dict[Place, str]()
         for plane, (wanted, flags) in enumerate(zip(self.sheet.expected, apart, strict=True)):
             texts = self.numbers.texts(wanted)
             held = blocks[plane].reshape(-1)

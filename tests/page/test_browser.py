@@ -21,7 +21,7 @@ from gscli.lab.compare import compare
 from gscli.lab.expectation import Expectation
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
-from gscli.views.page.page import page
+from gscli.views.page import page
 
 pytestmark = [
     pytest.mark.browser,

@@ -22,7 +22,7 @@ from gscli.lab.documents import trace_of
 from gscli.lab.expectation import Expectation
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
-from gscli.views.page.page import page
+from gscli.views.page import page
 from gscli.views.page.sheets import Scene
 from gscli.views.summary import purpose
 from gscli.views.terminal.explain import explain

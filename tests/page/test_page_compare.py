@@ -15,8 +15,8 @@ from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions
 from gscli.views.numberline import number_line
-from gscli.views.page.page import page
-from gscli.views.words.answers import Answers, lettered
+from gscli.views.page import page
+from gscli.views.words.comparison import Answers, lettered
 
 RULE_SETS = ["onnx", "numpy", "tf"]
 

@@ -19,8 +19,8 @@ from conftest import arguments, operator_name, recorded
 
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
-from gscli.lab.code.check import compared, lines_of
 from gscli.lab.code.code import written
+from gscli.lab.code.execution import compared, lines_of
 from gscli.lab.code.native import TARGETS
 
 FILE = "tests/vectors/code.json"

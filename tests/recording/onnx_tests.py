@@ -2,8 +2,8 @@
 
     python tests/recording/onnx_tests.py
 
-`gscli cases` tells them beside its own; tests/lab/runtimes/test_measuring.py compares. The package
-carries its tests as code, of which only the modules of these operators are imported.
+`gscli cases` tells them beside its own; tests/lab/runtimes/test_pack_coverage.py compares. The
+package carries its tests as code, of which only the modules of these operators are imported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # this checkout, installed o
 import onnx
 from onnx import numpy_helper
 
-from gscli.lab.runtimes.measuring import OWN_TESTS, measured
+from gscli.lab.runtimes.pack_coverage import OWN_TESTS, measured
 
 ROOT = Path(__file__).parents[2]
 MODULES = ("gather", "gatherelements", "gathernd", "scatter", "scatterelements", "scatternd")

@@ -17,8 +17,8 @@ from gscli.views.look import ViewOptions
 from gscli.views.numberline import NumberLine
 from gscli.views.numberline import number_line as line_of
 from gscli.views.terminal.compare import comparison
-from gscli.views.words.answers import Answers, lettered
 from gscli.views.words.compare_words import comparison_words
+from gscli.views.words.comparison import Answers, lettered
 
 DATA = [10, 20, 30]
 PLAIN = ViewOptions(width=100, color="none")

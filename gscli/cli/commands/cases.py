@@ -30,7 +30,7 @@ from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:
-    from gscli.lab.runtimes.measuring import Measured
+    from gscli.lab.runtimes.pack_coverage import Measured
     from gscli.lab.runtimes.packs import Pack
 
 MOST_CASES = 100_000
@@ -66,8 +66,8 @@ def cases(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.lab.runtimes.measuring import coverage_table, measured, onnx_node_tests
-    from gscli.lab.runtimes.naming import operators_named
+    from gscli.lab.runtimes.operator_names import operators_named
+    from gscli.lab.runtimes.pack_coverage import coverage_table, measured, onnx_node_tests
     from gscli.lab.runtimes.packs import Pack
 
     one_document(output, settings)

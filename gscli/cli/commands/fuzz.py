@@ -167,7 +167,7 @@ def _has_a_folder(path: str | None) -> None:
 
 def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, beside: bool) -> None:
     """Print what was found; on standard error where the cases go to standard output."""
-    from gscli.lab.runtimes.documents import document, summary, told
+    from gscli.lab.runtimes.reports import document, summary, told
 
     if settings.json is not None:
         print_document(document(report, strict=strict))
@@ -182,10 +182,10 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, besi
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
     from gscli.cli.work.pictures import save_text
-    from gscli.lab.runtimes import documents, packs
+    from gscli.lab.runtimes import packs, reports
 
     if junit is not None:
-        save_text(junit, documents.junit(report, strict=strict))
+        save_text(junit, reports.junit(report, strict=strict))
     if output is None:
         return
     found = [difference.trial for difference in report.differences if not difference.known]

@@ -15,7 +15,7 @@ from gscli.cli.work.ways_on import comparing, way_on, with_origin
 from gscli.files import mapped
 from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator
-from gscli.lab.check import LISTED, Remark, remarks
+from gscli.lab.check import LISTED, CheckRemark, remarks
 from gscli.plan import Inputs
 
 
@@ -35,7 +35,7 @@ def check_operator(
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     listed = LISTED if settings.limit is None else settings.limit
-    found = [Remark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    found = [CheckRemark("inputs", notice.problem, notice.where) for notice in inputs.notices]
     untyped = [name for name, typed_ in inputs.typed.items() if not typed_]
     found += remarks(operator, inputs.arrays, attrs, listed, untyped)
     found = [_located(one, given, inputs) for one in found]
@@ -51,7 +51,7 @@ def check_operator(
     return int(bool(found))
 
 
-def _located(one: Remark, given: Typed, inputs: Inputs) -> Remark:
+def _located(one: CheckRemark, given: Typed, inputs: Inputs) -> CheckRemark:
     """A remark with the file's name, and with what can be typed next."""
     hint = one.hint
     if one.kind == "negative":

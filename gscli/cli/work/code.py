@@ -39,7 +39,7 @@ def tell_code(
     targets = targets_named(wish.code)
     call = Call(operator, words, texts, settings)
     if wish.check:
-        from gscli.lab.code.check import checked, judge_sizes
+        from gscli.lab.code.execution import checked, judge_sizes
 
         judge_sizes(call.inputs.arrays)
         trace = call.traced()

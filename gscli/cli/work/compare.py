@@ -71,7 +71,7 @@ def compare_concept(
     )
     comparing = call(only=wanted.only, opsets=wanted.opsets)
     if asked.on:
-        from gscli.lab.runtimes.asked import with_runtime
+        from gscli.lab.runtimes.runtime_answers import with_runtime
 
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)
@@ -96,7 +96,7 @@ def _pictures(comparing: Comparing, settings: Settings) -> dict[str, str]:
         title = f"gscli compare {comparing.concept}"
         texts[settings.svg] = to_svg(comparison(comparing, options), title, theme=settings.theme)
     if settings.html is not None:
-        from gscli.views.page.page import page
+        from gscli.views.page import page
 
         options = view_options(settings, colored=True)
         texts[settings.html] = page([comparing], options=options)
@@ -111,7 +111,7 @@ def _told(comparing: Comparing, settings: Settings) -> str:
 
         return comparison_words(comparing, options)
     if settings.quiet and settings.json is None and "-" not in (settings.svg, settings.html):
-        from gscli.views.words.answers import Answers
+        from gscli.views.words.comparison import Answers
 
         answers = Answers(comparing, options._replace(utf8=options.utf8 and not settings.plain))
         return answers.summary(listed=not answers.columns) + "\n"

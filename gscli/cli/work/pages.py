@@ -11,7 +11,7 @@ from gscli.files.content import TEXT_LIMIT, open_content
 from gscli.files.jsontext import parse_json
 from gscli.lab.answers import Comparing
 from gscli.traces import Trace
-from gscli.views.page.page import page, part_of
+from gscli.views.page import page, part_of
 
 
 def write_page(paths: Sequence[str], output: str, title: str | None, *, quiz: bool) -> int:

@@ -24,7 +24,7 @@ def texts_of_files(
     if settings.svg is not None:
         texts |= _figures(trace, settings, options, expectation)
     if settings.html is not None:
-        from gscli.views.page.page import page
+        from gscli.views.page import page
 
         texts[settings.html] = page(
             [trace], quiz=settings.quiz, options=options, expectation=expectation

@@ -103,7 +103,7 @@ def judging(
 ) -> Iterator[tuple[Runtime, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
     from gscli.lab.runtimes.catalogue import command_for
-    from gscli.lab.runtimes.naming import answered, operators_named
+    from gscli.lab.runtimes.operator_names import answered, operators_named
     from gscli.lab.runtimes.process import Runtime
     from gscli.lab.runtimes.selftest import self_test
 

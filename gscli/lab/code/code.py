@@ -17,20 +17,20 @@ from gscli.files.arrays import Array
 from gscli.frameworks import named
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.code.answers import Answer, Code
+from gscli.lab.code.exactness import breaks, differs
 from gscli.lab.code.languages import language
-from gscli.lab.code.loading import Loading
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import ALIASES, TARGETS, Target
 from gscli.lab.code.onnx_language import onnx_lines
 from gscli.lab.code.openvino_language import openvino_lines
 from gscli.lab.code.own import own_lines
 from gscli.lab.code.place import Impossible
+from gscli.lab.code.preamble import Loading
 from gscli.lab.code.render import lines_of
 from gscli.lab.code.stablehlo_language import stablehlo_lines
 from gscli.lab.code.steps import Steps, Value
+from gscli.lab.code.target_answers import Code, TargetAnswer
 from gscli.lab.code.translate import Translation, judge_types, translated
-from gscli.lab.code.verdicts import breaks, differs
 from gscli.plan.plan import JudgedPlan
 
 
@@ -73,22 +73,22 @@ def written(
     return Code(operator, output, meaning.named, answers)
 
 
-def _answer(meaning: Meaning, target: Target, loading: Loading) -> Answer:
+def _answer(meaning: Meaning, target: Target, loading: Loading) -> TargetAnswer:
     try:
         judge_types(meaning, target)
         own = own_lines(meaning, target.name)
         if own is not None:
             title = f"{target.title}'s own {meaning.operator.name}"
             return _with_loading(
-                Answer(target.name, target.title, "exact", title, call=tuple(own)), loading
+                TargetAnswer(target.name, target.title, "exact", title, call=tuple(own)), loading
             )
         found = translated(meaning, target)
         call = _lines(found, target.name)
     except Impossible as reason:
-        return Answer(target.name, target.title, "none", reason=str(reason))
+        return TargetAnswer(target.name, target.title, "none", reason=str(reason))
     broken = breaks(meaning, target, found.native)
     apart = differs(meaning, target, found.native)
-    answer = Answer(
+    answer = TargetAnswer(
         target.name,
         target.title,
         "differs" if apart else "exact for these indices" if broken else "exact",
@@ -117,7 +117,7 @@ def _lines(found: Translation, target: str) -> list[str]:
     return lines_of(found.steps, found.output, language(target))
 
 
-def _with_loading(answer: Answer, loading: Loading) -> Answer:
+def _with_loading(answer: TargetAnswer, loading: Loading) -> TargetAnswer:
     lines = loading.lines(language(answer.target), answer.call)
     return answer._replace(loading=tuple(lines))
 
@@ -144,6 +144,6 @@ def code(
     found = written(operator, plan, output, targets)
     if not check:
         return found
-    from gscli.lab.code.check import checked
+    from gscli.lab.code.execution import checked
 
     return checked(found, python)

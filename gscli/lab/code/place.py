@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gscli.lab.code import forms
+from gscli.lab.code import index_forms as forms
 from gscli.lab.code.native import Native
 from gscli.lab.code.steps import Value
 from gscli.layout.axes import Shape
@@ -19,7 +19,7 @@ class Place:
     """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
 
     native: Native
-    form: forms.Form | forms.Direct
+    form: forms.IndexForm | forms.Direct
     index: Value | None = None
     cells: tuple[Value, ...] = ()
     grid: Shape = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gscli.lab.code.forms import Direct
+from gscli.lab.code.index_forms import Direct
 from gscli.lab.code.steps import Step
 from gscli.layout.axes import Shape
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gscli.base.records import Record
 from gscli.files.arrays import dtype_name
+from gscli.lab.code.gather_steps import gathered
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible
-from gscli.lab.code.places import Placing
-from gscli.lab.code.reading import gathered
+from gscli.lab.code.placement import Placement
+from gscli.lab.code.scatter_steps import Writing
 from gscli.lab.code.steps import Steps, Value
-from gscli.lab.code.writing import Writing
 
 NAMED = {"str": "strings", "bool": "bool"}
 
@@ -34,7 +34,7 @@ def translated(meaning: Meaning, target: Target) -> Translation:
     }
     if layout.moves_nothing:
         return Translation(steps, _untouched(meaning, steps, inputs), None, composed=False)
-    placing = Placing(meaning, target, steps, inputs)
+    placing = Placement(meaning, target, steps, inputs)
     if layout.kind == "gather":
         found, place = gathered(placing, inputs["data"])
         composed = place.live is not None

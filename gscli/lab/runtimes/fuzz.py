@@ -10,11 +10,11 @@ from fnmatch import fnmatchcase
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
+from gscli.lab.runtimes.mismatch import WARNINGS, Kind, Mismatch, differs, verdict
 from gscli.lab.runtimes.process import Runtime
-from gscli.lab.runtimes.protocol import Answer, Hello
+from gscli.lab.runtimes.protocol import Hello, Reply
 from gscli.lab.runtimes.shrinking import shrunk
 from gscli.lab.runtimes.trials import Trial
-from gscli.lab.runtimes.verdicts import WARNINGS, Kind, Verdict, differs, verdict
 
 MOST_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
@@ -36,12 +36,12 @@ class Wishes(Record):
 
 
 @dataclass(eq=False)
-class Difference:
+class FoundDifference:
     """One kind of difference: the smallest call that shows it, and how often it was met."""
 
     trial: Trial
-    verdict: Verdict
-    answer: Answer
+    verdict: Mismatch
+    answer: Reply
     count: int = 1
     asked: int = 0
     known: bool = False
@@ -57,7 +57,7 @@ class Difference:
         """Whether only --strict makes it a failure."""
         return self.verdict.kind in WARNINGS
 
-    def covers(self, other: Trial, verdict: Verdict) -> bool:
+    def covers(self, other: Trial, verdict: Mismatch) -> bool:
         """Whether another call shows the same kind: it meets all the rules of the smallest."""
         return (
             self.trial.operator is other.operator
@@ -94,7 +94,7 @@ class Report:
 
     hello: Hello
     tallies: dict[str, Tally]
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[FoundDifference] = field(default_factory=list)
     seconds: float = 0.0
     restarts: int = 0
     interrupted: bool = False
@@ -104,7 +104,7 @@ class Report:
         """How many calls were put to the runtime."""
         return sum(tally.cases for tally in self.tallies.values())
 
-    def failures(self, *, strict: bool) -> list[Difference]:
+    def failures(self, *, strict: bool) -> list[FoundDifference]:
         """Differences that count against the runtime and are not known."""
         return [
             found
@@ -183,7 +183,7 @@ def _put(runtime: Runtime, trial: Trial, repeat: int, report: Report) -> None:
     tally.differ += 1
 
 
-def _is_told(report: Report, trial: Trial, found: Verdict) -> bool:
+def _is_told(report: Report, trial: Trial, found: Mismatch) -> bool:
     """Whether a difference is of a kind that was met before; then it is counted there."""
     for known in report.differences:
         if known.covers(trial, found):
@@ -201,8 +201,8 @@ def _is_told(report: Report, trial: Trial, found: Verdict) -> bool:
 
 
 def _alone(
-    runtime: Runtime, trial: Trial, found: Verdict, repeat: int
-) -> tuple[Answer, Verdict | None]:
+    runtime: Runtime, trial: Trial, found: Mismatch, repeat: int
+) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
 
     A runtime that writes outside its memory answers wrongly, or ends, at some later call.
@@ -213,7 +213,7 @@ def _alone(
 
 
 def _tell(
-    runtime: Runtime, trial: Trial, found: Verdict, answer: Answer, repeat: int, report: Report
+    runtime: Runtime, trial: Trial, found: Mismatch, answer: Reply, repeat: int, report: Report
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
     smallest, steps = shrunk(trial, found, lambda other: asked(runtime, other, repeat)[1])
@@ -224,15 +224,15 @@ def _tell(
         if known.covers(smallest, found) and smallest.traits == known.trial.traits:
             known.count += 1
             return
-    report.differences.append(Difference(smallest, found, last, asked=steps))
+    report.differences.append(FoundDifference(smallest, found, last, asked=steps))
 
 
-def asked(runtime: Runtime, trial: Trial, repeat: int) -> tuple[Answer, Verdict | None]:
+def asked(runtime: Runtime, trial: Trial, repeat: int) -> tuple[Reply, Mismatch | None]:
     """The runtime's answer and its verdict; asked several times, all answers have to be one."""
     answer = runtime.ask(trial.operator, trial.inputs, trial.attrs)
     found = verdict(trial, answer)
     for _ in range(repeat - 1):
         again = runtime.ask(trial.operator, trial.inputs, trial.attrs)
         if differs(answer, again):
-            return again, Verdict("unsteady")
+            return again, Mismatch("unsteady")
     return answer, found

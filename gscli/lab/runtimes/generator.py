@@ -14,7 +14,7 @@ from gscli.files.arrays import Array, dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import Probe, example
 from gscli.lab.runtimes.drafts import Dice, Draft, Roles
-from gscli.lab.runtimes.families import family_of
+from gscli.lab.runtimes.random_shapes import family_of
 from gscli.lab.runtimes.trials import Result, Trial
 from gscli.layout import Layout
 from gscli.plan import planned

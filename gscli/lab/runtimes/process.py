@@ -20,8 +20,8 @@ from gscli.base.words import safe
 from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.protocol import (
-    Answer,
     Hello,
+    Reply,
     echo_request,
     encoded,
     read_answer,
@@ -80,7 +80,7 @@ class Runtime:
                 hint="gscli runtimes",
             ) from None
         line = self._line(START_LIMIT)
-        if isinstance(line, Answer):
+        if isinstance(line, Reply):
             ended = self._ending() if line.how == "crash" else line.text
             self.stop()
             raise CannotRead(
@@ -97,17 +97,17 @@ class Runtime:
 
     def ask(
         self, operator: Operator, inputs: Mapping[str, Array], attrs: Mapping[str, object]
-    ) -> Answer:
+    ) -> Reply:
         """The runtime's answer to one call; a process that is gone is started first."""
         self._number += 1
         return self._exchange(request(self._number, operator, inputs, attrs))
 
-    def echo(self, array: Array) -> Answer:
+    def echo(self, array: Array) -> Reply:
         """The same tensor back, through the adapter alone."""
         self._number += 1
         return self._exchange(echo_request(self._number, array))
 
-    def _exchange(self, document: Mapping[str, object]) -> Answer:
+    def _exchange(self, document: Mapping[str, object]) -> Reply:
         if self._process is None:
             self.restarts += self.hello is not None
             self.start()
@@ -117,21 +117,21 @@ class Runtime:
             self._process.stdin.write(encoded(document))
             self._process.stdin.flush()
         except OSError:
-            return self._ended(Answer("crash"))
+            return self._ended(Reply("crash"))
         line = self._line(self._patience)
-        if isinstance(line, Answer):
+        if isinstance(line, Reply):
             return self._ended(line)
         answer = read_answer(line, self._number)
         if answer.how == "garbage":
             self.stop()  # what it says next may belong to another request
         return answer
 
-    def _ended(self, answer: Answer) -> Answer:
+    def _ended(self, answer: Reply) -> Reply:
         text = self._ending() if answer.how == "crash" else answer.text
         self.stop()
-        return Answer(answer.how, text=text)
+        return Reply(answer.how, text=text)
 
-    def _line(self, limit: float) -> bytes | Answer:
+    def _line(self, limit: float) -> bytes | Reply:
         """The next line of the process, or why there is none."""
         process = self._process
         assert process is not None
@@ -142,20 +142,20 @@ class Runtime:
             while (end := self._pending.find(b"\n")) < 0:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    return Answer("hang", text=f"no answer within {limit:g} s")
+                    return Reply("hang", text=f"no answer within {limit:g} s")
                 if resident(process.pid) > self._memory:
-                    return Answer("memory", text=f"more than {self._memory >> 20:,} MiB")
+                    return Reply("memory", text=f"more than {self._memory >> 20:,} MiB")
                 if not selector.select(min(left, WATCHED_EVERY)):
                     # What it started may hold the pipe open after its end.
                     if process.poll() is not None and not selector.select(0):
-                        return Answer("crash")
+                        return Reply("crash")
                     continue
                 piece = os.read(process.stdout.fileno(), PIECE)
                 if not piece:
-                    return Answer("crash")
+                    return Reply("crash")
                 self._pending += piece
                 if len(self._pending) > LINE_LIMIT:
-                    return Answer("garbage", text=f"a line of more than {LINE_LIMIT >> 20} MiB")
+                    return Reply("garbage", text=f"a line of more than {LINE_LIMIT >> 20} MiB")
         line = bytes(self._pending[:end])
         del self._pending[: end + 1]
         return line

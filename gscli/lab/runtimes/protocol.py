@@ -32,7 +32,7 @@ TEXT = 300
 How: TypeAlias = Literal["output", "error", "unsupported", "crash", "hang", "memory", "garbage"]
 
 
-class Answer(Record):
+class Reply(Record):
     """What a runtime made of one request; `text` is its own words, or how its process ended."""
 
     how: How
@@ -142,11 +142,11 @@ def _own_name(op: str) -> str:
     return operator_name(framework, name)[:100]
 
 
-def read_answer(line: bytes, number: int) -> Answer:
+def read_answer(line: bytes, number: int) -> Reply:
     """The answer to request `number`; whatever is not one is garbage.
 
     >>> read_answer(b'{"id": 1, "error": "bad index"}', 1)
-    Answer(how='error', output=None, text='bad index')
+    Reply(how='error', output=None, text='bad index')
     >>> read_answer(b'loading...', 1).how
     'garbage'
     """
@@ -155,15 +155,15 @@ def read_answer(line: bytes, number: int) -> Answer:
         if not isinstance(value, dict) or value.get("id") != number:
             return _garbage(line)
         if isinstance(value.get("output"), dict):
-            return Answer("output", load_json(value["output"], "the answer"))
+            return Reply("output", load_json(value["output"], "the answer"))
     except GscliError:
         return _garbage(line)
     how: How = "unsupported" if "unsupported" in value else "error"
-    return Answer(how, text=_words(value[how])) if how in value else _garbage(line)
+    return Reply(how, text=_words(value[how])) if how in value else _garbage(line)
 
 
-def _garbage(line: bytes) -> Answer:
-    return Answer("garbage", text=safe(line.decode("utf-8", "replace").strip(), 120))
+def _garbage(line: bytes) -> Reply:
+    return Reply("garbage", text=safe(line.decode("utf-8", "replace").strip(), 120))
 
 
 def _words(value: object) -> str:

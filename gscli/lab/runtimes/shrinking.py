@@ -15,10 +15,10 @@ import numpy as np
 
 from gscli.files.arrays import Array
 from gscli.lab.runtimes.generator import roles_of
+from gscli.lab.runtimes.mismatch import Mismatch
 from gscli.lab.runtimes.trials import Result, Trial
-from gscli.lab.runtimes.verdicts import Verdict
 
-Judge: TypeAlias = Callable[[Trial], Verdict | None]
+Judge: TypeAlias = Callable[[Trial], Mismatch | None]
 Cut: TypeAlias = Mapping[str, tuple[int, int]]
 """For some extents the axis to be cut and its new size; size -1 takes the axis away."""
 
@@ -31,7 +31,7 @@ SHAPES = ("shape", "slice_sizes")
 """Attributes and inputs that hold sizes: they are cut along with the arrays."""
 
 
-def shrunk(trial: Trial, verdict: Verdict, judge: Judge) -> tuple[Trial, int]:
+def shrunk(trial: Trial, verdict: Mismatch, judge: Judge) -> tuple[Trial, int]:
     """The smallest call found for the same verdict, and how often the runtime was asked."""
     asked, deadline = 0, time.monotonic() + MOST_SECONDS
     seen: set[str] = set()

@@ -1,1 +1,75 @@
-"""Lessons as one HTML file."""
+"""The teaching page: one self-contained HTML document of one or several runs and comparisons.
+
+It asks for nothing from outside (a content policy forbids it), reads without its script, and with
+it links index, update, data and output cells, replays the entries, and asks for the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from gscli.base import UsageError
+from gscli.base.words import safe
+from gscli.lab.answers import SCHEMA as COMPARE_SCHEMA
+from gscli.lab.answers import Comparing
+from gscli.lab.documents import trace_of
+from gscli.lab.recorded import comparison_of
+from gscli.traces import Trace
+from gscli.views.look import ViewOptions
+from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
+from gscli.views.page.document import STYLE, document
+from gscli.views.page.section import Section
+from gscli.views.page.sheets import Scene
+
+if TYPE_CHECKING:
+    from gscli.lab.expectation import Expectation
+
+LESSON = "Gather and scatter, step by step"
+
+
+def page(
+    parts: Sequence[Trace | Comparing | Mapping[str, object]],
+    *,
+    title: str | None = None,
+    quiz: bool = False,
+    options: ViewOptions | None = None,
+    expectation: Expectation | None = None,
+) -> str:
+    """One HTML document with a section per run or comparison (or per JSON document of one).
+
+    `quiz` hides each run's output and asks for it. `expectation`: what a single run is held
+    against; cells that differ from it show both values. `options`: rows, edge, full, limit (entries
+    told), show, precision. Raises ContentRefused for documents that cannot be replayed,
+    LimitRefused where `full` would show too many cells.
+
+    >>> from gscli import trace
+    >>> text = page([trace("onnx.gather", {"data": [10, 20, 30], "indices": [2, 0]})])
+    >>> text.startswith("<!DOCTYPE html>"), "output 0 is 30, entry a" in text
+    (True, True)
+    """
+    if not parts:
+        raise UsageError("a page needs at least one run")
+    shown = options or ViewOptions()
+    found = [part_of(each) if isinstance(each, Mapping) else each for each in parts]
+    sections = [
+        ComparisonSection(each, number, shown)
+        if isinstance(each, Comparing)
+        else Section(Scene(each, shown, expectation), number, quiz=quiz)
+        for number, each in enumerate(found)
+    ]
+    heading = safe(title or (LESSON if len(sections) > 1 else sections[0].title))
+    own = bool(title) or len(sections) > 1
+    markup = [section.html(heading="h2" if own else "h1") for section in sections]
+    styles = (
+        (STYLE, COMPARE_STYLE) if any(isinstance(one, Comparing) for one in found) else (STYLE,)
+    )
+    return document(heading, [f"<h1>{escape(heading)}</h1>" * own, *markup], styles=styles)
+
+
+def part_of(recorded: Mapping[str, object]) -> Trace | Comparing:
+    """The run or comparison that a JSON document was written from. Raises GscliError."""
+    if recorded.get("schema") == COMPARE_SCHEMA:
+        return comparison_of(recorded)
+    return trace_of(recorded)

@@ -11,7 +11,7 @@ from html import escape
 
 from gscli.traces import label_of
 from gscli.views.look import UTF8
-from gscli.views.page.sheets import Tensor
+from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import SPOKEN
 from gscli.views.sheet import Cell
 
@@ -37,7 +37,9 @@ class Cells:
     say what becomes of their entries, and those of output have no value.
     """
 
-    def __init__(self, tensor: Tensor, skipped: Collection[int], *, asked: bool = False) -> None:
+    def __init__(
+        self, tensor: PageTensor, skipped: Collection[int], *, asked: bool = False
+    ) -> None:
         role = tensor.subject.role
         self._tensor, self._role = tensor, role
         self._is_output, self._is_blank = role == "output", asked and role == "output"

@@ -18,7 +18,7 @@ from gscli.views.page.cells import chip_class
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
-from gscli.views.words.answers import LISTED_ENTRIES, Answer, Answers, Differences
+from gscli.views.words.comparison import LISTED_ENTRIES, AnswerCell, Answers, Differences
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import meaning
 
@@ -129,7 +129,7 @@ class ComparisonSection:
     def _error(self) -> str:
         return '<span aria-hidden="true">✗ </span>error'
 
-    def _cell(self, answer: Answer) -> str:
+    def _cell(self, answer: AnswerCell) -> str:
         text = escape(answer.text)
         if answer.kind == "error":
             text = self._error

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gscli.traces import label_of
 from gscli.views.lenses import planes_apart
 from gscli.views.page.cells import chip_class
-from gscli.views.page.sheets import Tensor
+from gscli.views.page.sheets import PageTensor
 from gscli.views.subject import Mark
 
 WIDTH, LOWEST, HIGHEST = 300, 70, 140
@@ -20,7 +20,7 @@ _CHIP = 18
 _MATRIX = 2
 
 
-def overview_svg(tensor: Tensor) -> str:
+def overview_svg(tensor: PageTensor) -> str:
     """A map of a matrix, or of the touched planes of a larger tensor, of which parts are left out.
 
     Pure decoration: rows and columns are named by the headers of the tables.

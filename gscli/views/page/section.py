@@ -12,7 +12,7 @@ from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Predictions
-from gscli.views.page.sheets import ENTRIES, Scene, Tensor
+from gscli.views.page.sheets import ENTRIES, PageTensor, Scene
 from gscli.views.page.table import sheet_html
 from gscli.views.page.words import (
     MOVES,
@@ -134,13 +134,13 @@ class Section:
                 made += markup
         return f'<div class="given">{given}</div><div class="made">{made}</div>'
 
-    def _name(self, tensor: Tensor) -> str:
+    def _name(self, tensor: PageTensor) -> str:
         """A scatter's grid is a copy of data at first, and output in the end."""
         data = self._scene.trace.layout.data
         copied = tensor.subject.role == "output" and self._scene.trace.kind == "scatter"
         return f"{data} → output" if copied and data else ""
 
-    def _heads(self, tensor: Tensor) -> list[str]:
+    def _heads(self, tensor: PageTensor) -> list[str]:
         """Names over the columns: the axis that a number of indices addresses, or updates' verb."""
         if tensor.subject.role == "updates" and tensor.upright:
             return [act(self._scene.trace)]

@@ -34,7 +34,7 @@ _SAMPLED = 4096
 _MATRIX = 2
 
 
-class Tensor:
+class PageTensor:
     """One tensor: its sheets, the text of each shown cell, the entries that touch it.
 
     `sheets`: one of the whole, or for a large tensor one per neighbourhood (`lensed`). `start`:
@@ -79,20 +79,20 @@ class Tensor:
     @property
     def hidden_planes(self) -> int:
         """How many planes are not shown, of those that may be seen."""
-        seen = [sheet.window for sheet in self.sheets]
+        seen = [sheet.selection for sheet in self.sheets]
         every = prod(self.shape[:-_MATRIX]) if self.lensed else seen[0].plane_count
         return every - len({plane for one in seen for plane in one.planes})
 
     @property
     def is_whole(self) -> bool:
         """Whether every row and every column may be read off."""
-        seen = self.sheets[0].window
+        seen = self.sheets[0].selection
         return not self.lensed and seen.all_columns and len(seen.rows) == len(seen.allowed[-2])
 
     @property
     def has_gaps(self) -> bool:
         """Whether columns are left out of a table."""
-        return not all(sheet.window.all_columns for sheet in self.sheets)
+        return not all(sheet.selection.all_columns for sheet in self.sheets)
 
     @property
     def upright(self) -> bool:
@@ -115,14 +115,14 @@ class Scene:
         return self.trace.entries(self.options.limit or ENTRIES)
 
     @cached_property
-    def tensors(self) -> list[Tensor]:
+    def tensors(self) -> list[PageTensor]:
         """The tensors that the options show, in drawing order; the output always.
 
         A scatter starts from a copy of data, so that one grid is data first and output last.
         """
         first = start(self.trace) if self.trace.kind == "scatter" else None
         return [
-            Tensor(
+            PageTensor(
                 one,
                 sheets,
                 self._own(sheets) if one.role == "indices" else self.numbers,
@@ -132,7 +132,7 @@ class Scene:
         ]
 
     @property
-    def output(self) -> Tensor:
+    def output(self) -> PageTensor:
         """The result."""
         return self.tensors[-1]
 

@@ -11,7 +11,7 @@ from html import escape
 from gscli.traces import label_of
 from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
 from gscli.views.page.cells import chip_class
-from gscli.views.words.answers import Answers
+from gscli.views.words.comparison import Answers
 
 SLOT, WIDE, HIGH = 46, 40, 30
 """Pixels from cell to cell, and a cell's width and height."""

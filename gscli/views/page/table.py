@@ -17,9 +17,9 @@ from gscli.layout.axes import box_size
 from gscli.traces import label_of
 from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
-from gscli.views.page.sheets import Tensor
+from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import shape_words
-from gscli.views.sheet import Cell, Window
+from gscli.views.sheet import Cell, Selection
 from gscli.views.summary import COUNTED_CELLS, cell_numbers
 
 BLOCK, CHUNK = 25, 10
@@ -30,7 +30,9 @@ sight, and headers are never far.
 _MATRIX = 2
 
 
-def sheet_html(tensor: Tensor, cells: Cells, *, title: str = "", heads: Sequence[str] = ()) -> str:
+def sheet_html(
+    tensor: PageTensor, cells: Cells, *, title: str = "", heads: Sequence[str] = ()
+) -> str:
     """One tensor with its heading, planes and what is left out.
 
     `title` in place of its name; `heads` over the columns in place of their numbers.
@@ -46,19 +48,19 @@ def sheet_html(tensor: Tensor, cells: Cells, *, title: str = "", heads: Sequence
     )
 
 
-def _tables(tensor: Tensor, name: str, cells: Cells, heads: Sequence[str]) -> str:
+def _tables(tensor: PageTensor, name: str, cells: Cells, heads: Sequence[str]) -> str:
     if not tensor.texts:
         return f'<p class="name">{name}</p><p class="rest">no cells</p>'
     rank = len(tensor.shape)
     if rank <= _MATRIX and not tensor.lensed:
-        return _table(tensor, tensor.sheets[0].window, (), name, cells, heads)
+        return _table(tensor, tensor.sheets[0].selection, (), name, cells, heads)
     parts = [f'<p class="name">{name}</p>']
     if tensor.lensed:
         told = counted(len(tensor.sheets), "neighbourhood")
         parts.append(f'{overview_svg(tensor)}<p class="close">{told}, close up</p>')
-        rows = [[(one.window, lead) for one in tensor.sheets for lead in one.window.planes]]
+        rows = [[(one.selection, lead) for one in tensor.sheets for lead in one.selection.planes]]
     else:
-        seen = tensor.sheets[0].window
+        seen = tensor.sheets[0].selection
         grouped = groupby(seen.planes, lambda lead: lead[:-1])
         rows = [[(seen, lead) for lead in row] for _, row in grouped]
     for row in rows:
@@ -70,7 +72,7 @@ def _tables(tensor: Tensor, name: str, cells: Cells, heads: Sequence[str]) -> st
     return "".join(parts)
 
 
-def _caption(tensor: Tensor, seen: Window, lead: Cell) -> str:
+def _caption(tensor: PageTensor, seen: Selection, lead: Cell) -> str:
     """The plane, and of a lens which rows and columns it shows."""
     plane = plane_name(tensor, lead) if lead else ""
     if not tensor.lensed:
@@ -80,14 +82,14 @@ def _caption(tensor: Tensor, seen: Window, lead: Cell) -> str:
     return f"{plane} {part}".strip()
 
 
-def plane_name(tensor: Tensor, lead: Cell) -> str:
+def plane_name(tensor: PageTensor, lead: Cell) -> str:
     """The caption of a plane; batch axes are named as such."""
     name = f"{tensor.subject.name}[{','.join(map(str, lead))},:,:]"
     batch = lead[: tensor.subject.batch]
     return f"{name} <small>batch {','.join(map(str, batch))}</small>" if batch else name
 
 
-def left_out(tensor: Tensor) -> Iterator[str]:
+def left_out(tensor: PageTensor) -> Iterator[str]:
     """What of the tensor is not drawn, in words."""
     if tensor.hidden_planes > 0:
         yield f"⋯ {counted(tensor.hidden_planes, 'plane')} not shown"
@@ -101,7 +103,12 @@ def left_out(tensor: Tensor) -> Iterator[str]:
 
 
 def _table(
-    tensor: Tensor, seen: Window, lead: Cell, caption: str, cells: Cells, heads: Sequence[str]
+    tensor: PageTensor,
+    seen: Selection,
+    lead: Cell,
+    caption: str,
+    cells: Cells,
+    heads: Sequence[str],
 ) -> str:
     """One plane as a table; of many rows or columns, as tables of some each."""
     rows, columns = (
@@ -151,7 +158,7 @@ class _Frame:
 
     def __init__(
         self,
-        tensor: Tensor,
+        tensor: PageTensor,
         lead: Cell,
         columns: Sequence[int | range],
         cells: Cells,

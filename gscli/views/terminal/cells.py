@@ -8,7 +8,7 @@ from typing import TypeAlias
 from gscli.base.records import Record
 from gscli.traces import How
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
-from gscli.views.sheet import Place, Sheet, Window
+from gscli.views.sheet import Place, Selection, Sheet
 from gscli.views.subject import Mark
 from gscli.views.texts import Texts, Touch, shortened
 
@@ -249,20 +249,20 @@ class Measures(Record):
 
 def fitting(sheet: Sheet, measures: Measures, pen: Pen, room: int) -> list[Chunk]:
     """All columns where they fit the sheet's lines of width `room`; else the least important go."""
-    window, lines, count = sheet.window, sheet.lines, len(sheet.window.columns)
+    selection, lines, count = sheet.selection, sheet.lines, len(sheet.selection.columns)
     if not count:
         return []
     wide = measures.alike()
     alike = not sheet.lens and sum(wide.widths) <= MOST_PADDING * sum(measures.widths)
-    chunks = _split(window, range(count), wide if alike else measures, pen, room)
-    if len(chunks) <= lines and window.all_columns:
+    chunks = _split(selection, range(count), wide if alike else measures, pen, room)
+    if len(chunks) <= lines and selection.all_columns:
         return chunks
-    place_of = {one: place for place, one in enumerate(window.columns)}
+    place_of = {one: place for place, one in enumerate(selection.columns)}
     order = [place_of[one] for one in sheet.by_importance]
     fits, low, high = chunks, 1, count
     while low <= high:
         kept = (low + high) // 2
-        chunks = _split(window, sorted(order[:kept]), measures, pen, room)
+        chunks = _split(selection, sorted(order[:kept]), measures, pen, room)
         if len(chunks) <= lines or kept == 1:
             fits, low = chunks, kept + 1
         else:
@@ -271,14 +271,14 @@ def fitting(sheet: Sheet, measures: Measures, pen: Pen, room: int) -> list[Chunk
 
 
 def _split(
-    window: Window, places: Sequence[int], measures: Measures, pen: Pen, room: int
+    selection: Selection, places: Sequence[int], measures: Measures, pen: Pen, room: int
 ) -> list[Chunk]:
-    step = window.allowed[-1].step
-    before = window.allowed[-1].start - step
+    step = selection.allowed[-1].step
+    before = selection.allowed[-1].start - step
     chunks: list[Chunk] = []
     used = 0
     for place in places:
-        at = window.columns[place]
+        at = selection.columns[place]
         column = ShownColumn(at, measures.widths[place], measures.signs[place], at - before != step)
         size = column.width + column.sign
         if chunks and used + pen.gap(column, first=False) + size <= room:
@@ -288,7 +288,7 @@ def _split(
             used = pen.gap(column, first=True) + size
         chunks[-1].append((place, column))
         before = at
-    if places and before != window.allowed[-1][-1]:
+    if places and before != selection.allowed[-1][-1]:
         place, column = chunks[-1].pop()
         column = column._replace(ends=True)
         if chunks[-1] and used + pen.tail(column) > room:
@@ -300,7 +300,7 @@ def _split(
 def measured(texts: Texts, pen: Pen) -> Measures:
     """What the texts of a sheet take, and in a step what those of another step would."""
     sheet, unlit = texts.sheet, texts.sheet.subject.unlit
-    names = [cells(str(one)) if sheet.rank else 0 for one in sheet.window.columns]
+    names = [cells(str(one)) if sheet.rank else 0 for one in sheet.selection.columns]
     found = Measures(names, [0] * len(names))
     _measure_texts(found, texts.planes)
     _measure_marks(pen, found, texts.planes, texts.marked)

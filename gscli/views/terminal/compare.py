@@ -8,12 +8,12 @@ from textwrap import wrap
 from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.traces import Trace, label_of
-from gscli.views.lines import Block, Drawn, beside, block, line_width, paragraph
+from gscli.views.lines import Block, Drawing, beside, block, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
 from gscli.views.numberline import Behaviour, behaviour, number_line
 from gscli.views.terminal.number_line import Ruler
 from gscli.views.terminal.picture import picture
-from gscli.views.words.answers import SHORT_TENSOR, Answer, Answers, lettered
+from gscli.views.words.comparison import SHORT_TENSOR, AnswerCell, Answers, lettered
 
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""
@@ -32,7 +32,7 @@ def comparison(comparing: Comparing, options: ViewOptions) -> ComparisonView:
     return ComparisonView(comparing, options)
 
 
-class ComparisonView(Drawn):
+class ComparisonView(Drawing):
     """A table where every entry has one cell; otherwise the base's picture and the differences."""
 
     def __init__(self, comparing: Comparing, options: ViewOptions) -> None:
@@ -73,7 +73,7 @@ class ComparisonView(Drawn):
             return False
         return NARROWEST_LABEL + sum(self._widths()) + REASON_GAP + NARROWEST_REASON <= width
 
-    def _text(self, answer: Answer) -> str:
+    def _text(self, answer: AnswerCell) -> str:
         return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
@@ -120,7 +120,7 @@ class ComparisonView(Drawn):
         ]
         return beside(parts, 0)
 
-    def _value_style(self, answer: Answer) -> Style:
+    def _value_style(self, answer: AnswerCell) -> Style:
         look = self.look
         styles = {"error": look.alarm, "none": look.dim, "differs": look.several}
         return styles.get(answer.kind, PLAIN)

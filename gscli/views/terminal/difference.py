@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.lab.difference import Difference
-from gscli.views.lines import Drawn, beside, block, column, paragraph
+from gscli.views.lines import Drawing, beside, block, column, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, cells, left, signs_of
 
 SHOWN = 8
@@ -37,7 +37,7 @@ def cell_words(found: Difference, options: ViewOptions, letters: Sequence[str] =
     return lines
 
 
-class DifferenceView(Drawn):
+class DifferenceView(Drawing):
     """`told` are the sentences, the first of them the verdict; `letters` name entries by cell.
 
     `listed`: the first differing cells stand in a table.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gscli.base.words import counted, safe
 from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
-from gscli.views.lines import Drawn, line_width, paragraph
+from gscli.views.lines import Drawing, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, signs_of
 from gscli.views.subject import part_of, values_told
 from gscli.views.summary import COUNTED_CELLS, counted_words, counts, purpose
@@ -51,7 +51,7 @@ def explain(
     return Explanation(trace, options, shown)
 
 
-class Explanation(Drawn):
+class Explanation(Drawing):
     """The explanation as a renderable."""
 
     def __init__(self, trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> None:

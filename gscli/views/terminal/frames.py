@@ -17,7 +17,7 @@ from gscli.files.arrays import Array
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import resolved_entries
 from gscli.views.choices import check_requests
-from gscli.views.lines import Drawn, paragraph
+from gscli.views.lines import Drawing, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
 from gscli.views.steps import Done, subjects_after
 from gscli.views.subject import GRIDS, expecting, grids
@@ -43,7 +43,7 @@ ever more, and each frame would cost more than the one before.
 """
 
 
-class Frame(Drawn):
+class Frame(Drawing):
     """The run after one of its entries."""
 
     def __init__(self, frames: Frames, number: int) -> None:

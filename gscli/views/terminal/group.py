@@ -91,7 +91,7 @@ class Painter:
         lines = [self.title] if titled else []
         if self.sheet.empty:
             return block([*lines, [("(empty)", self.look.dim)]])
-        for group in plane_rows(self.sheet.window.planes, self.sheet.rank):
+        for group in plane_rows(self.sheet.selection.planes, self.sheet.rank):
             planes = [self._sheet(number) for number in group]
             lines += flow(planes, self.width, PLANE_GAP, between=0)
         return block([*lines, *self._left_out()])
@@ -117,8 +117,8 @@ class Painter:
         return [(self.signs.text(name, 60), self.look.bold), (facts, self.look.dim)]
 
     def _left_out(self) -> list[Line]:
-        window = self.sheet.window
-        rest = window.plane_count - len(window.planes)
+        selection = self.sheet.selection
+        rest = selection.plane_count - len(selection.planes)
         if not rest:
             return []
         untouched = self.sheet.subject.dim_rest and not self.sheet.hides_planes()
@@ -131,7 +131,7 @@ class Painter:
         """What stands before each row; nothing for rank 0 and 1."""
         if self.sheet.rank < _MATRIX or self.sheet.empty:
             return []
-        rows = self.sheet.window.rows
+        rows = self.sheet.selection.rows
         wide = max(len(str(row)) for row in rows)
         word = "batch " if self.sheet.subject.batch > self.sheet.rank - _MATRIX else ""
         return [f"{word}{row:>{wide}} {self.signs.bar} " for row in rows]
@@ -165,14 +165,14 @@ class Painter:
     def _sheet(self, number: int) -> Block:
         """One plane, in a wide figure as an oblique sheet."""
         lines = list(self._plane(number))
-        if self.look.oblique and self.sheet.window.planes[number]:
+        if self.look.oblique and self.sheet.selection.planes[number]:
             from gscli.views.oblique import leaning
 
             lines = leaning(lines, f"{self.sheet.subject.name} {number}")
         return block(lines)
 
     def _plane(self, number: int) -> Iterator[Line]:
-        plane = self.sheet.window.planes[number]
+        plane = self.sheet.selection.planes[number]
         if plane:
             lit = any(place[0] == number for place in self.marked)
             line = [(self._plane_name(plane), self.look.bold if lit else self.look.dim)]
@@ -190,7 +190,7 @@ class Painter:
         return f"batch {batch}  {name}" if batch else name
 
     def _table(self, plane: int, chunk: Chunk) -> Iterator[Line]:
-        dim, window = self.look.dim, self.sheet.window
+        dim, selection = self.look.dim, self.sheet.selection
         columns = [column for _, column in chunk]
         if self.heads and (self.heads.columns or self._steps):
             letters = {
@@ -201,10 +201,10 @@ class Painter:
         ruling = self.pen.ruling(columns)
         if self.sheet.rank:
             yield [(" " * self._margin, dim), *self.pen.header(ruling)]
-        step, rows = window.allowed[-2].step, window.allowed[-2]
-        before, count = rows[0] - step, len(window.columns)
+        step, rows = selection.allowed[-2].step, selection.allowed[-2]
+        before, count = rows[0] - step, len(selection.columns)
         every = [place for place, _ in chunk] == list(range(count))
-        for row, at in enumerate(window.rows):
+        for row, at in enumerate(selection.rows):
             if at - before > step:
                 yield self._dots(ruling)
             texts = self.texts.planes[plane][row * count : (row + 1) * count]
@@ -289,7 +289,7 @@ class _View:
         close = _limits(subject, options, width, lines=True)._replace(planes=1)
         self.sheets = sheets_of(subject, options, limits, close if mapped else None)
         self.lensed = self.sheets[0].lens
-        large = not flat and subject.array.size > LARGE and not self.sheets[0].window.complete
+        large = not flat and subject.array.size > LARGE and not self.sheets[0].selection.complete
         self._mapped = self.lensed or (mapped and large)
 
     def paint(self, numbers: NumberFormat, *, separated: bool) -> None:
@@ -329,8 +329,8 @@ def _widen_twins(painters: Sequence[Painter]) -> None:
     if len(twins) != _PAIR:
         return
     one, other = twins
-    whole = {len(one.sheet.window.allowed[-1])}
-    if one.sheet.window != other.sheet.window or {len(one.shown), len(other.shown)} == whole:
+    whole = {len(one.sheet.selection.allowed[-1])}
+    if one.sheet.selection != other.sheet.selection or {len(one.shown), len(other.shown)} == whole:
         return
     if one.sheet.by_importance != other.sheet.by_importance:
         return

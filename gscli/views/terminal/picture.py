@@ -11,7 +11,7 @@ from gscli.base.words import LETTERED
 from gscli.files.arrays import Array
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
-from gscli.views.lines import Block, Drawn, beside, block, column, flow, line_width, paragraph
+from gscli.views.lines import Block, Drawing, beside, block, column, flow, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Role, Style, ViewOptions, cells, left, look_of
 from gscli.views.sheet import is_asked
 from gscli.views.subject import (
@@ -83,7 +83,7 @@ def picture(
     return Picture(trace, options, title, expectation)
 
 
-class Picture(Drawn):
+class Picture(Drawing):
     """All tensors of a trace and a line per entry."""
 
     def __init__(

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from gscli.lab.rules import COLUMNS, Rule
-from gscli.views.lines import Block, Drawn, beside, paragraph
+from gscli.views.lines import Block, Drawing, beside, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions, cells
 
 GAP = 2
 WIDEST_LABEL = 44
 
 
-class RulesView(Drawn):
+class RulesView(Drawing):
     """Rules as a table."""
 
     def __init__(self, rules: Sequence[Rule], options: ViewOptions) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, TYPE_CHECKING
 
 from gscli.traces import Trace
-from gscli.views.lines import Drawn, Sketch, paragraph, render
+from gscli.views.lines import Drawing, Sketch, paragraph, render
 from gscli.views.look import PLAIN, Line, ViewOptions, look_of
 from gscli.views.terminal.frames import Frames, frames, listed_steps
 from gscli.views.terminal.picture import picture
@@ -110,7 +110,7 @@ def _print_bar(frames: Frames, number: int, screen: IO[str]) -> None:
     _print(Sketch(lambda _: [[], line, []], frames.options), screen)
 
 
-def _print(drawn: Drawn, screen: IO[str]) -> None:
+def _print(drawn: Drawing, screen: IO[str]) -> None:
     _write(render(drawn, drawn.options), screen)
 
 

@@ -8,7 +8,7 @@ from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces import label_of
 from gscli.views.look import ViewOptions, signs_of
-from gscli.views.words.answers import SHORT_TENSOR, Answers, joined
+from gscli.views.words.comparison import SHORT_TENSOR, Answers, joined
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import fate, meaning, tensor_lines
 

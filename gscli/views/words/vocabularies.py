@@ -130,7 +130,7 @@ def tensor_lines(
     return lines
 
 
-class Meaning(Record):
+class NumberMeaning(Record):
     """`remark` under a picture, `plain` in sentences, `moved` in a path, `rule` as a reason."""
 
     remark: str
@@ -140,43 +140,43 @@ class Meaning(Record):
 
 
 _MEANINGS = {
-    "end": Meaning(
+    "end": NumberMeaning(
         "{written} counts from the end: {place}",
         "{written} counts from the end and means {coordinate}",
         "counts from the end:",
         "an index below zero counts from the end",
     ),
-    "fraction": Meaning(
+    "fraction": NumberMeaning(
         "{written} loses its fraction: {place}",
         "{written} loses its fraction and means {coordinate}",
         "loses its fraction:",
         "the fraction is cut off",
     ),
-    "wraps": Meaning(
+    "wraps": NumberMeaning(
         "{written} wraps around {size}: {place}",
         "{written} wraps to {coordinate}",
         "wraps around to",
         "an index outside {wrapped}",
     ),
-    "clipped": Meaning(
+    "clipped": NumberMeaning(
         "{written} is clipped to {place}",
         "{written} is clipped to {coordinate}",
         "is clipped to",
         "an index outside {clipped}",
     ),
-    "below": Meaning(
+    "below": NumberMeaning(
         "{written} is below zero: {fate}",
         "{written} is below zero, which skips the entry",
         "",
         "an index below zero skips its entry",
     ),
-    "outside": Meaning(
+    "outside": NumberMeaning(
         "{written} is outside {low} … {high}: {fate}",
         "{beside}",
         "",
         "such an index {skipped}",
     ),
-    "partly": Meaning(
+    "partly": NumberMeaning(
         "{written} puts the window partly outside{lost}",
         "{beside}",
         "",
@@ -198,7 +198,7 @@ def kind_of(trace: Trace, entry: Entry, one: Adjustment) -> str:
     return "fraction" if int(one.written) == one.coordinate else "wraps"
 
 
-def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
+def meaning(teller: Teller, entry: Entry, one: Adjustment) -> NumberMeaning:
     """What one number of an entry means, in every vocabulary.
 
     >>> from gscli.traces import trace
@@ -223,7 +223,7 @@ def meaning(teller: Teller, entry: Entry, one: Adjustment) -> Meaning:
         "skipped": outside(layout, Beyond.SKIP),
     }
     found = _MEANINGS[kind_of(teller.trace, entry, one)]
-    return Meaning(*(text.format(**facts) for text in found))
+    return NumberMeaning(*(text.format(**facts) for text in found))
 
 
 def fate(teller: Teller) -> str:

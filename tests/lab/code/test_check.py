@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.lab.code import check
-from gscli.lab.code.check import checked, compared
-from gscli.lab.runtimes.protocol import Answer
+from gscli.lab.code import execution
+from gscli.lab.code.execution import checked, compared
+from gscli.lab.runtimes.protocol import Reply
 
 
 def test_numpys_lines_are_run_and_missing_frameworks_are_named() -> None:
@@ -64,13 +64,13 @@ def test_lines_that_take_too_long_are_given_up() -> None:
     ],
 )
 def test_what_runs_say(output: np.ndarray, expected: np.ndarray, result: str, text: str) -> None:
-    said = compared(Answer("output", output), expected)
+    said = compared(Reply("output", output), expected)
     assert (said["result"], said.get("text", "")) == (result, text)
 
 
 def test_bits_of_bfloat16_are_read() -> None:
     expected = np.array([1.5], ml_dtypes.bfloat16)
-    assert compared(Answer("output", expected.view(np.int16)), expected) == {"result": "equal"}
+    assert compared(Reply("output", expected.view(np.int16)), expected) == {"result": "equal"}
 
 
 @pytest.mark.parametrize(
@@ -78,11 +78,11 @@ def test_bits_of_bfloat16_are_read() -> None:
     [("error", "failed"), ("unsupported", "not supported"), ("hang", "took too long")],
 )
 def test_what_gives_no_output_is_told(how: str, result: str) -> None:
-    said = compared(Answer(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
+    said = compared(Reply(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
     assert said == {"result": result, "text": "why"}
 
 
 def test_every_target_has_its_packages() -> None:
     from gscli.lab.code.native import TARGETS
 
-    assert set(check.PACKAGES) == set(TARGETS)
+    assert set(execution.PACKAGES) == set(TARGETS)

@@ -23,10 +23,10 @@ from conftest import (
 from gscli import operators
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
-from gscli.lab.code.answers import Answer, Code
-from gscli.lab.code.check import given_lines
 from gscli.lab.code.code import written
+from gscli.lab.code.execution import given_lines
 from gscli.lab.code.native import TARGETS
+from gscli.lab.code.target_answers import Code, TargetAnswer
 
 EVERYDAY = 5
 """Cases of an operator that the everyday run tries."""
@@ -47,7 +47,7 @@ def code_of(case: Case, *targets: str) -> Code:
     return written(operator, plan, output, [TARGETS[name] for name in targets])
 
 
-def ran(answer: Answer, inputs: dict[str, Array]) -> Array:
+def ran(answer: TargetAnswer, inputs: dict[str, Array]) -> Array:
     """What the lines of a target that is installed here give."""
     names: dict[str, Any] = {"given": {key: np.asarray(value) for key, value in inputs.items()}}
     code = "\n".join([*given_lines(answer, inputs), *answer.call])

@@ -18,8 +18,7 @@ from gscli.base import UsageError
 from gscli.frameworks import find
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, operator_name, read_cases
-from gscli.lab.code.check import lines_of
-from gscli.lab.runtimes.asked import judge_on
+from gscli.lab.code.execution import lines_of
 from gscli.lab.runtimes.catalogue import (
     ADAPTERS,
     BACKEND,
@@ -31,8 +30,9 @@ from gscli.lab.runtimes.catalogue import (
     part,
 )
 from gscli.lab.runtimes.fuzz import Report, Wishes, fuzz
-from gscli.lab.runtimes.naming import answered
+from gscli.lab.runtimes.operator_names import answered
 from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.runtime_answers import judge_on
 from gscli.lab.runtimes.selftest import self_test
 
 VECTORS = Path(__file__).parents[2] / "vectors"

@@ -24,7 +24,7 @@ from gscli.cli.topics import Observation, findings
 from gscli.frameworks import find
 from gscli.lab.cases import judge, parse_case
 from gscli.lab.runtimes.catalogue import NAMES
-from gscli.lab.runtimes.documents import values
+from gscli.lab.runtimes.reports import values
 from gscli.lab.runtimes.trials import Result, Trial
 
 WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import everyday, slow
 
-from gscli.lab.runtimes.documents import document, summary
-from gscli.lab.runtimes.fuzz import Difference, Report, Watch, Wishes, fuzz
-from gscli.lab.runtimes.naming import answered
+from gscli.lab.runtimes.fuzz import FoundDifference, Report, Watch, Wishes, fuzz
+from gscli.lab.runtimes.operator_names import answered
 from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.reports import document, summary
 
 WRONG = Path(__file__).parent / "wrong.py"
 MOST_CASES = 500
@@ -72,7 +72,7 @@ def found_with(
         return fuzz(runtime, operators, wishes, watch=watch)
 
 
-def told(report: Report, fault: str) -> Difference | None:
+def told(report: Report, fault: str) -> FoundDifference | None:
     """The smallest call of the kind that a fault shows, told by the rule that it breaks."""
     kind, rule = FAULTS[fault][1], TOLD_BY.get(fault)
     found = [

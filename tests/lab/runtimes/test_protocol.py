@@ -17,11 +17,11 @@ from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.frameworks import find, operators
 from gscli.lab.cases import operator_name
 from gscli.lab.runtimes.catalogue import command_for
-from gscli.lab.runtimes.naming import answered, operators_named
+from gscli.lab.runtimes.operator_names import answered, operators_named
+from gscli.lab.runtimes.peer import answered as served
 from gscli.lab.runtimes.process import Runtime
-from gscli.lab.runtimes.protocol import Answer, read_answer, read_hello, request, wire_name
+from gscli.lab.runtimes.protocol import Reply, read_answer, read_hello, request, wire_name
 from gscli.lab.runtimes.selftest import self_test
-from gscli.lab.runtimes.serving import answered as served
 
 HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
 CALL: tuple[Any, ...] = (
@@ -41,7 +41,7 @@ def program(body: str) -> list[str]:
     return [sys.executable, "-c", text]
 
 
-def asked(command: Sequence[str], **limits: Any) -> Answer:
+def asked(command: Sequence[str], **limits: Any) -> Reply:
     with Runtime(command, **limits) as runtime:
         runtime.start()
         return runtime.ask(*CALL)

@@ -10,11 +10,11 @@ import pytest
 from gscli.frameworks import find, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
+from gscli.lab.runtimes.mismatch import Mismatch
 from gscli.lab.runtimes.shrinking import shrunk
 from gscli.lab.runtimes.trials import Result, Trial
-from gscli.lab.runtimes.verdicts import Verdict
 
-ANY = Verdict("value")
+ANY = Mismatch("value")
 
 
 @pytest.mark.parametrize("operator", operators(), ids=lambda one: one.full_name)
@@ -33,7 +33,7 @@ def test_the_same_seed_draws_the_same_calls(operator: Operator) -> None:
 
 
 def test_what_matters_is_kept() -> None:
-    def judge(trial: Trial) -> Verdict | None:
+    def judge(trial: Trial) -> Mismatch | None:
         return ANY if np.any(trial.inputs["indices"] == -2) else None
 
     trial = next(one for one in trials(find("onnx.gather"), 5) if judge(one))

@@ -6,7 +6,7 @@ from gscli.base.records import Record
 from gscli.layout.axes import Addressing, Axis
 
 
-class Form(Record):
+class IndexForm(Record):
     """What an operation needs to know: the axis, batch axes, and where vectors lie."""
 
     axis: int = 0
@@ -26,7 +26,7 @@ class Direct(Record):
     slice_sizes: tuple[int, ...]
 
 
-def take(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None:
+def take(addressing: Addressing, index_shape: tuple[int, ...]) -> IndexForm | None:
     """Slices along one axis: batch axes first, one column, and all other axes move along."""
     axes, entries = addressing.axes, addressing.entries
     if len(addressing.columns) != 1 or addressing.columns[0].slot is not None:
@@ -41,10 +41,10 @@ def take(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None:
     windows = [axis for number, axis in enumerate(axes) if batch <= number != at]
     if not _travel(windows, addressing) or order != addressing.order:
         return None
-    return Form(at, batch)
+    return IndexForm(at, batch)
 
 
-def along(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None:
+def along(addressing: Addressing, index_shape: tuple[int, ...]) -> IndexForm | None:
     """One index for each cell of the result, which replaces the coordinate on one axis."""
     axes, entries = addressing.axes, addressing.entries
     plain = len(addressing.columns) == 1 and addressing.columns[0].slot is None
@@ -54,10 +54,10 @@ def along(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None:
     others = [(number, axis) for number, axis in enumerate(axes) if number != at]
     own = all(axis.entry == number and entries[number] <= axis.size for number, axis in others)
     in_order = addressing.order == tuple(range(len(entries)))
-    return Form(at) if own and axes[at].entry is None and in_order else None
+    return IndexForm(at) if own and axes[at].entry is None and in_order else None
 
 
-def vectors(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None:
+def vectors(addressing: Addressing, index_shape: tuple[int, ...]) -> IndexForm | None:
     """Index vectors for the first axes after the batch axes; the others move along."""
     axes, columns, entries = addressing.axes, addressing.columns, addressing.entries
     dims = {column.vector_dim for column in columns}
@@ -77,7 +77,7 @@ def vectors(addressing: Addressing, index_shape: tuple[int, ...]) -> Form | None
     in_order = addressing.order == tuple(range(len(addressing.order)))
     if not in_order or not _travel(axes[batch + len(columns) :], addressing):
         return None
-    return Form(batch=batch, vector_dim=dim)
+    return IndexForm(batch=batch, vector_dim=dim)
 
 
 def direct(addressing: Addressing, index_shape: tuple[int, ...]) -> Direct | None:

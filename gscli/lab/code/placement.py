@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 
 from gscli.base.records import Record
-from gscli.lab.code import forms
+from gscli.lab.code import index_forms as forms
 from gscli.lab.code.meaning import Entries, Meaning, combined
 from gscli.lab.code.native import Native, Target
 from gscli.lab.code.place import Impossible, Place
@@ -21,14 +21,14 @@ ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
 
 
-class Limits(Record):
+class Bounds(Record):
     """Size and highest start on the axis of each index number."""
 
     sizes: int | PerSlot
     highs: int | PerSlot
 
 
-class Placing:
+class Placement:
     """Finds the place of a call for the operations of one target."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Placing:
         entries = self.addressing.entries
         return entries if not shape and entries == (1,) else shape
 
-    def _suits(self, native: Native, found: forms.Form | forms.Direct) -> bool:
+    def _suits(self, native: Native, found: forms.IndexForm | forms.Direct) -> bool:
         if isinstance(found, forms.Direct):
             return not (self.meaning.skips and (not self.writes or self._partial))
         if native.form == "vectors" and self.meaning.skips:
@@ -85,7 +85,7 @@ class Placing:
             return native.smaller or crops or self._covers(found.axis)
         return not found.batch or self._takes_batch(native, found)
 
-    def _takes_batch(self, native: Native, found: forms.Form) -> bool:
+    def _takes_batch(self, native: Native, found: forms.IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
         alone = prod(self.layout.view_shape[: found.batch]) == 1
         elements = any(one.form == "along" for one in self.target.reads)
@@ -108,13 +108,13 @@ class Placing:
             for axis in self.layout.axes
         )
 
-    def _limits(self, index: Value, found: forms.Form | forms.Direct) -> Limits:
+    def _limits(self, index: Value, found: forms.IndexForm | forms.Direct) -> Bounds:
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
         sizes = [axis.size for axis in axes]
         if len(axes) == 1:
-            return Limits(sizes[0], highs[0])
-        return Limits(
+            return Bounds(sizes[0], highs[0])
+        return Bounds(
             per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
         )
 
@@ -127,7 +127,7 @@ class Placing:
         return not self.meaning.negative or native.from_end == counts or not native.from_end
 
     def _prepared(
-        self, index: Value, native: Native, limits: Limits, found: Entries
+        self, index: Value, native: Native, limits: Bounds, found: Entries
     ) -> tuple[Value, Value | None, bool]:
         """Index numbers as the operation takes them, which are live, and whether it drops them."""
         index = self._whole(index, found, native)
@@ -208,7 +208,7 @@ class Placing:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        form = forms.Form(axis=0, batch=traveling)
+        form = forms.IndexForm(axis=0, batch=traveling)
         return Place(native, form, None, tuple(cells), grid, live, drops)
 
     def _all_at_once(self, native: Native) -> Value | None:
@@ -225,7 +225,7 @@ class Placing:
         dim = columns[0].vector_dim
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
-        limits = self._limits(index, forms.Form(vector_dim=dim))
+        limits = self._limits(index, forms.IndexForm(vector_dim=dim))
         return self._prepared(index, native, limits, combined(self.meaning.entries))[0]
 
     def _both(self, one: Value, other: Value) -> Value:
@@ -247,7 +247,7 @@ class Placing:
             if whole is None and column.source in self.judged:
                 if per_cell:
                     found = found._replace(outside=False, negative=False)
-                limits = Limits(axis.size, high)
+                limits = Bounds(axis.size, high)
                 number, live, drops = self._prepared(number, native, limits, found)
             terms.append(self._on_grid(number, grid))
             if live is not None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.lab.code.answers import Answer
+from gscli.lab.code.target_answers import TargetAnswer
 
 
-def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> Answer:
+def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> TargetAnswer:
     return gscli.code(name, inputs, attrs, to=target).answers[0]
 
 

@@ -14,9 +14,9 @@ from gscli.base.words import counted, safe
 from gscli.files.arrays import Array, dtype_name
 from gscli.files.jsonarray import dump_json
 from gscli.lab.answers import different
-from gscli.lab.runtimes.fuzz import Difference, Report
+from gscli.lab.runtimes.fuzz import FoundDifference, Report
+from gscli.lab.runtimes.mismatch import MEANING
 from gscli.lab.runtimes.packs import record
-from gscli.lab.runtimes.verdicts import MEANING
 
 LONGEST_VALUE = 400
 
@@ -57,7 +57,7 @@ def summary(report: Report, *, strict: bool) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _block(found: Difference, number: int, report: Report, *, strict: bool) -> Iterator[str]:
+def _block(found: FoundDifference, number: int, report: Report, *, strict: bool) -> Iterator[str]:
     state = "known" if found.known else "warning" if found.is_warning and not strict else "failure"
     yield (
         f"[{number + 1}] {state}: {found.trial.operator.full_name} {MEANING[found.verdict.kind]}, "

@@ -10,9 +10,9 @@ from gscli.frameworks import find
 from gscli.lab.answers import Comparing, Row
 from gscli.lab.cases import Case, Verdict, difference
 from gscli.lab.compare import grouped
-from gscli.lab.runtimes.documents import values
 from gscli.lab.runtimes.process import Runtime
-from gscli.lab.runtimes.protocol import Answer
+from gscli.lab.runtimes.protocol import Reply
+from gscli.lab.runtimes.reports import values
 
 
 def judge_on(runtime: Runtime, case: Case) -> Verdict | None:
@@ -24,7 +24,7 @@ def judge_on(runtime: Runtime, case: Case) -> Verdict | None:
     return None if answer.how == "unsupported" else Verdict(case, _problem(answer, case)[:300])
 
 
-def _problem(answer: Answer, case: Case) -> str:
+def _problem(answer: Reply, case: Case) -> str:
     if answer.how not in ("output", "error"):
         return f"{answer.how}: {answer.text}"
     if case.expect == "open":
@@ -79,7 +79,7 @@ def _rows(rules: list[Row], runtime: Runtime) -> Iterator[Row]:
         yield own
 
 
-def _refusal(row: Row, answer: Answer) -> InputRefused:
+def _refusal(row: Row, answer: Reply) -> InputRefused:
     """The runtime's refusal; where the rules refuse too, it stands in their group."""
     if answer.how == "error" and isinstance(row.error, InputRefused):
         return row.error

@@ -9,9 +9,9 @@ from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code.native import Native
 from gscli.lab.code.place import Impossible, Place
-from gscli.lab.code.places import Placing
-from gscli.lab.code.putting import Operation, Putting
+from gscli.lab.code.placement import Placement
 from gscli.lab.code.steps import Literal, Value
+from gscli.lab.code.update_steps import Operation, Putting
 from gscli.lab.code.updates import as_type, fitted, identity
 
 FOR_BOOL = {"add": "max", "mul": "min", "max": "max", "min": "min", "none": "none", "sub": "add"}
@@ -21,7 +21,7 @@ FOR_BOOL = {"add": "max", "mul": "min", "max": "max", "min": "min", "none": "non
 class Writing(Putting):
     """One scatter for one target; `composed` once it takes more than one operation."""
 
-    def __init__(self, placing: Placing, data: Value | None, updates: Value | None) -> None:
+    def __init__(self, placing: Placement, data: Value | None, updates: Value | None) -> None:
         super().__init__(placing)
         self.data, self.given = data, updates
         self.rule = REDUCTIONS.get(self.layout.reduction)

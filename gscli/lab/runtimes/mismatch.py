@@ -12,7 +12,7 @@ from gscli.base.records import Record
 from gscli.files.arrays import Array, dtype_name
 from gscli.lab.cases import difference
 from gscli.lab.runtimes.coverage import several_writers
-from gscli.lab.runtimes.protocol import Answer
+from gscli.lab.runtimes.protocol import Reply
 from gscli.lab.runtimes.trials import Result, Trial
 
 Kind: TypeAlias = Literal[
@@ -39,40 +39,40 @@ WARNINGS: tuple[Kind, ...] = ("answers", "winner")
 """Kinds that fail only under --strict: nothing that was promised is broken."""
 
 
-class Verdict(Record):
+class Mismatch(Record):
     """A difference, with the reason that has to stay the same while the case is made smaller."""
 
     kind: Kind
     reason: str = ""
 
 
-def verdict(trial: Trial, answer: Answer) -> Verdict | None:
+def verdict(trial: Trial, answer: Reply) -> Mismatch | None:
     """What is wrong with an answer; None where nothing is, or the runtime has no such thing."""
     if answer.how == "unsupported":
         return None
     if answer.how in ("crash", "hang", "memory", "garbage"):
-        return Verdict(answer.how, _outline(answer.text) if answer.how == "crash" else "")
+        return Mismatch(answer.how, _outline(answer.text) if answer.how == "crash" else "")
     expected = trial.expected
     if isinstance(expected, GscliError):
         not_asked = isinstance(expected, LimitRefused)  # a limit is gscli's own, no rule
         if answer.how == "error" or trial.unchecked or not_asked:
             return None
-        return Verdict("answers", expected.problem)
+        return Mismatch("answers", expected.problem)
     if answer.how == "error":
-        return Verdict("refuses", _outline(answer.text))
+        return Mismatch("refuses", _outline(answer.text))
     assert answer.output is not None
     return _compared(expected, answer.output)
 
 
-def _compared(expected: Result, output: Array) -> Verdict | None:
+def _compared(expected: Result, output: Array) -> Mismatch | None:
     wanted = expected.output
     if output.shape != wanted.shape:
-        return Verdict("shape")
+        return Mismatch("shape")
     if dtype_name(output.dtype) != dtype_name(wanted.dtype):
-        return Verdict("dtype")
+        return Mismatch("dtype")
     if not difference(output, wanted):
         return None
-    return Verdict("winner" if _only_another_winner(expected, output) else "value")
+    return Mismatch("winner" if _only_another_winner(expected, output) else "value")
 
 
 def _only_another_winner(expected: Result, output: Array) -> bool:
@@ -91,10 +91,10 @@ def _only_another_winner(expected: Result, output: Array) -> bool:
     return bool(np.isin(output[unequal], written).all())
 
 
-def differs(one: Answer, other: Answer) -> bool:
+def differs(one: Reply, other: Reply) -> bool:
     """Whether two answers to the same request are not the same.
 
-    >>> differs(Answer("error", text="a"), Answer("error", text="b"))
+    >>> differs(Reply("error", text="a"), Reply("error", text="b"))
     False
     """
     if one.how != other.how:

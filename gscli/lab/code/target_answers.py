@@ -19,7 +19,7 @@ Verdict: TypeAlias = Literal["exact", "exact for these indices", "differs", "non
 SCHEMA = "gscli-code/1"
 
 
-class Answer(Record):
+class TargetAnswer(Record):
     """The lines of one target. `call` are those that make `output` from the loaded inputs.
 
     `operation`: what the line is built on; `composed`: it takes more than that one operation.
@@ -67,7 +67,7 @@ class Code(Record):
     operator: Operator
     output: Array | None
     inputs: Mapping[str, Array]
-    answers: tuple[Answer, ...]
+    answers: tuple[TargetAnswer, ...]
 
     def __str__(self) -> str:
         """As the command line prints it."""
@@ -91,7 +91,7 @@ class Code(Record):
         return self._replace(answers=tuple(one._replace(checked=said) for one, said in pairs))
 
 
-def _block(answer: Answer, width: int) -> Iterator[str]:
+def _block(answer: TargetAnswer, width: int) -> Iterator[str]:
     yield from _comment(f"{answer.title}: {heading(answer)}", width)
     if answer.reason and answer.verdict == "differs":
         yield from _comment(answer.reason, width, "#   ")
@@ -104,10 +104,10 @@ def _block(answer: Answer, width: int) -> Iterator[str]:
     yield from answer.lines
 
 
-def heading(answer: Answer) -> str:
+def heading(answer: TargetAnswer) -> str:
     """What the lines are, in words.
 
-    >>> heading(Answer("torch", "PyTorch", "exact", "torch.gather"))
+    >>> heading(TargetAnswer("torch", "PyTorch", "exact", "torch.gather"))
     'torch.gather, exact'
     """
     if answer.verdict == "none":
@@ -119,7 +119,7 @@ def heading(answer: Answer) -> str:
     return f"{what}, {verdict}"
 
 
-def check_told(answer: Answer) -> str:
+def check_told(answer: TargetAnswer) -> str:
     """What a run said, in words."""
     said = answer.checked
     version, text = said.get("version", ""), said.get("text", "")

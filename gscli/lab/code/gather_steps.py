@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.lab.code import forms
+from gscli.lab.code import index_forms as forms
 from gscli.lab.code.place import Impossible, Place
-from gscli.lab.code.places import Placing
+from gscli.lab.code.placement import Placement
 from gscli.lab.code.steps import Steps, Value
 from gscli.layout.axes import Shape
 
 
-def gathered(placing: Placing, data: Value) -> tuple[Value, Place]:
+def gathered(placing: Placement, data: Value) -> tuple[Value, Place]:
     """The output, and the place that it is read from."""
     steps, layout = placing.steps, placing.layout
     data = steps.reshape(data, layout.view_shape)
@@ -37,11 +37,11 @@ def gathered(placing: Placing, data: Value) -> tuple[Value, Place]:
     return steps.reshape(found, layout.output_shape), place
 
 
-def _mask_shape(placing: Placing, place: Place) -> Shape:
+def _mask_shape(placing: Placement, place: Place) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
     live, found = place.live.shape, place.form
-    assert isinstance(found, forms.Form)
+    assert isinstance(found, forms.IndexForm)
     if place.native.form == "along":
         return live
     if place.native.form == "take":
@@ -51,8 +51,8 @@ def _mask_shape(placing: Placing, place: Place) -> Shape:
     return (*live, *(1,) * found.batch)
 
 
-def _take(placing: Placing, place: Place, data: Value) -> Value:
-    assert isinstance(place.form, forms.Form)
+def _take(placing: Placement, place: Place, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     return placing.steps.add(
         "take", "output", placing.layout.result_shape, data.dtype, data, place.index,
@@ -60,8 +60,8 @@ def _take(placing: Placing, place: Place, data: Value) -> Value:
     )  # fmt: skip
 
 
-def _along(placing: Placing, place: Place, data: Value) -> Value:
-    assert isinstance(place.form, forms.Form)
+def _along(placing: Placement, place: Place, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     axis = place.form.axis
     if not place.native.smaller:
@@ -75,8 +75,8 @@ def _along(placing: Placing, place: Place, data: Value) -> Value:
     )
 
 
-def _vectors(placing: Placing, place: Place, data: Value) -> Value:
-    assert isinstance(place.form, forms.Form)
+def _vectors(placing: Placement, place: Place, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     index = vectors_last(placing.steps, place)
     return placing.steps.add(
@@ -87,7 +87,7 @@ def _vectors(placing: Placing, place: Place, data: Value) -> Value:
 
 def vectors_last(steps: Steps, place: Place) -> Value:
     """Index vectors along the last axis."""
-    assert isinstance(place.form, forms.Form)
+    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     dim, rank = place.form.vector_dim, len(place.index.shape)
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
@@ -104,9 +104,9 @@ def live_cells(steps: Steps, place: Place, beyond: int = 0) -> list[Value]:
     return found
 
 
-def _cells(placing: Placing, place: Place, data: Value) -> Value:
+def _cells(placing: Placement, place: Place, data: Value) -> Value:
     steps = placing.steps
-    assert isinstance(place.form, forms.Form)
+    assert isinstance(place.form, forms.IndexForm)
     count = len(data.shape) - place.form.batch
     if count == 0:
         data = steps.reshape(data, (1, *data.shape))
@@ -133,7 +133,7 @@ def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[
     return [steps.stack(cells, len(grid) if STACKED[target] == -1 else 0)]
 
 
-def _direct(placing: Placing, place: Place, data: Value) -> Value:
+def _direct(placing: Placement, place: Place, data: Value) -> Value:
     assert isinstance(place.form, forms.Direct)
     assert place.index is not None
     return placing.steps.add(

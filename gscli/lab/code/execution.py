@@ -10,12 +10,12 @@ import numpy as np
 from gscli.base import CannotRead, LimitRefused
 from gscli.files.arrays import Array, dtype_name, dtype_named
 from gscli.files.jsonarray import dump_json
-from gscli.lab.code.answers import Answer, Code
 from gscli.lab.code.languages import language
+from gscli.lab.code.target_answers import Code, TargetAnswer
 from gscli.lab.difference import Tolerance, difference
 from gscli.lab.runtimes.catalogue import Adapter, adapter_command, installed
 from gscli.lab.runtimes.process import Runtime
-from gscli.lab.runtimes.protocol import Answer as Said
+from gscli.lab.runtimes.protocol import Reply as Said
 
 PATIENCE = 60.0
 """Seconds that the lines of one target may take."""
@@ -34,7 +34,7 @@ PACKAGES = {
 class Lines(Runtime):
     """A framework that runs printed lines."""
 
-    def run(self, answer: Answer, inputs: Mapping[str, Array]) -> Said:
+    def run(self, answer: TargetAnswer, inputs: Mapping[str, Array]) -> Said:
         """What the lines of an answer give for these inputs."""
         self._number += 1
         code = "\n".join([*given_lines(answer, inputs), *answer.call])
@@ -46,7 +46,7 @@ class Lines(Runtime):
         })  # fmt: skip
 
 
-def given_lines(answer: Answer, inputs: Mapping[str, Array]) -> list[str]:
+def given_lines(answer: TargetAnswer, inputs: Mapping[str, Array]) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
     spoken = language(answer.target)
     found = [
@@ -109,7 +109,11 @@ def _missing(targets: Sequence[str], python: str | None) -> dict[str, str]:
 
 
 def _check(
-    code: Code, answer: Answer, missing: Mapping[str, str], python: str | None, patience: float
+    code: Code,
+    answer: TargetAnswer,
+    missing: Mapping[str, str],
+    python: str | None,
+    patience: float,
 ) -> dict[str, str]:
     if answer.verdict == "none":
         return {}

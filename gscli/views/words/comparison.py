@@ -33,7 +33,7 @@ LISTED_ENTRIES = 200
 Kind: TypeAlias = Literal["same", "differs", "error", "none"]
 
 
-class Answer(Record):
+class AnswerCell(Record):
     """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
 
     text: str
@@ -94,18 +94,18 @@ class Answers:
             values = "  ".join(self.numbers.texts(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
-    def row(self, group: Group) -> list[Answer]:
+    def row(self, group: Group) -> list[AnswerCell]:
         """A cell per column."""
         output = group.first.output
         if output is None:
             marked = group.first.entry if self.per_entry else None
-            error = Answer(f"{self.signs.skipped} error", "error")
-            nothing = Answer(self.signs.point, "none")
+            error = AnswerCell(f"{self.signs.skipped} error", "error")
+            nothing = AnswerCell(self.signs.point, "none")
             return [error if number == marked else nothing for number in range(self.columns)]
         flags = self.comparing.differs(group)
         texts = self.numbers.texts(output.reshape(-1))
         return [
-            Answer(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
+            AnswerCell(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
             for number, text in enumerate(texts)
         ]
 

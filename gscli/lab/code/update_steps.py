@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from gscli.base.records import Record
-from gscli.lab.code import forms
+from gscli.lab.code import index_forms as forms
+from gscli.lab.code.gather_steps import live_cells, rows_of, stacked, vectors_last
 from gscli.lab.code.place import Place
-from gscli.lab.code.places import Placing
-from gscli.lab.code.reading import live_cells, rows_of, stacked, vectors_last
+from gscli.lab.code.placement import Placement
 from gscli.lab.code.steps import Value
 from gscli.lab.code.updates import identity
 
@@ -24,7 +24,7 @@ class Operation(Record):
 class Putting:
     """Writes updates, with the forms that a target's operations have."""
 
-    def __init__(self, placing: Placing) -> None:
+    def __init__(self, placing: Placement) -> None:
         self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
         self.target = placing.target
         self.composed = False
@@ -50,7 +50,7 @@ class Putting:
 
     def _put_slices(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
-        assert isinstance(place.form, forms.Form)
+        assert isinstance(place.form, forms.IndexForm)
         assert place.index is not None
         axis, index, shape = place.form.axis, place.index, base.shape
         if place.live is not None:
@@ -79,7 +79,7 @@ class Putting:
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
     def _put_cells(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
-        assert isinstance(place.form, forms.Form)
+        assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
         count = len(shape) - place.form.batch
         if count == 0:
@@ -99,7 +99,7 @@ class Putting:
 
     def _put_rows(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
-        assert isinstance(place.form, forms.Form)
+        assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
         count = len(shape) - place.form.batch
         rows, run = rows_of(shape, count)
