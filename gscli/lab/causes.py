@@ -35,6 +35,15 @@ CHANGED = 64 << 20
 """Bytes of indices or updates up to which a changed copy of them is made."""
 
 
+class PossibleCause(Record):
+    """A cause, and how many differing cells it explains; `exact`: it gives the whole answer."""
+
+    cause: str
+    cells: int
+    entries: tuple[str, ...]
+    exact: bool
+
+
 class Candidate(Record):
     """A possible cause: the end of "this is what you get when …", and its answer."""
 

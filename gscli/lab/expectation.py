@@ -9,11 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from gscli.base import DtypeRefused
-from gscli.base.records import Record
 from gscli.base.words import counted, name_of, safe
 from gscli.files import Loaded, mapped
 from gscli.files.arrays import Array, Flags, Indices, cast_exactly, dtype_name
-from gscli.lab.causes import candidates
+from gscli.lab.causes import PossibleCause, candidates
 from gscli.lab.difference import (
     Difference,
     Tolerance,
@@ -38,15 +37,6 @@ SPREAD = 512
 
 NAMED = 1000
 """Entries that are looked through for those that reach a differing cell."""
-
-
-class PossibleCause(Record):
-    """A cause, and how many differing cells it explains; `exact`: it gives the whole answer."""
-
-    cause: str
-    cells: int
-    entries: tuple[str, ...]
-    exact: bool
 
 
 def held_against(trace: Trace, loaded: Loaded, tolerance: Tolerance) -> Expectation:

@@ -17,7 +17,7 @@ from gscli.frameworks import NAMES, framework, operators
 from gscli.lab.answers import Comparing, Row, document
 from gscli.lab.compare import compare, grouped
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
-from gscli.lab.recorded import comparison_of
+from gscli.lab.documents import comparison_of
 
 LISTS: dict[str, dict[str, object]] = {
     "gather": {"data": [[1, 2], [3, 4]], "indices": [[1], [0]]},

@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.base.records import Record
 from gscli.lab.code import index_forms as forms
-from gscli.lab.code.meaning import Entries, Meaning, combined
+from gscli.lab.code.index_numbers import Bounds, IndexNumbers
+from gscli.lab.code.meaning import Meaning, combined
 from gscli.lab.code.native import Native, Target
-from gscli.lab.code.place import Impossible, Place
-from gscli.lab.code.steps import Literal, PerSlot, Steps, Value, stretched
-from gscli.layout.axes import INT32_MAX, Axis, Beyond, Column, Following, Narrow, Negative, Shape
+from gscli.lab.code.place import Place
+from gscli.lab.code.steps import Literal, Steps, Value, stretched
+from gscli.layout.axes import Axis, Column, Following, Shape
 from gscli.plan.indices import legal_range
-
-ARITHMETIC = ("int32", "int64")
-"""Index types that are computed with as they are; others become int64."""
-
-
-class Bounds(Record):
-    """Size and highest start on the axis of each index number."""
-
-    sizes: int | PerSlot
-    highs: int | PerSlot
 
 
 class Placement:
@@ -38,6 +28,7 @@ class Placement:
         self.layout = meaning.layout
         self.addressing = meaning.layout.addressing
         self.writes = self.layout.kind == "scatter"
+        self.numbers = IndexNumbers(meaning, target, steps)
         following = [
             one.name for one in self.addressing.ranges if isinstance(one.numbers, Following)
         ]
@@ -65,8 +56,8 @@ class Placement:
             return None
         index = self.steps.reshape(index, shape)
         place = Place(native, found)
-        place.index, place.live, place.drops = self._prepared(
-            index, native, self._limits(index, found), combined(self.meaning.entries)
+        place.index, place.live, place.drops = self.numbers.prepared(
+            index, native, self.numbers.bounds(index, found), combined(self.meaning.entries)
         )
         return place
 
@@ -77,9 +68,9 @@ class Placement:
 
     def _suits(self, native: Native, found: forms.IndexForm | forms.Direct) -> bool:
         if isinstance(found, forms.Direct):
-            return not (self.meaning.skips and (not self.writes or self._partial))
+            return not (self.meaning.skips and (not self.writes or self.numbers.partial))
         if native.form == "vectors" and self.meaning.skips:
-            return self.writes and self._drops_itself(native)
+            return self.writes and self.numbers.drops_itself(native)
         if native.form == "along":
             crops = native.crops and not self.writes
             return native.smaller or crops or self._covers(found.axis)
@@ -97,94 +88,6 @@ class Placement:
         """Whether indices are as large as data off the axis."""
         pairs = zip(self.layout.view_shape, self.addressing.entries, strict=True)
         return all(size == other for at, (size, other) in enumerate(pairs) if at != axis)
-
-    @property
-    def _partial(self) -> bool:
-        """Whether a window may lie partly outside and is judged as one."""
-        if not self.layout.policy.whole:
-            return False
-        return any(
-            axis.column is not None and axis.window is not None and axis.span > 1
-            for axis in self.layout.axes
-        )
-
-    def _limits(self, index: Value, found: forms.IndexForm | forms.Direct) -> Bounds:
-        axes = [self.layout.axes[at] for at in self.layout.column_axes]
-        highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
-        sizes = [axis.size for axis in axes]
-        if len(axes) == 1:
-            return Bounds(sizes[0], highs[0])
-        return Bounds(
-            per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
-        )
-
-    def _drops_itself(self, native: Native) -> bool:
-        """Whether the operation leaves out what the call skips."""
-        policy = self.layout.policy
-        if native.outside != "dropped" or policy.beyond is not Beyond.SKIP or self._partial:
-            return False
-        counts = policy.negative is Negative.FROM_END
-        return not self.meaning.negative or native.from_end == counts or not native.from_end
-
-    def _prepared(
-        self, index: Value, native: Native, limits: Bounds, found: Entries
-    ) -> tuple[Value, Value | None, bool]:
-        """Index numbers as the operation takes them, which are live, and whether it drops them."""
-        index = self._whole(index, found, native)
-        policy = self.layout.policy
-        from_end = policy.negative is Negative.FROM_END
-        if policy.beyond is Beyond.WRAP:
-            if found.negative or found.outside:
-                index = self._step("mod", index, sizes=limits.sizes)
-            return index, None, False
-        drops = self.writes and self._drops_itself(native)
-        skips = found.outside and policy.beyond is Beyond.SKIP
-        skips = (skips or (found.negative and policy.negative is Negative.SKIP)) and not drops
-        moves = policy.beyond is Beyond.CLIP and found.outside
-        if found.negative and from_end and (not native.from_end or moves or skips):
-            index = self._step("wrap", index, sizes=limits.sizes)
-        alone = native.outside == "border" and not native.from_end and native.form != "cells"
-        if found.negative and policy.narrow is Narrow.UNSIGNED and isinstance(limits.highs, int):
-            # Read without its sign, an index below zero is the largest.
-            high = Literal(INT32_MAX, index.dtype)
-            sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
-            index = self.steps.where(sign, index, limits.highs)
-        if moves and not alone:
-            index = self._step("clip", index, high=limits.highs)
-        if not skips:
-            return index, None, drops and found.outside
-        assert isinstance(limits.highs, int)
-        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Literal(
-            limits.highs, index.dtype))  # fmt: skip
-        return index, live, False
-
-    def _whole(self, index: Value, found: Entries, native: Native) -> Value:
-        """Whole numbers of a type that the target takes and that can be computed with."""
-        if not found.finite:
-            raise Impossible("an index is not a number")
-        cut = self.layout.policy.narrow is not Narrow.NEVER
-        if found.beyond_63 or (cut and found.beyond_32):
-            raise Impossible("an index does not fit the 32 or 64 bits it is computed in")
-        if index.dtype.startswith("float"):
-            if found.fractional and self.layout.policy.negative is Negative.FROM_END:
-                index = self._step("floor", index)
-            return self.steps.cast(index, "int64")
-        computed = found.negative or found.outside or native.form in ("cells", "rows", "dense")
-        wanted = ("int64",) if native.long else self.target.indices
-        if index.dtype not in wanted or (computed and index.dtype not in ARITHMETIC):
-            return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])
-        return index
-
-    def _step(self, form: str, index: Value, **facts: object) -> Value:
-        typed = {
-            name: Literal(fact, index.dtype)
-            if isinstance(fact, int)
-            else fact._replace(dtype=index.dtype)
-            if isinstance(fact, PerSlot)
-            else fact
-            for name, fact in facts.items()
-        }
-        return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
 
     # A coordinate for each axis.
 
@@ -225,8 +128,8 @@ class Placement:
         dim = columns[0].vector_dim
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
-        limits = self._limits(index, forms.IndexForm(vector_dim=dim))
-        return self._prepared(index, native, limits, combined(self.meaning.entries))[0]
+        bounds = self.numbers.bounds(index, forms.IndexForm(vector_dim=dim))
+        return self.numbers.prepared(index, native, bounds, combined(self.meaning.entries))[0]
 
     def _both(self, one: Value, other: Value) -> Value:
         shape = stretched(one.shape, other.shape)
@@ -247,8 +150,8 @@ class Placement:
             if whole is None and column.source in self.judged:
                 if per_cell:
                     found = found._replace(outside=False, negative=False)
-                limits = Bounds(axis.size, high)
-                number, live, drops = self._prepared(number, native, limits, found)
+                bounds = Bounds(axis.size, high)
+                number, live, drops = self.numbers.prepared(number, native, bounds, found)
             terms.append(self._on_grid(number, grid))
             if live is not None:
                 live = self._on_grid(live, grid)
@@ -275,7 +178,7 @@ class Placement:
         found = self.meaning.entries[axis.column or 0]
         if not (found.outside or found.negative):
             return cell, None, False
-        if self.writes and self._drops_itself(native):
+        if self.writes and self.numbers.drops_itself(native):
             return cell, None, True
         high = Literal(axis.size - 1, cell.dtype)
         live = self.steps.add("inside", "live", cell.shape, "bool", cell, high=high)
@@ -312,10 +215,3 @@ class Placement:
         shape = (1,) * (entries - len(value.shape)) + value.shape
         shape = (*shape[len(shape) - entries :], *(1,) * (len(grid) - entries))
         return self.steps.reshape(value, shape)
-
-
-def per_slot(numbers: list[int], dim: int, index: Value) -> int | PerSlot:
-    """One number where all are alike."""
-    if len(set(numbers)) == 1:
-        return numbers[0]
-    return PerSlot(tuple(numbers), dim, len(index.shape), index.dtype)

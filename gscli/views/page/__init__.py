@@ -14,8 +14,7 @@ from gscli.base import UsageError
 from gscli.base.words import safe
 from gscli.lab.answers import SCHEMA as COMPARE_SCHEMA
 from gscli.lab.answers import Comparing
-from gscli.lab.documents import trace_of
-from gscli.lab.recorded import comparison_of
+from gscli.lab.documents import comparison_of, trace_of
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
 from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
