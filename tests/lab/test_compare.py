@@ -36,6 +36,23 @@ def test_every_row_is_what_the_operator_answers(name: str) -> None:
                 np.testing.assert_array_equal(row.output, answer)
 
 
+UNLIKE = {
+    "onnx.scatter": "an old name of scatter_elements, which is compared",
+    "tensorflow.scatter_nd_update": "variables are written as tensors are, by tensor_scatter_nd",
+    "jax.lax.gather": "dimension numbers, as StableHLO's, which is compared",
+    "jax.lax.scatter": "dimension numbers, as StableHLO's, which is compared",
+}
+"""Operators without a comparison though another framework's of that name has one, and why."""
+
+
+def test_an_operator_is_compared_where_others_of_its_name_are() -> None:
+    """If yours fails here, declare `compares`: its concept, a label, and which input is which."""
+    own_name = {one: one.name.rpartition(".")[2].replace("_", "") for one in gscli.operators()}
+    names = {own_name[one] for one in own_name if one.compares}
+    alone = {one.full_name for one in own_name if own_name[one] in names and not one.compares}
+    assert alone == set(UNLIKE)
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_groups_are_whole_and_apart(name: str) -> None:
     groups = compared(name).groups
