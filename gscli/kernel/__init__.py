@@ -16,10 +16,13 @@ from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
 from gscli.kernel.steps import Region, Step, combine, put, take
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
-from gscli.kernel.walks import walk
+from gscli.kernel.walks import Walk, walk
 from gscli.layout import Layout
 from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan
+
+PASSES = 4
+"""Times that a thread's own table must go into the updates: it is filled, and read at the end."""
 
 
 def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
@@ -207,6 +210,10 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | Non
             target.count(rows if live is None else rows[live])
         target.start()
     threads = tuning.threads_for(target.work, updates.nbytes)
+    count = threads if len(route.lanes) == 1 and _shareable(target, dtype, threads) else 1
+    if count > 1 and dtype.kind in "biu" and updates.nbytes >= PASSES * count * target.work.nbytes:
+        _combine_apart(walk(plan, tuning.block), target, source, updates, count)
+        return
     if source is not None and len(route.lanes) == 1:
         _copy(source, target.data, tuning)
         source = None
@@ -219,9 +226,38 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | Non
         for step in route.steps(lane):
             target.update(step, prepared(layout, updates[step.region], dtype), share)
 
-    count = threads if len(route.lanes) == 1 and _shareable(target, dtype, threads) else 1
     shares = [Share(number, count) for number in range(count)]
     for_each([(lane, share) for lane in route.lanes for share in shares], write, threads)
+
+
+def _combine_apart(
+    route: Walk, target: Target, source: Array | None, updates: Array, threads: int
+) -> None:
+    """Combine whole numbers in a table for each thread, and these tables with each other.
+
+    Whole numbers wrap, so that sums, products and limits have the same bits in any order. `source`:
+    data that has not been copied into the target yet.
+    """
+    assert target.rule is not None
+    rows, ufunc = target.rows, target.ufunc(target.work.dtype)
+    identity = target.rule.identity(rows.dtype)
+    tables = [rows, *(np.empty_like(rows) for _ in range(threads - 1))]
+    waiting = iter(route.lanes)
+
+    def work(table: Array) -> None:
+        if table is not rows:
+            table.fill(identity)
+        elif source is not None:
+            target.data[...] = source
+        for lane in waiting:
+            for step in route.steps(lane):
+                values = prepared(target.layout, updates[step.region], rows.dtype)
+                combine(table, step, values, ufunc)
+
+    for_each(tables, work, threads)
+    both = np.add if ufunc is np.subtract else ufunc
+    for table in tables[1:]:
+        both(rows, table, out=rows)
 
 
 def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:

@@ -374,6 +374,32 @@ def test_lanes_copy_all_cells_that_nobody_writes(
         assert_same(found, answer("onnx.scatter_elements", cut, attrs))
 
 
+WHOLE = list(itertools.product(("add", "multiply", "maximum"), ("int8", "uint16", "int64", "bool")))
+
+
+@pytest.mark.parametrize(("name", "kind"), [*WHOLE, ("minimum", "uint8"), ("subtract", "int32")])
+def test_whole_numbers_are_combined_in_a_table_for_each_thread(
+    name: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables: list[int] = []
+    combine_apart = kernel._combine_apart
+
+    def noted(*given: Any) -> None:
+        tables.append(given[-1])
+        combine_apart(*given)
+
+    monkeypatch.setattr(kernel, "_combine_apart", noted)
+    dtype = np.dtype(kind)
+    inputs = {"a": values((300, 11), dtype), "indices_0": indices((6000,), 299)}
+    inputs["b"] = values((6000, 11), dtype, 3)
+    expected = inputs["a"].copy()
+    getattr(np, name).at(expected, inputs["indices_0"] % 300, inputs["b"])
+    for threads, block in ((2, 700), (3, 1 << 16)):
+        tuning = Tuning(block, threads, parallel_bytes=0)
+        assert_same(run_with(f"numpy.{name}.at", inputs, {}, tuning), expected)
+    assert tables == ([2, 3] if loops.library() else [])
+
+
 def test_a_failure_in_either_thread_reaches_the_caller() -> None:
     for bad in (0, 3):
 
