@@ -25,12 +25,12 @@ from gscli.lab.examples import example
 from gscli.layout.axes import Box
 from gscli.traces import Trace, traced
 
-EVERYDAY, PER_OPERATOR = 10, 40
+EVERYDAY, PER_OPERATOR = 6, 40
 TUNINGS = [
     Tuning(block=block, threads=threads, parallel_bytes=0)
     for block, threads in [(1, 1), (3, 2), (7, 1), (1 << 16, 2)]
 ]
-bounded = settings(derandomize=True, max_examples=60, deadline=None, database=None)
+bounded = settings(derandomize=True, max_examples=30, deadline=None, database=None)
 
 
 @cache

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import Array
+from conftest import Array, slow
 from worlds import GOOD, World, bad_worlds
+from worlds.core import sample
 
 from gscli.base import GscliError, UsageError
 from gscli.cli import guarded
@@ -132,16 +133,19 @@ def _answer(world: World) -> Array | None:
         return None
 
 
-def some(name: str) -> Sequence[World]:
-    """Up to 40 worlds of an operator."""
-    worlds = GOOD[name]()
-    return worlds[:: len(worlds) // 40 + 1]
+def some(name: str, count: int) -> Sequence[World]:
+    """So many worlds of an operator, drawn by its name."""
+    return sample(GOOD[name](), count, name)
 
 
+in_counts = pytest.mark.parametrize("count", [15, *slow([60])])
+
+
+@in_counts
 @pytest.mark.parametrize("name", GOOD)
-def test_check_agrees_with_running(name: str) -> None:
+def test_check_agrees_with_running(name: str, count: int) -> None:
     """A refused call has a finding about indices or inputs, a call that runs has none."""
-    worlds = [*some(name), *(bad.world for bad in bad_worlds(name, _answer))]
+    worlds = [*some(name, count), *(bad.world for bad in bad_worlds(name, _answer))]
     for world in worlds:
         refused = _answer(world) is None
         try:
@@ -166,11 +170,12 @@ def _is_moved(entry: Entry, policy: Policy) -> bool:
     return moved or bool(entry.dropped) or (entry.live and cut)
 
 
+@in_counts
 @pytest.mark.parametrize("name", GOOD)
-def test_check_finds_what_the_trace_says_of_every_entry(name: str) -> None:
+def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -> None:
     """Wrapped, clipped, skipped, partly outside: in the trace's status and among the findings."""
     met = 0
-    for world in some(name):
+    for world in some(name, count):
         try:
             found = traced(find(name), world.inputs, world.attrs)
         except GscliError:
