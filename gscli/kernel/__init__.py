@@ -14,7 +14,7 @@ import numpy as np
 
 from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
-from gscli.kernel.steps import Region, Step, combine, put, take
+from gscli.kernel.steps import Region, Step, combine, put, take, take_plainly
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
 from gscli.kernel.walks import Walk, walk
 from gscli.layout import Layout
@@ -37,8 +37,7 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
     result = np.empty(form.result, data.dtype)
     if (few := plan.few_addresses) is not None:
-        step = Step(slice(None), *few, (slice(None),))
-        take(rows, step, result.reshape(-1, form.run), layout.fill)
+        take_plainly(rows[None], *few, result.reshape(1, -1, form.run), layout.fill)
         return arranged(layout, result)
     route = walk(plan, tuning.block)
     items = result.reshape(*route.grid, form.run)

@@ -89,15 +89,22 @@ def take(rows: Array, step: Step, target: Array, fill: Number) -> None:
     source = rows[step.base]
     if (loops := compiled(step, target)) and loops.take(source, step.where, target, step.parts):
         return
-    mode: Literal["wrap", "clip"] = "wrap" if step.live is None else "clip"  # wrap is the faster
     parts = source.reshape(step.parts, -1, rows.shape[1])
     items = target if step.parts > 1 else target[None]
+    take_plainly(parts, step.addresses, step.live, items, fill)
+
+
+def take_plainly(
+    parts: Array, addresses: Indices, live: Flags | None, items: Array, fill: Number
+) -> None:
+    """Read rows of each of `parts` (parts, n, run) into items (parts, *entries, run)."""
+    mode: Literal["wrap", "clip"] = "wrap" if live is None else "clip"  # wrap is the faster
     if items.flags.c_contiguous:
-        parts.take(step.addresses, axis=1, out=items, mode=mode)
+        parts.take(addresses, axis=1, out=items, mode=mode)
     else:
-        items[...] = parts.take(step.addresses, axis=1, mode=mode)
-    if step.live is not None:
-        target[..., ~step.live, :] = fill
+        items[...] = parts.take(addresses, axis=1, mode=mode)
+    if live is not None:
+        items[..., ~live, :] = fill
 
 
 def put(rows: Array, step: Step, items: Array) -> None:
