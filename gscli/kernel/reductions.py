@@ -130,8 +130,7 @@ def comparable(layout: Layout, updates: Array) -> Array:
 
 def update_rows(plan: JudgedPlan) -> Array:
     """A plan's updates as a view in the shape of its form's result, in their own type."""
-    order, view = plan.layout.form.order, plan.updates()
-    return view if order == tuple(range(view.ndim)) else view.transpose(order)
+    return plan.updates().transpose(plan.layout.form.order)
 
 
 def prepared(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
