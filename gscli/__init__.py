@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gscli.lab.check import check as check
     from gscli.lab.code.code import code as code
     from gscli.lab.compare import compare as compare
-    from gscli.views.faces import trace as trace
+    from gscli.views import trace as trace
     from gscli.views.notebook import show as show
 
     caffe2: Framework
@@ -62,7 +62,7 @@ _LAZY = {
     "compare": ("gscli.lab.compare", "compare"),
     "run": ("gscli.frameworks", "run"),
     "GscliWarning": ("gscli.base", "GscliWarning"),
-    "trace": ("gscli.views.faces", "trace"),
+    "trace": ("gscli.views", "trace"),
     "operators": ("gscli.frameworks", "operators"),
     "show": ("gscli.views.notebook", "show"),
 }

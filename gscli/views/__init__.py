@@ -1,1 +1,39 @@
-"""What a terminal, a slide and a page show of a trace. Nothing here knows a rule of its own."""
+"""What a terminal, a slide and a page show of a trace. Nothing here knows a rule of its own.
+
+Its own face, too: how Python itself shows a run, in a notebook and through rich.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gscli import traces
+from gscli.traces import Trace
+
+
+class PicturedTrace(Trace):
+    """A trace that draws itself. What draws is imported only when it is asked to."""
+
+    def __rich__(self) -> object:
+        """The picture of the run, as rich draws it."""
+        from gscli.views.notebook import show
+
+        return show(self).__rich__()
+
+    def _repr_html_(self) -> str:
+        """The picture in a notebook."""
+        from gscli.views.notebook import show
+
+        return show(self)._repr_html_()
+
+
+def trace(
+    name: str, inputs: Mapping[str, object], attrs: Mapping[str, object] | None = None
+) -> PicturedTrace:
+    """Run `framework.operator` on arrays by argument name; the trace of what it did.
+
+    >>> trace("onnx.gather", {"data": [10, 20, 30], "indices": [-1]})
+    <Trace of onnx.gather, 1 entry, output [1]>
+    """
+    found = traces.trace(name, inputs, attrs)
+    return PicturedTrace(found.operator, found.plan, found.output)

@@ -14,7 +14,7 @@ from gscli.base import LimitRefused
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions
-from gscli.views.numberline import number_line
+from gscli.views.number_line import number_line
 from gscli.views.page import page
 from gscli.views.words.comparison import Answers, lettered
 

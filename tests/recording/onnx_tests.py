@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # this checkout, installed o
 import onnx
 from onnx import numpy_helper
 
-from gscli.lab.runtimes.pack_coverage import OWN_TESTS, measured
+from gscli.lab.runtimes.packs import OWN_TESTS, measured
 
 ROOT = Path(__file__).parents[2]
 MODULES = ("gather", "gatherelements", "gathernd", "scatter", "scatterelements", "scatternd")

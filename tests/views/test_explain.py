@@ -18,8 +18,7 @@ from gscli.views.terminal.explain import explain
 from gscli.views.terminal.picture import picture
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Teller
-from gscli.views.words.formula import Formula
-from gscli.views.words.reasons import why
+from gscli.views.words.formula import Formula, why
 
 ints = np.array
 

@@ -18,7 +18,7 @@ from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.steps import subjects_after
 from gscli.views.terminal.frames import KEY_LINES, frames
-from gscli.views.terminal.step import interact, show_steps
+from gscli.views.terminal.keys import interact, show_steps
 
 
 def screen(found: Trace, number: int) -> str:

@@ -30,8 +30,7 @@ from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:
-    from gscli.lab.runtimes.pack_coverage import Measured
-    from gscli.lab.runtimes.packs import Pack
+    from gscli.lab.runtimes.packs import Measured, Pack
 
 MOST_CASES = 100_000
 
@@ -67,8 +66,7 @@ def cases(
     settings: Settings,
 ) -> int:
     from gscli.lab.runtimes.operator_names import operators_named
-    from gscli.lab.runtimes.pack_coverage import coverage_table, measured, onnx_node_tests
-    from gscli.lab.runtimes.packs import Pack
+    from gscli.lab.runtimes.packs import Pack, coverage_table, measured, onnx_node_tests
 
     one_document(output, settings)
     chosen = dict.fromkeys(one for name in operators for one in operators_named(name))

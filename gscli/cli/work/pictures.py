@@ -74,7 +74,7 @@ def explained(trace: Trace, settings: Settings) -> str:
 
 def show_steps(trace: Trace, settings: Settings, expectation: Expectation | None = None) -> None:
     """One entry after the other, by keys on a terminal."""
-    from gscli.views.terminal.step import show_steps
+    from gscli.views.terminal.keys import show_steps
 
     wanted = None if settings.step in (None, "all") else _step_number(str(settings.step))
     show_steps(trace, view_options(settings), wanted, expectation)

@@ -24,11 +24,10 @@ from gscli.lab.code.native import ALIASES, TARGETS, Target
 from gscli.lab.code.onnx_language import onnx_lines
 from gscli.lab.code.openvino_language import openvino_lines
 from gscli.lab.code.own import own_lines
-from gscli.lab.code.place import Impossible
 from gscli.lab.code.preamble import Loading
 from gscli.lab.code.render import lines_of
 from gscli.lab.code.stablehlo_language import stablehlo_lines
-from gscli.lab.code.steps import Steps, Value
+from gscli.lab.code.steps import Impossible, Steps, Value
 from gscli.lab.code.target_answers import Code, TargetAnswer
 from gscli.lab.code.translate import Translation, judge_types, translated
 from gscli.plan.plan import JudgedPlan

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from gscli.lab.code import index_forms as forms
-from gscli.lab.code.place import Impossible, Place
-from gscli.lab.code.placement import Placement
-from gscli.lab.code.steps import Steps, Value
+from gscli.lab.code.placement import Place, Placement
+from gscli.lab.code.steps import Impossible, Steps, Value
 from gscli.layout.axes import Shape
 
 

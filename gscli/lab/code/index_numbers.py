@@ -10,8 +10,7 @@ from gscli.base.records import Record
 from gscli.lab.code import index_forms as forms
 from gscli.lab.code.meaning import Entries, Meaning
 from gscli.lab.code.native import Native, Target
-from gscli.lab.code.place import Impossible
-from gscli.lab.code.steps import Literal, PerSlot, Steps, Value
+from gscli.lab.code.steps import Impossible, Literal, PerSlot, Steps, Value
 from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
 from gscli.plan.indices import legal_range
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.lab.code.place import Impossible
-from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value
+from gscli.lab.code.steps import Impossible, Literal, PerSlot, Step, Steps, Value
 
 OPSET = 18
 

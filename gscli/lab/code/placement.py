@@ -6,16 +6,30 @@ where it does not count itself, moved to the border, or put aside where entries 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from gscli.lab.code import index_forms as forms
 from gscli.lab.code.index_numbers import Bounds, IndexNumbers
 from gscli.lab.code.meaning import Meaning, combined
 from gscli.lab.code.native import Native, Target
-from gscli.lab.code.place import Place
 from gscli.lab.code.steps import Literal, Steps, Value, stretched
 from gscli.layout.axes import Axis, Column, Following, Shape
 from gscli.plan.indices import legal_range
+
+
+@dataclass
+class Place:
+    """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
+
+    native: Native
+    form: forms.IndexForm | forms.Direct
+    index: Value | None = None
+    cells: tuple[Value, ...] = ()
+    grid: Shape = ()
+    live: Value | None = None
+    drops: bool = False
+    """Whether entries that are not live already point where nothing is written."""
 
 
 class Placement:

@@ -8,11 +8,9 @@ from gscli.base.words import COMPLEX, FLOATS, INTEGERS
 from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code.native import Native
-from gscli.lab.code.place import Impossible, Place
-from gscli.lab.code.placement import Placement
-from gscli.lab.code.steps import Literal, Value
-from gscli.lab.code.update_steps import Operation, Putting
-from gscli.lab.code.updates import as_type, fitted, identity
+from gscli.lab.code.placement import Place, Placement
+from gscli.lab.code.steps import Impossible, Literal, Value
+from gscli.lab.code.update_steps import Operation, Putting, as_type, fitted, identity
 
 FOR_BOOL = {"add": "max", "mul": "min", "max": "max", "min": "min", "none": "none", "sub": "add"}
 """What a reduction is for False and True as 0 and 1; sub asks whether their number is odd."""

@@ -8,9 +8,8 @@ from math import isfinite
 import numpy as np
 
 from gscli.files.arrays import dtype_named
-from gscli.lab.code.place import Impossible
 from gscli.lab.code.stablehlo_windows import TYPES, kind, windows_text
-from gscli.lab.code.steps import Literal, PerSlot, Step, Steps, Value
+from gscli.lab.code.steps import Impossible, Literal, PerSlot, Step, Steps, Value
 from gscli.layout.axes import Shape
 
 TEMPLATES = {

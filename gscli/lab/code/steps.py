@@ -1,7 +1,7 @@
 """Steps: a call as a short list of array operations that every framework has in some spelling.
 
 A step is a form with a name ("take", "where", "put_cells"), the values it reads, and facts (an
-axis, a shape, a number). What each form means is NumPy's meaning; `targets` hold how it is written.
+axis, a shape, a number). A form means what NumPy means by it; `languages` hold how it is written.
 """
 
 from __future__ import annotations
@@ -15,6 +15,10 @@ from gscli.layout.axes import Number, Shape, row_major
 
 Sizes: TypeAlias = int | tuple[int, ...]
 """One number for all index numbers, or one for each number of a vector."""
+
+
+class Impossible(Exception):
+    """A target cannot do the call, with the reason."""
 
 
 class Value(Record):

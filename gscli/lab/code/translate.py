@@ -7,10 +7,9 @@ from gscli.files.arrays import dtype_name
 from gscli.lab.code.gather_steps import gathered
 from gscli.lab.code.meaning import Meaning
 from gscli.lab.code.native import Native, Target
-from gscli.lab.code.place import Impossible
 from gscli.lab.code.placement import Placement
 from gscli.lab.code.scatter_steps import Writing
-from gscli.lab.code.steps import Steps, Value
+from gscli.lab.code.steps import Impossible, Steps, Value
 
 NAMED = {"str": "strings", "bool": "bool"}
 

@@ -10,11 +10,10 @@ from fnmatch import fnmatchcase
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
-from gscli.lab.runtimes.mismatch import WARNINGS, Kind, Mismatch, differs, verdict
 from gscli.lab.runtimes.process import Runtime
 from gscli.lab.runtimes.protocol import Hello, Reply
 from gscli.lab.runtimes.shrinking import shrunk
-from gscli.lab.runtimes.trials import Trial
+from gscli.lab.runtimes.trials import WARNINGS, Kind, Mismatch, Trial, differs, verdict
 
 MOST_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""

@@ -15,8 +15,8 @@ from gscli.files.arrays import Array, dtype_name
 from gscli.files.jsonarray import dump_json
 from gscli.lab.answers import different
 from gscli.lab.runtimes.fuzz import FoundDifference, Report
-from gscli.lab.runtimes.mismatch import MEANING
 from gscli.lab.runtimes.packs import record
+from gscli.lab.runtimes.trials import MEANING
 
 LONGEST_VALUE = 400
 

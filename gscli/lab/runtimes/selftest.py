@@ -13,9 +13,8 @@ from gscli.files.arrays import dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference
 from gscli.lab.examples import example
-from gscli.lab.runtimes.mismatch import verdict
 from gscli.lab.runtimes.process import Runtime
-from gscli.lab.runtimes.trials import Result, Trial
+from gscli.lab.runtimes.trials import Result, Trial, verdict
 
 
 def odd_tensors() -> Iterator[NDArray[Any]]:

@@ -15,8 +15,7 @@ import numpy as np
 
 from gscli.files.arrays import Array
 from gscli.lab.runtimes.generator import roles_of
-from gscli.lab.runtimes.mismatch import Mismatch
-from gscli.lab.runtimes.trials import Result, Trial
+from gscli.lab.runtimes.trials import Mismatch, Result, Trial
 
 Judge: TypeAlias = Callable[[Trial], Mismatch | None]
 Cut: TypeAlias = Mapping[str, tuple[int, int]]

@@ -13,7 +13,7 @@ from gscli.lab.answers import Comparing, Group
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import label_of
 from gscli.views.look import ViewOptions
-from gscli.views.numberline import number_line
+from gscli.views.number_line import number_line
 from gscli.views.page.cells import chip_class
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene

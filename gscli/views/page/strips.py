@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 
 from gscli.traces import label_of
-from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
+from gscli.views.number_line import Behaviour, Landing, Meeting, NumberLine
 from gscli.views.page.cells import chip_class
 from gscli.views.words.comparison import Answers
 

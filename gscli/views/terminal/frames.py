@@ -26,7 +26,7 @@ from gscli.views.terminal.legend import legend
 from gscli.views.terminal.picture import key_lines, title_lines, with_table
 from gscli.views.words.below import numbers_key
 from gscli.views.words.facts import Teller
-from gscli.views.words.reasons import why
+from gscli.views.words.formula import why
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation
@@ -141,9 +141,6 @@ class Frames:
     def __iter__(self) -> Iterator[Frame]:
         return (self.step(number + 1) for number in range(len(self)))
 
-
-if TYPE_CHECKING:
-    from gscli.lab.expectation import Expectation
 
 STEPPED_ENTRIES = 100
 """Frames that are printed in a row, unless a limit says otherwise."""

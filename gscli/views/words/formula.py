@@ -1,10 +1,11 @@
-"""The operator as one equation with the real ranks and numbers, read off the layout.
+"""The operator as one equation with the real ranks and numbers, and why an entry does what it does.
 
     output[i,j,k] = data[i, indices[j], k]
     output[indices[i,0], indices[i,1]] += updates[i]
 
-Works for every declared operator: the coordinate on each axis of data is a number from an index
-column, a position in the entry grid, a position in the window, or a sum of these.
+Read off the layout, so that it works for every declared operator: the coordinate on each axis of
+data is a number from an index column, a position in the entry grid, a position in the window, or a
+sum of these.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from gscli.base.words import counted, safe
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Column, Fit, Negative, Shape
 from gscli.plan.indices import legal_range
-from gscli.traces import Entry, Trace
+from gscli.traces import Entry, Trace, label_of
 from gscli.views.summary import VERBS
-from gscli.views.words.vocabularies import outside
+from gscli.views.words.facts import Teller
+from gscli.views.words.vocabularies import TERSE, meaning, outside, told
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 _FUNCTIONS = ("max", "min")
@@ -217,3 +219,50 @@ def _flat_number(letters: Sequence[str], shape: Shape) -> str:
         for dim, letter in enumerate(letters)
     ]
     return " + ".join(terms) or "0"
+
+
+def why(teller: Teller, entry: Entry) -> list[str]:
+    r"""Sentences about one entry, the last one names the source of the rule.
+
+    >>> from gscli.traces import trace
+    >>> from gscli.views.texts import NumberFormat
+    >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
+    >>> print(*why(Teller(found, NumberFormat()), found.entries()[0]), sep="\n")
+    output[i] = data[indices[i]] with i = 0.
+    -1 on axis 0 of size 3 is 2: an index below zero counts from the end.
+    Rule: ONNX gather, opset 13.
+    """
+    trace, formula = teller.trace, Formula(teller.trace)
+    place = formula.at(entry)
+    lines = [f"{formula.equation} with {place}." if place else f"{formula.equation}."]
+    lines += [f"{one.words()}: {meaning(teller, entry, one).rule}." for one in entry.adjustments]
+    if entry.target is None and not entry.adjustments:
+        lines.append("The window lies outside the data.")
+    return [*lines, *_earlier(teller, entry), source(trace)]
+
+
+def source(trace: Trace) -> str:
+    """Framework, operator and version that the rule is taken from."""
+    operator, version = trace.operator, trace.attributes.get("opset")
+    word = operator.framework.version_word
+    told = f"Rule: {operator.framework.title} {operator.name}"
+    told += f", {word} {version}" if version is not None else ""
+    note = trace.layout.policy.note
+    return f"{told}; {note}." if note else f"{told}."
+
+
+def _earlier(teller: Teller, entry: Entry) -> list[str]:
+    """What happens where an earlier entry wrote already."""
+    trace, change = teller.trace, entry.change
+    if trace.kind == "scatter" and change is None and entry.target is not None:
+        return ["The slice is too large to be replayed: output shows the final values."]
+    if change is None or change.again is None or entry.target is None:
+        return []
+    again = f"{teller.target_cell(entry)} was already written by entry {label_of(change.again)}"
+    if trace.reduction != "none":
+        (_, met), _ = told(teller, entry, TERSE)
+        sum_ = f": {met}" if change.old.size == 1 else ""
+        return [f"{again}, and reduction {trace.reduction} combines them{sum_}."]
+    if trace.layout.open_order:
+        return [f"{again}. {trace.layout.open_order}; here the last entry wins."]
+    return [f"{again}; the last entry wins."]

@@ -12,7 +12,7 @@ import pytest
 from recording import onnx_tests
 
 from gscli.cli import guarded
-from gscli.lab.runtimes.pack_coverage import OWN_TESTS, measured, onnx_node_tests
+from gscli.lab.runtimes.packs import OWN_TESTS, measured, onnx_node_tests
 
 RECORDED = Path(__file__).parents[3] / "gscli/lab/runtimes" / OWN_TESTS
 

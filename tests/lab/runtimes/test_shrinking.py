@@ -11,9 +11,8 @@ from conftest import everyday
 from gscli.frameworks import find, operators
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
-from gscli.lab.runtimes.mismatch import Mismatch
 from gscli.lab.runtimes.shrinking import shrunk
-from gscli.lab.runtimes.trials import Result, Trial
+from gscli.lab.runtimes.trials import Mismatch, Result, Trial
 
 ANY = Mismatch("value")
 

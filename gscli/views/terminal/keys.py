@@ -15,8 +15,7 @@ from gscli.views.lines import Drawing, Sketch, paragraph, render
 from gscli.views.look import PLAIN, Line, ViewOptions, look_of
 from gscli.views.terminal.frames import Frames, frames, listed_steps
 from gscli.views.terminal.picture import picture
-from gscli.views.words.formula import Formula
-from gscli.views.words.reasons import source
+from gscli.views.words.formula import Formula, source
 
 if TYPE_CHECKING:
     from gscli.lab.expectation import Expectation

@@ -14,8 +14,8 @@ from gscli.layout.axes import Beyond
 from gscli.traces import Adjustment
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
-from gscli.views.numberline import NumberLine
-from gscli.views.numberline import number_line as line_of
+from gscli.views.number_line import NumberLine
+from gscli.views.number_line import number_line as line_of
 from gscli.views.terminal.compare import comparison
 from gscli.views.words.compare_words import comparison_words
 from gscli.views.words.comparison import Answers, lettered

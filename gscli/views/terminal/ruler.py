@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.views.look import PLAIN, Line, Look, cells
-from gscli.views.numberline import Behaviour, Landing, Meeting, NumberLine
+from gscli.views.number_line import Behaviour, Landing, Meeting, NumberLine
 
 _GAP = 2
 _HEAD = "index "
