@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 from tempfile import TemporaryFile
-from typing import IO, NoReturn
+from typing import NoReturn
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120
@@ -41,13 +41,23 @@ def run(
     with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
         given.write(stdin)
         given.seek(0)
-        status = _server(os.getpid()).run(
-            {"words": [*words], "cwd": str(cwd or Path.cwd()), "environment": {**environment}},
-            [given, out, out if together else err],
-        )
+        numbers = [stream.fileno() for stream in (given, out, out if together else err)]
+        status = run_on(numbers, words, cwd=cwd, environment=environment)
         out.seek(0)
         err.seek(0)
         return status, out.read(), err.read()
+
+
+def run_on(
+    streams: Sequence[int],
+    words: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    environment: Mapping[str, str],
+) -> int:
+    """Exit status of a command whose standard streams are these descriptors."""
+    request = {"words": [*words], "cwd": str(cwd or Path.cwd()), "environment": {**environment}}
+    return _server(os.getpid()).run(request, streams)
 
 
 @cache
@@ -84,10 +94,10 @@ class _Server:
             self._process.wait(PATIENCE)
         self._socket.close()
 
-    def run(self, request: Mapping[str, object], streams: Sequence[IO[bytes]]) -> int:
+    def run(self, request: Mapping[str, object], streams: Sequence[int]) -> int:
         text = json.dumps(request).encode() + b"\n"
         try:
-            socket.send_fds(self._socket, [text[:1]], [stream.fileno() for stream in streams])
+            socket.send_fds(self._socket, [text[:1]], streams)
             self._socket.sendall(text[1:])
             return int(self._socket.recv(16))
         except (OSError, ValueError):

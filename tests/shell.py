@@ -8,8 +8,10 @@ import select
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import forks
@@ -17,6 +19,7 @@ import forks
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "gscli")
 BARE = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "PYTHONPATH": str(ROOT)}
+TERMINAL = {"TERM": "xterm-256color", "COLUMNS": "80"}
 PATIENCE = 30
 
 
@@ -67,12 +70,11 @@ def shell(
 class Terminal:
     """The command on a pseudo-terminal: what it shows, and keys for it."""
 
-    def __init__(self, *words: str, columns: int = 80, **variables: str) -> None:
+    def __init__(self, *words: str, **variables: str) -> None:
         self._child, self._descriptor = pty.fork()
         if self._child == 0:  # pragma: no cover  this is the command
             os.environ.clear()
-            os.environ.update({**BARE, "TERM": "xterm-256color", "COLUMNS": str(columns)})
-            os.environ.update(variables)
+            os.environ.update({**BARE, **TERMINAL, **variables})
             os.execv(sys.executable, [*COMMAND, *words])
         self.screen = ""
 
@@ -111,7 +113,22 @@ class Terminal:
 
 
 def on_terminal(words: Sequence[str], **variables: str) -> tuple[int, str]:
-    """Exit status and screen of a command that needs no keys."""
-    terminal = Terminal(*words, **variables)
-    status = terminal.finish()
-    return status, terminal.screen
+    """Exit status and screen of a command that needs no keys, in a fork on a pseudo-terminal."""
+    ours, theirs = pty.openpty()
+    parts: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # what Linux gives at the end
+            while part := os.read(ours, 1 << 16):
+                parts.append(part)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        environment = {**BARE, **TERMINAL, **variables}
+        status = forks.run_on([theirs] * 3, words, environment=environment)
+    finally:
+        os.close(theirs)
+        reader.join(PATIENCE)
+        os.close(ours)
+    return status, b"".join(parts).decode()

@@ -38,97 +38,88 @@ THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys
 from gscli.cli import guarded
-guarded({arguments!r})
-print()
-print(*sys.modules)
+for arguments in {runs!r}:
+    guarded(arguments)
+    print("\\nloaded:", *sys.modules)
 """
 
 
 @cache
-def loaded_by(*arguments: str) -> frozenset[str]:
-    """Modules in memory after a run of the command line."""
-    return _last_words(LOADED.format(arguments=list(arguments)))
+def loaded_by(*runs: tuple[str, ...]) -> list[frozenset[str]]:
+    """Modules in memory after each of some runs of the command line in one process."""
+    told = printed_by(LOADED.format(runs=[list(run) for run in runs]))
+    lines = [line for line in told.splitlines() if line.startswith("loaded: ")]
+    assert len(lines) == len(runs)
+    return [frozenset(line.split()) for line in lines]
 
 
 @cache
 def unavoidable() -> frozenset[str]:
     """What the two libraries that every run needs load themselves."""
-    return _last_words("import sys, numpy, typer; print(*sys.modules)")
+    return frozenset(printed_by("import sys, numpy, typer; print(*sys.modules)").split())
 
 
-def _last_words(code: str) -> frozenset[str]:
+def printed_by(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return frozenset(done.stdout.splitlines()[-1].split())
+    return done.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [("--help",), ("scatter-nd", "--help"), ("torch", "--help"),
-     ("explain", "--help"), ("compare", "--help"), ("help", "exit-codes")],
-    ids=" ".join,
-)  # fmt: skip
-def test_help_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
-    assert not loaded_by(*arguments) & HEAVY
+def test_help_loads_nothing_heavy() -> None:
+    runs = [("--help",), ("scatter-nd", "--help"), ("torch", "--help"), ("explain", "--help"),
+            ("compare", "--help"), ("help", "exit-codes")]  # fmt: skip
+    assert [loaded & HEAVY for loaded in loaded_by(*runs)] == [set()] * len(runs)
 
 
 COMPLETED = """
 import os, sys
 from gscli.cli import guarded
-os.environ |= {{"_GSCLI_COMPLETE": "complete_bash", "COMP_WORDS": {words!r}, "COMP_CWORD": "{at}"}}
-guarded([])
-print()
-print(*sys.modules)
+os.environ["_GSCLI_COMPLETE"] = "complete_bash"
+for words in {lines!r}:
+    os.environ |= {{"COMP_WORDS": "gscli " + words, "COMP_CWORD": str(words.count(" ") + 1)}}
+    guarded([])
+    print("\\nloaded:", *sys.modules)
 """
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["scat", "samples ", "gather --dtype ", "gather ", "compare gather --as ", "rules torch ",
-     "torch scatter-reduce --reduce ", "convert -f "],
-    ids=str.strip,
-)  # fmt: skip
-def test_completion_loads_nothing_heavy(words: str) -> None:
-    code = COMPLETED.format(words=f"gscli {words}", at=words.count(" ") + 1)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *offers, _, modules = done.stdout.splitlines()
-    assert offers
-    assert not set(modules.split()) & HEAVY
+def test_completion_loads_nothing_heavy() -> None:
+    lines = ["scat", "samples ", "gather --dtype ", "gather ", "compare gather --as ",
+             "rules torch ", "torch scatter-reduce --reduce ", "convert -f "]  # fmt: skip
+    told = printed_by(COMPLETED.format(lines=lines)).split("\nloaded: ")
+    offers = [told[0], *(text.partition("\n")[2] for text in told[1:-1])]
+    loaded = [set(text.partition("\n")[0].split()) & HEAVY for text in told[1:]]
+    assert loaded == [set()] * len(lines)
+    assert all(offer.strip() for offer in offers)
 
 
 PIPED = [name for name, words in RUNS.items() if "--color" not in words]
 COLORED = [name for name, words in RUNS.items() if "--color" in words]
 
 
-@pytest.mark.parametrize("name", PIPED)
-def test_a_run_loads_numpy_alone_of_the_heavy(name: str) -> None:
-    assert loaded_by(*RUNS[name]) & HEAVY == {"numpy"}
+def test_a_run_loads_of_what_is_heavy_numpy_alone() -> None:
+    """And nothing slow of the standard library that NumPy and typer do not load themselves."""
+    every = loaded_by(*(RUNS[name] for name in PIPED))
+    for name, loaded in zip(PIPED, every, strict=True):
+        assert loaded & HEAVY == {"numpy"}, name
+        assert not (loaded - unavoidable()) & SLOW, name
 
 
-@pytest.mark.parametrize("name", COLORED)
-def test_colour_is_written_by_rich(name: str) -> None:
-    assert loaded_by(*RUNS[name]) & HEAVY == {"numpy", "rich"}
+def test_colour_is_written_by_rich() -> None:
+    for loaded in loaded_by(*(RUNS[name] for name in COLORED)):
+        assert loaded & HEAVY == {"numpy", "rich"}
 
 
-@pytest.mark.parametrize("name", PIPED)
-def test_a_run_loads_nothing_slow_of_the_standard_library(name: str) -> None:
-    assert not (loaded_by(*RUNS[name]) - unavoidable()) & SLOW
-
-
-@pytest.mark.parametrize(
-    ("name", "framework"), [("document", "onnx"), ("explanation", "onnx"), ("framework", "torch")]
-)
-def test_a_run_loads_the_framework_it_names_and_no_other(name: str, framework: str) -> None:
+def test_a_run_loads_the_framework_it_names_and_no_other() -> None:
     known = {f"gscli.frameworks.{one}" for one in NAMES}
-    assert loaded_by(*RUNS[name]) & known == {f"gscli.frameworks.{framework}"}
+    for names, framework in ((("document", "explanation"), "onnx"), (("framework",), "torch")):
+        for loaded in loaded_by(*(RUNS[name] for name in names)):
+            assert loaded & known == {f"gscli.frameworks.{framework}"}, names
 
 
-def test_numbers_in_the_command_load_no_reader_of_files() -> None:
+def test_a_document_of_numbers_in_the_command_loads_no_reader_and_no_view() -> None:
+    loaded, _ = loaded_by(RUNS["document"], RUNS["explanation"])
     readers = {f"gscli.files.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
-    assert not loaded_by(*RUNS["document"]) & (readers | {"gscli.files.writers"})
-
-
-def test_views_are_loaded_for_pictures_alone() -> None:
-    assert not {name for name in loaded_by(*RUNS["document"]) if name.startswith("gscli.views")}
+    assert not loaded & (readers | {"gscli.files.writers"})
+    assert not {name for name in loaded if name.startswith("gscli.views")}
 
 
 @pytest.fixture
