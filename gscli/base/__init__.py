@@ -113,11 +113,11 @@ class GscliError(Exception):
         hint: str = "",
     ) -> None:
         super().__init__(problem)
-        self.problem, self.where = safe(problem, LONGEST), safe(where, LONGEST)
+        self.problem, self.where = _printable(problem), _printable(where)
         self.shown = tuple(
-            [safe(detail, LONGEST) if isinstance(detail, str) else detail for detail in details]
+            [_printable(detail) if isinstance(detail, str) else detail for detail in details]
         )
-        self.valid, self.hint = safe(valid, LONGEST), safe(hint, LONGEST)
+        self.valid, self.hint = _printable(valid), _printable(hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled with all facts; what made them is not run again."""
@@ -147,6 +147,16 @@ class GscliError(Exception):
             "valid": self.valid,
             "hint": self.hint,
         }
+
+
+def _printable(words: str) -> str:
+    """Words safe to print; of very long ones, as a path may be, the beginning and the end."""
+    return _shortened(safe(_shortened(words), 12 * LONGEST))
+
+
+def _shortened(words: str) -> str:
+    half = LONGEST // 2 - 1
+    return words if len(words) <= LONGEST else f"{words[:half]}…{words[-half:]}"
 
 
 def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:

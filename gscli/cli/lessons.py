@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, UsageError
 from gscli.base.records import Record
-from gscli.base.words import safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,12 +143,12 @@ def copy(found: Lesson, parent: Path) -> Path:
     from gscli.files.system import writing
 
     target = parent / found.name
-    with writing(safe(str(target))):
+    with writing(str(target)):
         parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             raise CannotWrite(
                 "the lesson is there already",
-                where=safe(str(target)),
+                where=str(target),
                 hint="-o names a folder without it; nothing was changed",
             )
         with TemporaryDirectory(prefix=".gscli-", dir=parent) as aside:

@@ -215,7 +215,7 @@ def _enough_memory(name: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise no_memory(safe(name), "not enough memory") from error
+        raise no_memory(name, "not enough memory") from error
 
 
 def _load(
@@ -336,12 +336,10 @@ def _sources(
     """
     plain = os.path.isdir(text) and suffix_of(text) not in STORES
     found = _folder(text) if plain else _container(text, limit)
-    matched = {name: _match(name, names, found, safe(text)) for name in names}
+    matched = {name: _match(name, names, found, text) for name in names}
     missing = [name for name in names if matched[name] is None and name not in optional]
     if missing:
-        raise CannotRead(
-            f"{safe(text)} has nothing for {missing[0]}", where=safe(text), valid=listed(found)
-        )
+        raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=listed(found))
     return {name: found[key] for name, key in matched.items() if key is not None}
 
 
@@ -350,7 +348,7 @@ def _container(text: str, limit: int) -> dict[str, Source]:
     with content:
         if suffix not in MANY_MEMBERS:
             raise UsageError(
-                f"{safe(text)} holds one array, not all inputs",
+                f"{text} holds one array, not all inputs",
                 valid=f"a folder, or {' '.join(sorted(MANY_MEMBERS))}",
             )
         members = format_for(suffix).listing(content, Request("", None, Wish(), limit, suffix))
@@ -360,7 +358,7 @@ def _container(text: str, limit: int) -> dict[str, Source]:
 
 def _folder(text: str) -> dict[str, Source]:
     """The files of a folder that hold one array, by name without suffix."""
-    with reading(safe(text)), os.scandir(text) as entries:
+    with reading(text), os.scandir(text) as entries:
         some = islice(entries, FOLDER_LIMIT)
         files = sorted(entry.name for entry in some if not _is_pipe(entry))
     found: dict[str, Source] = {}
@@ -369,7 +367,7 @@ def _folder(text: str) -> dict[str, Source]:
         if suffix.lower() not in MODULES or suffix.lower() in MANY_MEMBERS:
             continue
         if stem in found:
-            raise UsageError(f"{safe(text)} holds {safe(stem, 60)} in two files")
+            raise UsageError(f"{text} holds {safe(stem, 60)} in two files")
         path = os.path.join(text, file)
         found[stem] = Source(path, "file", path)
     return found

@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite
-from gscli.base.words import safe
 from gscli.files.access import keep_access
 from gscli.files.exchange import take_place
 from gscli.files.interrupts import Interrupts
@@ -140,23 +139,22 @@ def open_atomic(
     ...     os.listdir(folder)
     ['out.bin']
     """
-    name = safe(path)
     check_system()
-    with writing(name):
+    with writing(path):
         target = _followed(path)
         descriptor = _own_descriptor(target)
         old = None if descriptor is not None else _status(target)
-    opened = None if descriptor is None else AtomicFile(descriptor, name)
+    opened = None if descriptor is None else AtomicFile(descriptor, path)
     if old is not None and not stat.S_ISREG(old.st_mode):
-        opened = _special(target, old, name)
+        opened = _special(target, old, path)
     if opened is not None:
         with _closing(opened) as file:
             yield file
     else:
-        with writing(name):
+        with writing(path):
             refuse_unfinished(target)
-        _check_space(target, size, name)
-        with _replacing(target, old, name, check, over) as file:
+        _check_space(target, size, path)
+        with _replacing(target, old, path, check, over) as file:
             yield file
 
 

@@ -1,7 +1,7 @@
 """The bytes of one input, readable at any place: a regular file, or a pipe held in memory.
 
 Devices, folders and sockets are refused before a byte is read, a pipe is read up to a limit, and
-every failure of the system is CannotRead with the file's safe name.
+every failure of the system is CannotRead with the file's name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
 from gscli.base.records import Record
-from gscli.base.words import safe
 from gscli.files import mapped
 from gscli.files.arrays import Array
 from gscli.files.mapped import RegularFile, check_system, is_unfinished, reading
@@ -58,7 +57,7 @@ Judge: TypeAlias = "Callable[[bytes, int, str], Bounds]"
 
 
 class Content(ABC):
-    """Random access to the bytes of an input; `name` is safe to print, `size` is fixed."""
+    """Random access to the bytes of an input; `name` is for messages, `size` is fixed."""
 
     def __init__(self, name: str, size: int) -> None:
         self.name = name
@@ -174,31 +173,30 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
     file, not on the name. `bounds_for` says of a pipe's first bytes how far to read. Nothing is
     written: a patch that was cut short is only told of.
     """
-    name = safe(path)
     check_system()
     if is_unfinished(path):
         from gscli.files.undo import warn_of_unfinished
 
         warn_of_unfinished(path)
-    with reading(name):
+    with reading(path):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | waits)
     try:
-        with reading(name):
+        with reading(path):
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):
                 file = RegularFile(descriptor, path)
                 if file.size or not os.pread(descriptor, 1, 0):
                     return FileContent(file)
                 file.release()  # files of /proc say that they are empty; they are read as a pipe
-        _refuse_special(mode, name)
-        held = read_pipe(lambda length: os.read(descriptor, length), name, limit, bounds_for)
+        _refuse_special(mode, path)
+        held = read_pipe(lambda length: os.read(descriptor, length), path, limit, bounds_for)
     except BaseException:
         _close(descriptor)
         raise
     _close(descriptor)
-    return HeldContent(name, held)
+    return HeldContent(path, held)
 
 
 def _close(descriptor: int) -> None:
@@ -209,10 +207,9 @@ def _close(descriptor: int) -> None:
 
 def check_kind(path: str) -> None:
     """Refuse what is not there, and what is neither a file nor a pipe, without opening it."""
-    name = safe(path)
-    with reading(name):
+    with reading(path):
         mode = os.stat(path).st_mode
-    _refuse_special(mode, name)
+    _refuse_special(mode, path)
 
 
 def _refuse_special(mode: int, name: str) -> None:

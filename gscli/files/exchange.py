@@ -11,7 +11,6 @@ import errno
 import os
 
 from gscli.base import CannotWrite, GscliError
-from gscli.base.words import safe
 from gscli.files.mapped import RegularFile, reason
 
 _AT_FDCWD = -100
@@ -77,7 +76,7 @@ def _put_back(temporary: str, target: str, new: os.stat_result) -> None:
         kept = f"{temporary}-kept"
         os.rename(temporary, kept)  # from here on nobody deletes it
         raise CannotWrite(
-            f"{safe(target)} was replaced meanwhile, and cannot be put back",
-            where=f"{safe(target)}: {reason(error)}",
-            details=(f"what had the name is {safe(kept)} now",),
+            f"{target} was replaced meanwhile, and cannot be put back",
+            where=f"{target}: {reason(error)}",
+            details=(f"what had the name is {kept} now",),
         ) from error

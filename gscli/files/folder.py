@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from gscli.base import CannotWrite, GscliWarning, Notice
-from gscli.base.words import safe
 from gscli.files.exchange import exchange
 from gscli.files.interrupts import Interrupts
 from gscli.files.mapped import check_system
@@ -34,22 +33,21 @@ def open_folder(
     is refused. `check` may still refuse when all is written. Raises CannotWrite.
     """
     check_system()
-    name = safe(path)
-    with writing(name):
+    with writing(path):
         target = os.path.realpath(path.rstrip("/") or path)
-        _check_target(target, name, ours)
-        _remove_leftovers(target, name)
+        _check_target(target, path, ours)
+        _remove_leftovers(target, path)
     with Interrupts() as interrupts:
-        with writing(name):
+        with writing(path):
             hidden, lock = _made(target)
         try:
             with interrupts.allowed():
                 yield hidden
-                with writing(name):
+                with writing(path):
                     _synced(hidden)
             if check is not None:
                 check()
-            with writing(name):
+            with writing(path):
                 _put_in_place(hidden, target)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)  # the old one, or what was not finished
@@ -106,11 +104,11 @@ def _remove_leftovers(target: str, name: str) -> None:
             if not _lock(descriptor):
                 raise CannotWrite(
                     f"{name} is being written by another process",
-                    where=safe(path),
+                    where=path,
                     hint="run the command again when it is done",
                 )
             shutil.rmtree(path)
-            left = f"{safe(path)} was left by a run that was killed, and is removed"
+            left = f"{path} was left by a run that was killed, and is removed"
             warnings.warn(GscliWarning(Notice(left)), stacklevel=2)
         finally:
             os.close(descriptor)

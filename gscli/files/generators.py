@@ -55,7 +55,7 @@ def generate(text: str, wish: Wish, limit: int) -> tuple[Array, bool]:
     if dtype is None:
         dtype = _usual_dtype(recipe) if value is None else value.dtype
     count = math.prod(recipe.shape)
-    check_limit(count * max(dtype.itemsize, 8), limit, safe(text), "the array")
+    check_limit(count * max(dtype.itemsize, 8), limit, text, "the array")
     if math.prod(size or 1 for size in recipe.shape) >= BYTES_LIMIT // 16:
         raise _unfit(text, "no array can have this shape, even without its zeros")
     if dtype.kind in "US":
@@ -90,7 +90,7 @@ def _usual_dtype(recipe: _Recipe) -> np.dtype[Any]:
 
 def _value(recipe: _Recipe, dtype: np.dtype[Any] | None, text: str, limit: int) -> Array:
     word = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}.get(recipe.value, recipe.value)
-    parsed = parse_json(word.encode("utf-8", "surrogateescape"), safe(text), "the value")
+    parsed = parse_json(word.encode("utf-8", "surrogateescape"), text, "the value")
     value = array_of_json(parsed, Wish(dtype=dtype), limit).array
     if value.ndim:
         raise _unfit(text, "the value is not a single number")

@@ -36,10 +36,10 @@ def repository(path: str) -> Any:
     """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
     library = extra("icechunk", "icechunk")
     library.set_logs_filter("error")  # its warnings would go to stdout
-    with _reaching(path) if "://" in path else refusing(safe(path)):
+    with _reaching(path) if "://" in path else refusing(path):
         storage = _storage(library, path)
         if not library.Repository.exists(storage):
-            raise CannotRead(f"there is no Icechunk repository at {safe(path)}", where=safe(path))
+            raise CannotRead(f"there is no Icechunk repository at {path}", where=path)
         return library.Repository.open(storage)
 
 
@@ -53,8 +53,8 @@ def _reaching(path: str) -> Iterator[None]:
     except Exception as error:
         why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
         raise CannotRead(
-            f"cannot read {safe(path)}",
-            where=f"{safe(path)}: {safe(why, 120) or type(error).__name__}",
+            f"cannot read {path}",
+            where=f"{path}: {safe(why, 120) or type(error).__name__}",
             hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
         ) from error
 
@@ -77,7 +77,7 @@ def _storage(library: Any, path: str) -> Any:
         return library.gcs_storage(bucket=bucket, prefix=prefix, from_env=True)
     raise UsageError(
         f"unknown kind of store {safe(address.scheme, 40)}",
-        where=safe(path),
+        where=path,
         valid="a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX",
     )
 
@@ -100,9 +100,9 @@ def version_of(found: Any, place: Place) -> dict[str, str]:
     if len(name) == _SNAPSHOT_LENGTH and name.isalnum():
         return {"snapshot_id": name}
     raise CannotRead(
-        f"{safe(place.path)} has no version {safe(name, 60)}",
+        f"{place.path} has no version {safe(name, 60)}",
         valid=listed([*branches, *tags]),
-        hint=f"gscli show {safe(place.path)} lists its snapshots",
+        hint=f"gscli show {place.path} lists its snapshots",
     )
 
 
@@ -111,7 +111,7 @@ def history(path: str, limit: int) -> list[Commit]:
     place = place_of(path)
     found = repository(place.path)
     commits: list[Commit] = []
-    with refusing(safe(path)):
+    with refusing(path):
         for snapshot in found.ancestry(**version_of(found, place)):
             commits.append(
                 Commit(snapshot.id, snapshot.written_at.isoformat(timespec="seconds"),

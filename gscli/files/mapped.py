@@ -60,7 +60,7 @@ def reason(error: Exception) -> str:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Turn a failure of the system into CannotRead; `name` is safe to print."""
+    """Turn a failure of the system into CannotRead."""
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
@@ -80,7 +80,7 @@ def _near_files(path: str) -> str:
         known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
     near = get_close_matches(name, known, 3, 0.6)
     if near:
-        return f"did you mean {' or '.join(safe(os.path.join(folder, one)) for one in near)}?"
+        return f"did you mean {' or '.join(os.path.join(folder, one) for one in near)}?"
     return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
 
 
@@ -106,7 +106,7 @@ class RegularFile:
     def __init__(self, descriptor: int, path: str) -> None:
         """Raises OSError, and then the descriptor is still the caller's."""
         self.descriptor, self.lost = -1, False
-        self.path, self.name = os.path.abspath(path), safe(path)
+        self.path, self.name = os.path.abspath(path), path
         self._opened = os.fstat(descriptor)
         self.descriptor = descriptor
 

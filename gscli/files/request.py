@@ -258,16 +258,15 @@ def suffix_of(path: str) -> str:
 
 def unknown(path: str, suffix: str) -> CannotRead:
     """Why a file with this suffix is not even opened."""
-    name = safe(path)
     if suffix in PICKLED:
         return CannotRead(
-            f"cannot read {name}",
+            f"cannot read {path}",
             details=("files of this kind are pickles, and gscli never unpickles",),
-            hint=_conversion(name) if suffix in _TORCH else "save the arrays with numpy.save",
+            hint=_conversion(path) if suffix in _TORCH else "save the arrays with numpy.save",
         )
     return CannotRead(
-        f"cannot read {name}",
-        where=f"{name}: {safe(suffix, 40)} is no suffix gscli knows",
+        f"cannot read {path}",
+        where=f"{path}: {safe(suffix, 40)} is no suffix gscli knows",
         valid=" ".join(MODULES),
     )
 

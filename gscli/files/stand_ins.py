@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base.words import safe
 from gscli.files import mapped
 from gscli.files.arrays import Array, LeftElsewhere
 from gscli.files.chunks import Chunks, DaskChunks
@@ -78,7 +77,7 @@ def spooled(source: Chunks, folder: str | None) -> Array:
     """
     if not source.nbytes:
         return np.empty(source.shape, source.dtype)
-    beside = safe(folder or tempfile.gettempdir())
+    beside = folder or tempfile.gettempdir()
     told = writing(beside, "cannot write temporary files in")
     with told, tempfile.TemporaryFile(dir=folder) as file:
         reserve(file.fileno(), 0, source.nbytes)  # a full disk is told of here

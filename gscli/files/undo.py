@@ -20,7 +20,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gscli.base import CannotRead, CannotWrite, Notice
-from gscli.base.words import safe
 from gscli.files.mapped import RegularFile, is_unfinished, opened, undo_file_of
 from gscli.files.system import locked, reserve, sync, sync_folder, writing
 
@@ -51,9 +50,9 @@ class UnfinishedPatch(UserWarning):
 def warn_of_unfinished(path: str) -> None:
     """Tell a reader that rows of a file may be mixed. Nothing is opened, nothing is changed."""
     notice = Notice(
-        f"{safe(path)} may be a mix: a patch is under way, or was cut short",
-        where=safe(undo_file_of(path)),
-        hint=_WAYS_ON.format(name=safe(path)),
+        f"{path} may be a mix: a patch is under way, or was cut short",
+        where=undo_file_of(path),
+        hint=_WAYS_ON.format(name=path),
     )
     warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
@@ -64,10 +63,10 @@ def refuse_unfinished(path: str) -> None:
     """
     if is_unfinished(path):
         raise CannotWrite(
-            f"a patch of {safe(path)} is under way, or was cut short",
-            where=safe(undo_file_of(path)),
+            f"a patch of {path} is under way, or was cut short",
+            where=undo_file_of(path),
             details=("nothing was written",),
-            hint=_WAYS_ON.format(name=safe(path)),
+            hint=_WAYS_ON.format(name=path),
         )
 
 
@@ -79,7 +78,7 @@ class UndoFile:
 
     def __init__(self, file: RegularFile, offset: int, width: int) -> None:
         self.path, self._crc = undo_file_of(file.path), 0
-        self.name = safe(self.path)
+        self.name = self.path
         status = os.fstat(file.descriptor)
         self._file = opened(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
         self._first = _MAGIC + _HEADER.pack(status.st_size, status.st_mtime_ns, offset, width)
@@ -150,13 +149,12 @@ def undo(path: str, undo_path: str | None = None) -> int:
     Every byte must be the old or the new one of its row: otherwise nothing is written, because
     the file was written to since, or is another one. Raises CannotRead and CannotWrite.
     """
-    name = safe(path)
-    with writing(name, "cannot mend", hint="name the file that was patched"):
+    with writing(path, "cannot mend", hint="name the file that was patched"):
         file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
     try:
-        with writing(name, "cannot mend"), locked(file):
+        with writing(path, "cannot mend"), locked(file):
             undo_path = undo_file_of(path) if undo_path is None else undo_path
-            count = _put_back(file, _own(undo_path, name))
+            count = _put_back(file, _own(undo_path, path))
             os.unlink(undo_path)
             sync_folder(os.path.dirname(undo_path))
             return count
@@ -173,7 +171,7 @@ def _own(path: str, name: str) -> RegularFile:
     except FileNotFoundError as error:
         raise CannotRead(
             f"{name} has no undo file",
-            where=safe(path),
+            where=path,
             hint="of a file that was moved since, name its undo file as well",
         ) from error
     status = os.fstat(found.descriptor)

@@ -53,20 +53,20 @@ def save_file(
     named = suffix_of(target)
     if form is not None and named in WRITTEN and named != suffix:
         raise UsageError(
-            f"{safe(target)} would hold {suffix[1:]}, not what its name says",
+            f"{target} would hold {suffix[1:]}, not what its name says",
             where=f"format {form}",
             hint=f"leave the format out, or name the file …{suffix}",
         )
-    checked = _checked(array, safe(target))
+    checked = _checked(array, target)
     if suffix in STORES:
         from gscli.files import zarr_format
 
         zarr_format.save(target, source.member, checked, chunks=chunks)
         return
     if chunks is not None:
-        raise UsageError("--chunks is for .zarr", where=safe(target))
+        raise UsageError("--chunks is for .zarr", where=target)
     if source.member is not None:
-        _check_member(source.member, suffix, safe(target))
+        _check_member(source.member, suffix, target)
         if os.path.lexists(target):
             with open_content(target, limit) as old, open_atomic(target) as out:
                 format_for(suffix).write_into(out.write, old, source.member, checked)
@@ -128,7 +128,7 @@ def _suffix(form: str | None, path: str) -> str:
     suffix = suffix_of(path) if form is None else f".{form.lower()}"
     if suffix in WRITTEN:
         return suffix
-    what = f"no format for {safe(path)}" if form is None else f"unknown format {safe(form, 40)}"
+    what = f"no format for {path}" if form is None else f"unknown format {safe(form, 40)}"
     raise UsageError(what, valid=_known())
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gscli.base import CannotWrite, UsageError
-from gscli.base.words import safe, show_shape
+from gscli.base.words import show_shape
 from gscli.files.arrays import is_small
 from gscli.files.content import Content, HeldContent, check_kind, check_limit
 from gscli.files.extras import extra
@@ -50,7 +50,7 @@ class StoreContent(HeldContent):
 
     def __init__(self, path: str) -> None:
         place = place_of(path)
-        super().__init__(safe(path), b"")
+        super().__init__(path, b"")
         self.place = place
 
 
@@ -153,10 +153,10 @@ def _add(place: Place, array: NDArray[Any], chunks: Sequence[int] | None) -> Non
     """Put an array into a group that is there, beside the arrays that it has."""
     group = opened(place._replace(member=""))
     if hasattr(group, "chunks"):
-        raise CannotWrite(f"{safe(place.path)} is an array, not a group", where=place.name)
+        raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)
     if group.metadata.consolidated_metadata is not None:
         raise CannotWrite(
-            f"{safe(place.path)} has consolidated metadata, which would not tell of {place.name}",
+            f"{place.path} has consolidated metadata, which would not tell of {place.name}",
             where=place.name,
             hint="write a new store",
         )

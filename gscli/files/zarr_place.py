@@ -32,15 +32,14 @@ class Place(Record):
 
     @property
     def name(self) -> str:
-        """The place as it is typed, safe to print; of a store in the making, its later name.
+        """The place as it is typed; of a store in the making, its later name.
 
         >>> Place("s.zarr", "emb").name, Place("s.zarr.gscli-0123abcd").name
         ('s.zarr::emb', 's.zarr')
         """
         version = "" if self.version is None else f"@{self.version}"
-        return safe(
-            f"{_HIDDEN.sub('', self.path)}{version}" + (f"::{self.member}" if self.member else "")
-        )
+        member = f"::{self.member}" if self.member else ""
+        return f"{_HIDDEN.sub('', self.path)}{version}{member}"
 
 
 def place_of(path: str, member: str | None = None) -> Place:

@@ -220,7 +220,7 @@ def open_store(
     if not hasattr(node, "chunks"):
         raise CannotRead(
             f"{place.name} is a group of arrays, not an array",
-            hint=f"gscli show {safe(place.path)}",
+            hint=f"gscli show {place.path}",
         )
     return Store(node, place, limit, opaque)
 

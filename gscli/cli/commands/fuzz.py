@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
-from gscli.base.words import counted, safe
+from gscli.base.words import counted
 from gscli.cli.building import complete_file
 from gscli.cli.options import DOCUMENT, Settings, print_document, tell
 from gscli.cli.tools import tool
@@ -162,7 +162,7 @@ def _watched(
 def _has_a_folder(path: str | None) -> None:
     """Refuse a file to be written whose folder is not there before hours of work, not after."""
     if path is not None and path != "-" and not Path(path).absolute().parent.is_dir():
-        raise CannotWrite("there is no folder for this", where=safe(path))
+        raise CannotWrite("there is no folder for this", where=path)
 
 
 def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, beside: bool) -> None:
@@ -208,5 +208,5 @@ def _lines(path: str | None) -> list[str]:
     try:
         texts = [line.decode("utf-8").strip() for line in lines_of(path)]
     except UnicodeDecodeError:
-        raise CannotRead("the known differences are not UTF-8 text", where=safe(path)) from None
+        raise CannotRead("the known differences are not UTF-8 text", where=path) from None
     return [text for text in texts if text and not text.startswith("#")]

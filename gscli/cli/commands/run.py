@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gscli.base import InputRefused, UsageError
-from gscli.base.words import counted, safe
+from gscli.base.words import counted
 from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
 
@@ -92,7 +92,7 @@ def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -
     if place is None:
         if node is not None:
             raise UsageError(
-                "--node needs a model", where=safe(folders[0]),
+                "--node needs a model", where=folders[0],
                 hint=f"gscli run MODEL.onnx --node {node}"[:200],
             )  # fmt: skip
         return None

@@ -188,7 +188,7 @@ def _by_name(word: str, tensors: Mapping[str, str], settings: Settings) -> dict[
     }
     if not found:
         raise UsageError(
-            f"{safe(word)} holds none of the node's inputs",
+            f"{word} holds none of the node's inputs",
             where=", ".join(safe(name, 60) for name in list(stems)[:12]),
             valid=" ".join(f"{name} or {safe(tensor, 60)}" for name, tensor in tensors.items()),
         )
