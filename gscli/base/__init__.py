@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeAlias
 from gscli.base.records import Record
 from gscli.base.words import safe
 
-LONGEST = 1000
+LONGEST = 600
 """Characters of each part of an error."""
 
 
@@ -155,8 +155,8 @@ def _printable(words: str) -> str:
 
 
 def _shortened(words: str) -> str:
-    half = LONGEST // 2 - 1
-    return words if len(words) <= LONGEST else f"{words[:half]}…{words[-half:]}"
+    half = LONGEST // 2
+    return words if len(words) <= LONGEST else f"{words[:half]}…{words[1 - half :]}"
 
 
 def _restored(kind: type[GscliError], args: tuple[object, ...]) -> GscliError:

@@ -16,7 +16,6 @@ from gscli.cli.building import Typed
 from gscli.cli.options import Settings, print_document, screen, tell, view_options
 from gscli.files import mapped
 from gscli.files.arrays import Array
-from gscli.files.mapped import RegularFile
 from gscli.files.request import STORES, suffix_of
 from gscli.frameworks import assigned
 from gscli.frameworks.execute import notices, run_plan, settled
@@ -91,7 +90,7 @@ def loaded_inputs(
 ) -> Inputs:
     """Load every input of the call, types as the files say or the numbers suggest.
 
-    `leave`: the first input stays in its Zarr store, if it lies in one.
+    `leave`: the first input stays in its Zarr store, if it lies in one, or its .npy file open.
 
     `--dtype` names the type of opaque elements here; what else it means needs a layout.
     """
@@ -125,6 +124,7 @@ def loaded_inputs(
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
         attrs,
+        next((item.file for item in loaded.values()), None),
     )
 
 
@@ -157,12 +157,7 @@ class Call:
     ) -> None:
         self.settings, parsed = settings, parsed_attributes(operator, texts)
         self.typed = typed(operator, words, texts, settings)
-        self.held: dict[str, RegularFile] = {}
-        if settings.in_place:
-            from gscli.cli.work.streaming import held_files
-
-            self.held = held_files(self.typed.words)
-        leave = bool(settings.only_saves or settings.in_place) and settings.dtype is None
+        leave = bool(settings.only_saves or settings.in_place)
         self.inputs = loaded_inputs(self.typed, parsed, settings, leave=leave)
         with self.located_errors():
             self.plan = settled(
@@ -216,7 +211,7 @@ class Call:
         from gscli.cli.work.streaming import patch_of
 
         with self.located_errors():
-            patch = patch_of(self.typed.operator, self.plan, self.held, self.settings)
+            patch = patch_of(self.typed.operator, self.plan, self.inputs.file, self.settings)
             return patch(self.judged())
 
     def trace_of(self, plan: JudgedPlan, output: Array) -> Trace:

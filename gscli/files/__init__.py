@@ -17,10 +17,9 @@ dtype('float32')
 from __future__ import annotations
 
 import os
-import re
 import stat
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO
@@ -42,7 +41,7 @@ from gscli.files.content import (
     read_pipe,
     reader,
 )
-from gscli.files.mapped import reading
+from gscli.files.mapped import RegularFile, reading
 from gscli.files.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
     MANY_MEMBERS,
@@ -57,6 +56,7 @@ from gscli.files.request import (
     Wish,
     format_for,
     listed,
+    match,
     suffix_of,
     unknown,
 )
@@ -64,14 +64,6 @@ from gscli.files.request import (
 MAX_BYTES = 1 << 30
 FOLDER_LIMIT = 10_000
 
-SYNONYMS = (
-    frozenset({"data", "params", "x", "a", "arr", "input", "operand", "tensor", "self", "ref"}),
-    frozenset({"indices", "index", "idx", "ind", "indexes", "start_indices", "scatter_indices"}),
-    frozenset({"updates", "update", "upd", "src", "source", "values", "value"}),
-)
-"""What frameworks and people call the same argument."""
-
-_NUMBERED = re.compile(r"input_(\d{1,3})")
 STANDARD_INPUT = "standard input"
 
 
@@ -80,12 +72,14 @@ class Loaded(Record):
 
     `array` is C-ordered, in native byte order and read-only; large plain .npy and .safetensors
     arrays are `numpy.memmap`. `origin` is the file's name for messages, or "inline". `typed` is
-    False where the element type was inferred from JSON or CSV.
+    False where the element type was inferred from JSON or CSV. `file`: what a .npy array was read
+    from, still open, where that was asked for.
     """
 
     array: Array
     origin: str
     typed: bool
+    file: RegularFile | None = None
 
 
 def load(
@@ -105,7 +99,7 @@ def load(
     `dtype` converts without changing a value (and names the type of opaque elements; with
     `opaque_only` it does nothing else). `like` is the type that untyped numbers take, `empty_dtype`
     that of `[]`. `max_bytes` bounds what is built in memory; a mapped file may be larger. `leave`:
-    of a Zarr store only what stands for it is made (`stand_ins`).
+    of a Zarr store only what stands for it is made (`stand_ins`), a .npy file stays open.
 
     Raises UsageError, CannotRead, ContentRefused, DtypeRefused, LimitRefused.
 
@@ -246,11 +240,12 @@ def _load(
         content, suffix = _opened(source.path, limit)
     with content:
         request = Request(name, source.member, wish, limit, suffix)
-        if leave and suffix in STORES:
+        if leave and wish.dtype is None and suffix in STORES:
             return _left(content, request, safe(source.text))
         read = read_array(content, request)
+        file = content.kept() if leave and suffix_of(source.path) == ".npy" else None
     origin = STANDARD_INPUT if source.kind == "stdin" else safe(source.text)
-    return Loaded(read.array, origin, read.typed)
+    return Loaded(read.array, origin, read.typed, file)
 
 
 def _left(content: Content, request: Request, origin: str) -> Loaded:
@@ -336,7 +331,7 @@ def _sources(
     """
     plain = os.path.isdir(text) and suffix_of(text) not in STORES
     found = _folder(text) if plain else _container(text, limit)
-    matched = {name: _match(name, names, found, text) for name in names}
+    matched = {name: match(name, names, found, text) for name in names}
     missing = [name for name in names if matched[name] is None and name not in optional]
     if missing:
         raise CannotRead(f"{text} has nothing for {missing[0]}", where=text, valid=listed(found))
@@ -379,19 +374,3 @@ def _is_pipe(entry: os.DirEntry[str]) -> bool:
         return stat.S_ISFIFO(entry.stat().st_mode)
     except OSError:
         return False
-
-
-def _match(name: str, names: Sequence[str], found: Mapping[str, Source], where: str) -> str | None:
-    """The key that stands for an argument. One that is another argument's own name does not."""
-    if name in found:
-        return name
-    lowered = {key: key.lower() for key in found if key not in names}
-    same = next((words for words in SYNONYMS if name in words), frozenset({name}))
-    keys = [key for key, word in lowered.items() if word == name or word in same]
-    if len(keys) > 1:
-        raise UsageError(f"{where} holds several arrays for {name}", valid=listed(keys))
-    if keys:
-        return keys[0]
-    position = names.index(name)
-    numbered = [key for key in lowered if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
-    return numbered[0] if numbered else None

@@ -165,17 +165,35 @@ def cast_exactly(array: Array, dtype: np.dtype[Any], where: str) -> Array:
         return array
     if {"U", "S"} & {array.dtype.kind, dtype.kind}:
         raise _not_exact(array.dtype, dtype, where)
-    flat = native(array).reshape(-1)
-    result = np.empty(flat.shape, dtype)
-    for start in range(0, flat.size, CAST_BLOCK):
-        block = flat[start : start + CAST_BLOCK]
-        cast = _quiet_cast(block, dtype)
-        same = _same_values(block, cast)
+    result = np.empty(array.size, dtype)
+    for start, cast, same in _casts(array, dtype):
         if not same.all():
-            value = block[int(np.argmin(same))]
+            value = native(array).reshape(-1)[start + int(np.argmin(same))]
             raise _not_exact(array.dtype, dtype, where, f"{value!s} would change")
         result[start : start + CAST_BLOCK] = cast
     return result.reshape(array.shape)
+
+
+def first_changed(array: Array, dtype: np.dtype[Any]) -> tuple[int, ...] | None:
+    """Where the first number stands that a conversion would change; None where all stay.
+
+    >>> first_changed(np.array([[1.0], [2.5]]), np.dtype("int64"))
+    (1, 0)
+    """
+    for start, _, same in _casts(array, dtype):
+        if not same.all():
+            place = np.unravel_index(start + int(np.argmin(same)), array.shape)
+            return tuple(int(number) for number in place)
+    return None
+
+
+def _casts(array: Array, dtype: np.dtype[Any]) -> Iterator[tuple[int, Array, Flags]]:
+    """Blocks of a flat array in another type: where each begins, and which values stayed."""
+    flat = native(array).reshape(-1)
+    for start in range(0, flat.size, CAST_BLOCK):
+        block = flat[start : start + CAST_BLOCK]
+        cast = _quiet_cast(block, dtype)
+        yield start, cast, _same_values(block, cast)
 
 
 def _not_exact(old: np.dtype[Any], new: np.dtype[Any], where: str, *details: str) -> DtypeRefused:

@@ -83,6 +83,10 @@ class Content(ABC):
     def array(self, dtype: np.dtype[Any], count: int, offset: int) -> Array:
         """A one-dimensional read-only array of the bytes at `offset`, mapped if it is large."""
 
+    def kept(self) -> RegularFile | None:
+        """The open file, which stays open when the content is closed; None where there is none."""
+        return None
+
     def prefix(self, length: int) -> bytes:
         """At most `length` bytes from the start."""
         return bytes(self.read(0, min(length, self.size)))
@@ -145,6 +149,11 @@ class FileContent(Content):
         """As `Content.file`."""
         with reading(self.name):
             return os.fdopen(os.dup(self._file.descriptor), "rb")
+
+    def kept(self) -> RegularFile:
+        """As `Content.kept`."""
+        self._shared = True
+        return self._file
 
     def close(self) -> None:
         """As `Content.close`; mapped arrays keep the file open."""

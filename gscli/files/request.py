@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -82,6 +82,15 @@ _TORCH_LINE = (
     'python -c "import torch,numpy as np; '
     "np.save('w.npy', torch.load('{name}', weights_only=True)['w'].numpy())\""
 )
+
+SYNONYMS = (
+    frozenset({"data", "params", "x", "a", "arr", "input", "operand", "tensor", "self", "ref"}),
+    frozenset({"indices", "index", "idx", "ind", "indexes", "start_indices", "scatter_indices"}),
+    frozenset({"updates", "update", "upd", "src", "source", "values", "value"}),
+)
+"""What frameworks and people call the same argument."""
+
+_NUMBERED = re.compile(r"input_(\d{1,3})")
 
 NAMES_SHOWN = 12
 
@@ -233,6 +242,22 @@ def chosen_member(names: Iterable[str], member: str | None, file: str) -> str:
         valid=listed(known),
         hint=f"{file}::{safe(known[0], 60)}",
     )
+
+
+def match(name: str, names: Sequence[str], found: Mapping[str, Source], where: str) -> str | None:
+    """The key that stands for an argument. One that is another argument's own name does not."""
+    if name in found:
+        return name
+    lowered = {key: key.lower() for key in found if key not in names}
+    same = next((words for words in SYNONYMS if name in words), frozenset({name}))
+    keys = [key for key, word in lowered.items() if word == name or word in same]
+    if len(keys) > 1:
+        raise UsageError(f"{where} holds several arrays for {name}", valid=listed(keys))
+    if keys:
+        return keys[0]
+    position = names.index(name)
+    numbered = [key for key in lowered if (m := _NUMBERED.fullmatch(key)) and int(m[1]) == position]
+    return numbered[0] if numbered else None
 
 
 def listed(names: Iterable[str]) -> str:

@@ -16,6 +16,7 @@ from gscli.base import GscliError, LimitRefused, Notice, UsageError
 from gscli.base.words import show_shape
 from gscli.declare import Signature, numbered
 from gscli.files.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
+from gscli.files.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor, TypeRefused
 from gscli.plan.plan import Plan
@@ -38,7 +39,8 @@ _EXACT_KINDS = frozenset({int, str, bool, type(None)})
 class Inputs:
     """The inputs of a call: arrays by argument name, where each came from, what was changed.
 
-    `attrs`: the attributes, with the subscript that the words and masks make.
+    `attrs`: the attributes, with the subscript that the words and masks make. `file`: the .npy file
+    of the first input, open, where a patch may be written into it.
     """
 
     def __init__(
@@ -47,8 +49,10 @@ class Inputs:
         origins: dict[str, str],
         typed: dict[str, bool],
         attrs: Mapping[str, object] = MappingProxyType({}),
+        file: RegularFile | None = None,
     ) -> None:
         self.arrays, self.origins, self.typed, self.attrs = arrays, origins, typed, attrs
+        self.file = file
         self.notices: list[Notice] = []
 
 

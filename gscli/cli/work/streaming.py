@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 
 from gscli.base import UsageError
 from gscli.base.words import counted
 from gscli.cli.options import Settings
 from gscli.files.arrays import Array, dtype_name, is_left
-from gscli.files.mapped import RegularFile, open_regular
+from gscli.files.mapped import RegularFile
 from gscli.files.request import STORES, suffix_of
 from gscli.files.system import give_back_large_blocks
 from gscli.frameworks.operator import Operator
@@ -73,26 +73,16 @@ def engine_address(text: str | None) -> str | None:
     return None if text is None else address
 
 
-def held_files(words: Mapping[str, str]) -> dict[str, RegularFile]:
-    """The .npy files of the inputs, opened before anything is read from them by name."""
-    opened = {
-        name: open_regular(path)
-        for name, path in words.items()
-        if path.lower().endswith(".npy") and "::" not in path
-    }
-    return {name: file for name, file in opened.items() if file is not None}
-
-
 def patch_of(
-    operator: Operator, plan: Plan, held: Mapping[str, RegularFile], settings: Settings
+    operator: Operator, plan: Plan, file: RegularFile | None, settings: Settings
 ) -> Callable[[JudgedPlan], str]:
     """What writes the updates into the file or store of data, and says what it did."""
     if any(map(is_left, plan.inputs.values())):
         return partial(_committed, settings=settings)
     if settings.message is not None:
         raise UsageError("--message is what a commit to an Icechunk store says")
-    file = held.get(plan.layout.data or "")
-    if plan.layout.kind != "scatter" or file is None:
+    data, *_ = operator.input_names
+    if plan.layout.kind != "scatter" or file is None or plan.layout.data != data:
         raise UsageError(
             "only a scatter into a .npy file can be done in place",
             where=operator.full_name,

@@ -9,9 +9,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from gscli.base import (
     DtypeRefused,
@@ -26,7 +23,7 @@ from gscli.base.words import INTEGERS, show_shape
 from gscli.cli.building import Typed
 from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
-from gscli.files.arrays import Array, cast_exactly, dtype_named
+from gscli.files.arrays import Array, dtype_named, first_changed
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS
@@ -59,10 +56,10 @@ def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
         return "; ".join(filter(None, (error.hint, elsewhere(error, typed))))
-    if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
-        return _retyped(error, inputs) or _example(typed.operator)
     if isinstance(error, LossyTypeRefused):
         return _asked_type(error, inputs)
+    if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
+        return _retyped(error, inputs) or _example(typed.operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
         return error.hint or _example(typed.operator)
     return error.hint
@@ -154,19 +151,25 @@ def _flags(typed: Typed, comparison: Comparison) -> list[str]:
 
 def _retyped(error: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
-    array, wanted = inputs.arrays[error.name], dtype_named(error.wanted)
-    if isinstance(error, IndexTypeRefused):
-        unfit = _unfit_indices(error.name, wanted, inputs)
-        if unfit:
-            return unfit
-    if inputs.origins[error.name] == "inline":
-        return _rewritten(error, array, typed=inputs.typed[error.name])
-    if "U" in (array.dtype.kind, wanted.kind):
-        return ""
-    command = _conversion(inputs.origins[error.name], error.wanted)
-    if _converts(array, wanted):
-        return f"convert it: {command}"
-    return f"convert it, values change: {command} --cast"
+    name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
+    indices = isinstance(error, IndexTypeRefused)
+    if indices and _look_swapped(name, inputs):
+        first = next(iter(inputs.arrays))
+        return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
+    rewritten = _rewritten(error, array, typed=inputs.typed[name])
+    text, convert = _is_text(error, array), _conversion(error, origin)
+    changed = None if text else first_changed(array, dtype_named(error.wanted))
+    if indices and changed is not None and array.dtype.kind in "fiu":
+        return f"{name}{show_shape(changed)} = {array[changed]} is the number of no row"
+    if text or origin == "inline":
+        return rewritten if origin == "inline" else ""
+    told = "convert it" if changed is None else "convert it, values change"
+    return f"{told}: {convert}{'' if changed is None else ' --cast'}"
+
+
+def _is_text(error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, array: Array) -> bool:
+    """Whether text is to become numbers or the other way round, which no conversion does."""
+    return error.wanted == "str" or array.dtype.kind in "US"
 
 
 def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, typed: bool) -> str:
@@ -176,29 +179,15 @@ def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, ty
     if isinstance(error, IndexTypeRefused):
         bools = array.dtype.kind == "b"
         return "write 1 and 0" if bools else "write them as whole numbers, without a point"
-    text = "U" in (array.dtype.kind, dtype_named(error.wanted).kind)
-    return "" if text else f"--dtype {array.dtype} converts data and {error.name}"
+    return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
 
 def _asked_type(error: LossyTypeRefused, inputs: Inputs) -> str:
     """How to go on where `--dtype` would change values of an input."""
-    texts = "U" in (inputs.arrays[error.name].dtype.kind, dtype_named(error.wanted).kind)
-    if texts or inputs.origins[error.name] == "inline":
+    origin = inputs.origins[error.name]
+    if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
         return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
-    return (
-        f"convert it, values change: {_conversion(inputs.origins[error.name], error.wanted)} --cast"
-    )
-
-
-def _unfit_indices(name: str, wanted: np.dtype[Any], inputs: Inputs) -> str:
-    """Why no conversion makes indices of an input; empty where one does."""
-    if _look_swapped(name, inputs):
-        first = next(iter(inputs.arrays))
-        return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
-    place = _first_unfit(inputs.arrays[name], wanted)
-    if place is None:
-        return ""
-    return f"{name}{show_shape(place)} = {inputs.arrays[name][place]} is the number of no row"
+    return f"convert it, values change: {_conversion(error, origin)} --cast"
 
 
 def _look_swapped(name: str, inputs: Inputs) -> bool:
@@ -211,29 +200,12 @@ def _look_swapped(name: str, inputs: Inputs) -> bool:
     return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)
 
 
-def _first_unfit(array: Array, wanted: np.dtype[Any]) -> tuple[int, ...] | None:
-    """Where the first number stands that no conversion makes an index: a fraction, too large."""
-    if array.dtype.kind not in "fiu" or _converts(array, wanted):
-        return None
-    for place in np.ndindex(array.shape):
-        if not _converts(array[place][None], wanted):
-            return place
-    return None
-
-
-def _converts(array: Array, wanted: np.dtype[Any]) -> bool:
-    try:
-        cast_exactly(array, wanted, "")
-    except DtypeRefused:
-        return False
-    return True
-
-
-def _conversion(origin: str, wanted: str) -> str:
-    """The command that writes the input under a new name in another type."""
+def _conversion(
+    error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, origin: str
+) -> str:
+    """The command that writes the input under a new name in the type that is wanted."""
     source = "-" if origin == STANDARD_INPUT else origin
     stem = "input" if source == "-" else str(Path(source.replace("::", "-")).with_suffix(""))
     dashes = ["--"] if stem.startswith("-") else []
-    return shlex.join(
-        ["gscli", "convert", "--dtype", wanted, *dashes, source, f"{stem}.{wanted}.npy"]
-    )
+    target = f"{stem}.{error.wanted}.npy"
+    return shlex.join(["gscli", "convert", "--dtype", error.wanted, *dashes, source, target])
