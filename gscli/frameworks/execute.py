@@ -154,7 +154,7 @@ def run_plan(
     try:
         data = found.layout.data
         if data is not None and is_left(found.inputs[data]):
-            from gscli.stream.chunked.running import run_in_memory
+            from gscli.stream.chunked.to_store import run_in_memory
 
             plan = found.judged()
             return plan, run_in_memory(plan, max_bytes)
@@ -190,7 +190,7 @@ def execute_to_file(
         )
         if streams and suffix == ".zarr":
             from gscli.files.stand_ins import store_of
-            from gscli.stream.chunked.running import run_to_store
+            from gscli.stream.chunked.to_store import run_to_store
 
             judged = plan.judged()
             store = store_of(run_to_store(judged, path))

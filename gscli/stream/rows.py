@@ -9,7 +9,7 @@ from gscli.files.arrays import Array, is_left
 from gscli.stream.rowfile import HeldRows, RowFile
 
 if TYPE_CHECKING:
-    from gscli.stream.chunked.rows import ChunkRows
+    from gscli.stream.chunked.chunk_rows import ChunkRows
 
 Rows: TypeAlias = "RowFile | HeldRows | ChunkRows"
 """Data as rows, wherever they lie."""
@@ -27,8 +27,8 @@ def rows_of(array: Array, width: int) -> Rows:
 
 def _rows_in_chunks(array: Array, width: int) -> Rows:
     from gscli.files.stand_ins import chunks_of, spooled
+    from gscli.stream.chunked.chunk_rows import ChunkRows
     from gscli.stream.chunked.grid import Grid
-    from gscli.stream.chunked.rows import ChunkRows
 
     source = chunks_of(array)
     assert source is not None

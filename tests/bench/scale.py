@@ -46,7 +46,7 @@ from gscli.frameworks import find
 from gscli import files
 from gscli.plan import plan_of
 from gscli.stream.cluster.connection import cluster_client
-from gscli.stream.cluster.running import run_on_cluster
+from gscli.stream.cluster.on_cluster import run_on_cluster
 
 if __name__ == "__main__":
     workers, operator, out, *words = sys.argv[1:]

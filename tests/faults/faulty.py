@@ -15,7 +15,7 @@ import pytest
 
 from gscli.base import GscliError
 from gscli.files import atomic, clone, content, exchange, mapped, system, uncached, undo
-from gscli.stream import rowfile, running, writing
+from gscli.stream import rowfile, scatter, to_file
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
@@ -56,7 +56,7 @@ class Faults:
             monkeypatch.setattr(module, "os", StandIn(os, self))
         monkeypatch.setattr(system, "fcntl", StandIn(fcntl, self))
         monkeypatch.setattr(exchange, "exchange", self.counted("exchange", exchange.exchange))
-        for module in (running, writing):
+        for module in (to_file, scatter):
             monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))
         monkeypatch.setattr(mmap, "mmap", self.mapping())
 

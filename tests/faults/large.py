@@ -17,7 +17,7 @@ from gscli.files.mapped import open_regular
 from gscli.frameworks import find
 from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan
-from gscli.stream import patching, reading, rowfile, running, writeback, writing
+from gscli.stream import gather, patch, rowfile, scatter, to_file, writeback
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -79,15 +79,15 @@ PATCHED = {name: STREAMED[name] for name in ("scatter", "sums")}
 def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is large, and nothing fits into memory."""
     monkeypatch.setattr(content, "MAPPED_FROM", 1)
-    monkeypatch.setattr(reading, "PIECE", 1 << 11)
-    monkeypatch.setattr(running, "BLOCK", 1 << 11)
-    monkeypatch.setattr(writing, "SORTED", 1 << 4)
-    monkeypatch.setattr(writing, "FILES", 3)
-    monkeypatch.setattr(writing, "AHEAD", 300)
+    monkeypatch.setattr(gather, "PIECE", 1 << 11)
+    monkeypatch.setattr(to_file, "BLOCK", 1 << 11)
+    monkeypatch.setattr(scatter, "SORTED", 1 << 4)
+    monkeypatch.setattr(scatter, "FILES", 3)
+    monkeypatch.setattr(scatter, "AHEAD", 300)
     monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
     monkeypatch.setattr(rowfile, "SPARSE", 1)
     monkeypatch.setattr(rowfile, "CALLS", 3)
     monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
     monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
-    monkeypatch.setattr(patching, "CHUNK", 1 << 10)
-    monkeypatch.setattr(patching, "AHEAD", 300)
+    monkeypatch.setattr(patch, "CHUNK", 1 << 10)
+    monkeypatch.setattr(patch, "AHEAD", 300)

@@ -77,12 +77,12 @@ from pathlib import Path
 import numpy as np
 from gscli.files import load
 from gscli.cli import guarded
-from gscli.stream import running
+from gscli.stream import to_file
 
 os.fsync = os.fdatasync = lambda descriptor: None
 os.chdir(sys.argv[1])
 target, words, steps = sys.argv[2], sys.argv[3].split(), int(sys.argv[4])
-running.LARGE = 1 << 20
+to_file.LARGE = 1 << 20
 data = np.arange(1 << 18, dtype=np.float64).reshape(-1, 64)
 at = np.arange(0, len(data), 3)[::-1]
 np.save("at.npy", at)

@@ -23,7 +23,7 @@ import numpy as np
 from gscli.__main__ import raise_again
 from gscli.cli import guarded
 from gscli.files import atomic, clone, content, exchange, load, npy, save, system, uncached, undo
-from gscli.stream import patching, running, writeback, writing
+from gscli.stream import patch, scatter, to_file, writeback
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
 AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25
@@ -61,11 +61,11 @@ def slow_down(told: Callable[[], None]) -> None:
 
 
 def everything_is_large() -> None:
-    content.MAPPED_FROM, running.LARGE = 1, 0
-    npy.WRITE_BLOCK = running.BLOCK = OLD.nbytes // 40
-    writing.SORTED, writing.FILES = 1 << 9, 4
+    content.MAPPED_FROM, to_file.LARGE = 1, 0
+    npy.WRITE_BLOCK = to_file.BLOCK = OLD.nbytes // 40
+    scatter.SORTED, scatter.FILES = 1 << 9, 4
     writeback.UNCACHED_FROM, writeback.STRIDE = 1, 1 << 14
-    patching.CHUNK = 1 << 13
+    patch.CHUNK = 1 << 13
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from gscli.files import load, mapped, members, packed, save, zarr_format
 from gscli.files.zarr_format import created
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
-from gscli.stream.cluster.shipping import named
+from gscli.stream.cluster.packed_plans import named
 
 LIMIT = 1 << 30
 

@@ -19,7 +19,7 @@ from gscli.files.zarr_store import open_store
 from gscli.frameworks import find
 from gscli.plan import plan_of
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.chunked import committing
+from gscli.stream.chunked import commit
 
 Array = Any
 DATA = np.arange(60, dtype=np.float32).reshape(10, 6)
@@ -65,7 +65,7 @@ def made(path: Path, data: Array = DATA, **options: Any) -> str:
 
 def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
     """Let somebody else commit to row 0 of a repository's `emb` before each of our commits."""
-    real = committing.scatter_by_chunk
+    real = commit.scatter_by_chunk
 
     def slow(*arguments: Any) -> Any:
         yield from real(*arguments)
@@ -73,7 +73,7 @@ def committed_meanwhile(path: str, patch: pytest.MonkeyPatch) -> None:
         zarr.open_array(session.store, path="emb", mode="r+")[0] = 0
         session.commit("somebody else")
 
-    patch.setattr(committing, "scatter_by_chunk", slow)
+    patch.setattr(commit, "scatter_by_chunk", slow)
 
 
 def random_call(seed: int) -> RandomCall:

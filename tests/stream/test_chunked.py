@@ -26,10 +26,11 @@ from gscli.files.mapped import open_regular
 from gscli.files.stand_ins import spooled, stand_in, store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
-from gscli.stream import run_to_file, writing
-from gscli.stream.chunked import behind, gathering, rows, scattering
+from gscli.stream import run_to_file, scatter
+from gscli.stream.chunked import behind, chunk_rows, gather
 from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.running import run_to_store
+from gscli.stream.chunked.scatter import copy_untouched
+from gscli.stream.chunked.to_store import run_to_store
 from gscli.stream.rows import rows_of
 
 LIMIT = 1 << 30
@@ -38,15 +39,15 @@ LIMIT = 1 << 30
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that small calls go every way of large ones."""
-    monkeypatch.setattr(writing, "SORTED", 16)
-    monkeypatch.setattr(writing, "AHEAD", 8)
-    monkeypatch.setattr(writing, "FILES", 3)
-    monkeypatch.setattr(gathering, "PIECE", 64)
-    monkeypatch.setattr(gathering, "LATER", 16)
-    monkeypatch.setattr(gathering, "FILES", 3)
-    monkeypatch.setattr(rows, "HELD", 32)
-    monkeypatch.setattr(rows, "WINDOW", 16)
-    monkeypatch.setattr(rows, "SPARSE", 1)
+    monkeypatch.setattr(scatter, "SORTED", 16)
+    monkeypatch.setattr(scatter, "AHEAD", 8)
+    monkeypatch.setattr(scatter, "FILES", 3)
+    monkeypatch.setattr(gather, "PIECE", 64)
+    monkeypatch.setattr(gather, "LATER", 16)
+    monkeypatch.setattr(gather, "FILES", 3)
+    monkeypatch.setattr(chunk_rows, "HELD", 32)
+    monkeypatch.setattr(chunk_rows, "WINDOW", 16)
+    monkeypatch.setattr(chunk_rows, "SPARSE", 1)
 
 
 def checked(call: RandomCall, folder: Path, target: str) -> None:
@@ -199,7 +200,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(os, "pwrite", full)
     monkeypatch.setattr(os, "posix_fallocate", full)
     with pytest.raises(CannotWrite, match="No space"):
-        for _ in scattering.copy_untouched(store_of(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
+        for _ in copy_untouched(store_of(plan.inputs["data"]), str(tmp_path)):  # type: ignore[arg-type]
             pass
     with pytest.raises(CannotWrite, match="temporary files"):
         spooled(store_of(plan.inputs["data"]), None)  # type: ignore[arg-type]
@@ -259,7 +260,7 @@ def test_a_chunk_is_copied_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
     asked: list[int] = []
     monkeypatch.setattr("fcntl.ioctl", lambda _target, request, _source: asked.append(request))
-    assert list(scattering.copy_untouched(store, f"{tmp_path}/out")) == [48] * 6
+    assert list(copy_untouched(store, f"{tmp_path}/out")) == [48] * 6
     assert len(asked) == 6
 
 
@@ -270,19 +271,19 @@ def test_chunks_are_copied_out_of_an_archive_and_never_by_a_link(tmp_path: Path)
     assert guarded(["scatter-nd", f"{tmp_path}/a.zip", *words]) == 0
     assert same_bits(load(f"{tmp_path}/o.zarr").array, np.vstack([DATA[:9], [7] * 6]).astype("f4"))
     packed = open_store(Place(f"{tmp_path}/a.zip"), LIMIT)
-    assert list(scattering.copy_untouched(packed, f"{tmp_path}/c")) == [48] * 6  # in this thread
+    assert list(copy_untouched(packed, f"{tmp_path}/c")) == [48] * 6  # in this thread
     path = made(tmp_path / "in.zarr")
     Path(path, "c/0/0").unlink()
     Path(path, "c/0/0").symlink_to("/etc/hostname")
     store = open_store(Place(path), LIMIT)
     with pytest.raises(ContentRefused, match="link or no file"):
-        list(scattering.copy_untouched(store, f"{tmp_path}/out"))
+        list(copy_untouched(store, f"{tmp_path}/out"))
 
 
 def test_few_rows_of_dasks_chunks_are_taken_from_whole_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rows, "WINDOW", 1)
+    monkeypatch.setattr(chunk_rows, "WINDOW", 1)
     data = dask.array.from_array(DATA, chunks=(4, 6))
     assert np.array_equal(gscli.gather(data, [9, 0]), DATA[[9, 0]])
 
@@ -435,7 +436,7 @@ def test_rows_of_a_store_are_kept_for_the_next(tmp_path: Path) -> None:
     store = open_store(Place(made(tmp_path / "in.zarr")), LIMIT)
     grid = Grid.of(store.shape, store.chunk, 6)
     assert grid is not None
-    source, row = rows.ChunkRows(store, grid, 24), np.empty((1, 24), np.uint8)
+    source, row = chunk_rows.ChunkRows(store, grid, 24), np.empty((1, 24), np.uint8)
     source.take(np.empty(0, np.int64), row[:0])
     for at in (1, 2):
         source.read(at, row)

@@ -28,11 +28,11 @@ from gscli.files.stand_ins import store_of
 from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import Store, open_store
 from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scattering import twin
-from gscli.stream.cluster import connection, running, tasks
+from gscli.stream.chunked.scatter import twin
+from gscli.stream.cluster import connection, on_cluster, tasks
 from gscli.stream.cluster.connection import check_workers
-from gscli.stream.cluster.running import run_on_cluster
-from gscli.stream.cluster.shipping import packed
+from gscli.stream.cluster.on_cluster import run_on_cluster
+from gscli.stream.cluster.packed_plans import packed
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -51,9 +51,9 @@ def client() -> Iterator[Any]:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits so low that small calls have several tasks of each kind."""
-    monkeypatch.setattr(running, "ENTRIES", 16)
-    monkeypatch.setattr(running, "GROUP", 64)
-    monkeypatch.setattr(running, "KEYS", 2)
+    monkeypatch.setattr(on_cluster, "ENTRIES", 16)
+    monkeypatch.setattr(on_cluster, "GROUP", 64)
+    monkeypatch.setattr(on_cluster, "KEYS", 2)
 
 
 @pytest.mark.parametrize("block", range(5))
@@ -320,14 +320,14 @@ def test_a_cluster_that_goes_away_is_told_of() -> None:
 def test_what_a_killed_worker_left_of_a_chunk_is_removed(tmp_path: Path) -> None:
     for name in ("0.0123.partial", "0"):
         (tmp_path / name).write_text("x")
-    running._remove_partial(str(tmp_path))
+    on_cluster._remove_partial(str(tmp_path))
     assert names(tmp_path) == ["0"]
 
 
 def test_files_travel_by_name(tmp_path: Path) -> None:
     made(tmp_path, 1 << 15, 1 << 10)
     array = load(f"{tmp_path}/u.npy").array
-    shipped = running._file(array)
+    shipped = on_cluster._file(array)
     assert shipped is not None
     assert np.array_equal(shipped.mapped(), array)
     with pytest.raises(CannotRead, match="another file"):

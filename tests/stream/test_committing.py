@@ -18,7 +18,7 @@ from gscli.files.zarr_place import Place
 from gscli.files.zarr_store import open_store
 from gscli.frameworks import find
 from gscli.plan import plan_of
-from gscli.stream.chunked import committing
+from gscli.stream.chunked import commit
 
 DATA = np.arange(24, dtype=np.float32).reshape(8, 3)
 
@@ -64,7 +64,7 @@ def test_without_a_command(tmp_path: Path) -> None:
     store = open_store(Place(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
     arrays = {"data": stand_in(store), "indices": np.array([[3]]), "updates": DATA[:1]}
     plan = plan_of(find("onnx.scatter_nd"), arrays, {}).judged()
-    assert committing.commit_scatter(plan, store, "text").chunks == 1
+    assert commit.commit_scatter(plan, store, "text").chunks == 1
 
 
 def test_a_commit_in_between_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +87,6 @@ def test_what_cannot_be_committed_is_refused(
     assert scattered(f"{tmp_path}/t.zarr", "--in-place") == 2
     np.save(f"{tmp_path}/t.npy", DATA)
     assert scattered(f"{tmp_path}/t.npy", "--in-place", "-m", "text") == 2
-    monkeypatch.setattr(committing.Grid, "of", lambda *_: None)
+    monkeypatch.setattr(commit.Grid, "of", lambda *_: None)
     assert scattered(path, "--in-place") == 73
     assert len(icechunk_store.history(path, 9)) == 2

@@ -26,7 +26,7 @@ from gscli.base import (
 from gscli.files.chunks import DaskChunks
 from gscli.files.stand_ins import chunks_of, left_in_chunks, stand_in
 from gscli.files.zarr_store import Store
-from gscli.stream.chunked import running
+from gscli.stream.chunked import to_store
 from gscli.stream.chunked.grid import Grid
 
 UPDATES = {"indices": np.array([[3], [-1], [3]]), "updates": np.ones((3, 6), np.float32)}
@@ -103,7 +103,7 @@ def test_nothing_to_gather() -> None:
 
 
 def test_rows_that_are_no_whole_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running.Grid, "of", lambda *_: None)
+    monkeypatch.setattr(to_store.Grid, "of", lambda *_: None)
     data = dask.array.from_array(DATA, chunks=4)
     assert same_bits(gscli.gather(data, [3, -1]), DATA[[3, -1]])
     assert Grid.of((4,), (2,), 1) is None

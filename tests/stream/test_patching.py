@@ -21,7 +21,7 @@ from gscli.files.mapped import RegularFile, open_regular
 from gscli.files.npy import npy_header
 from gscli.files.system import locked
 from gscli.frameworks import find
-from gscli.stream import patching
+from gscli.stream import patch as patching
 
 ROWS, WIDTH = 4000, 100
 RNG = np.random.default_rng(11)

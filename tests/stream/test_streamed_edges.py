@@ -16,9 +16,9 @@ import gscli
 from gscli import stream as streaming
 from gscli.files import content, load
 from gscli.files.mapped import open_regular
-from gscli.stream import rowfile, running, writeback
+from gscli.stream import rowfile, to_file, writeback
 from gscli.stream.order import stable_order
-from gscli.stream.writing import Ahead
+from gscli.stream.scatter import Ahead
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 
@@ -37,7 +37,7 @@ def saved(folder: Path, name: str, array: Array) -> Array:
 def test_large_is_what_is_mapped_and_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mapped = saved(tmp_path, "data", DATA)
     assert not streaming.worth_streaming({"data": mapped})
-    monkeypatch.setattr(running, "LARGE", DATA.nbytes)
+    monkeypatch.setattr(to_file, "LARGE", DATA.nbytes)
     assert streaming.worth_streaming({"indices": np.array([0]), "data": mapped})
     assert not streaming.worth_streaming({"data": DATA, "indices": mapped[:1]})
 

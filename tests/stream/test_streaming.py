@@ -27,7 +27,7 @@ from gscli.files import mapped
 from gscli.files.atomic import AtomicFile, open_atomic
 from gscli.files.mapped import open_regular
 from gscli.plan.plan import Plan
-from gscli.stream import reading, rowfile, writeback, writing
+from gscli.stream import gather, rowfile, scatter, writeback
 
 RNG = np.random.default_rng(3)
 DATA = RNG.standard_normal((40, 6, 32)).astype(np.float32)
@@ -43,12 +43,12 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one piece, or pieces so small that every way of dividing the work is taken."""
     if request.param == "cramped":
-        monkeypatch.setattr(reading, "PIECE", 1 << 10)
-        monkeypatch.setattr(writing, "BLOCK", 1 << 10)
-        monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
-        monkeypatch.setattr(writing, "SORTED", 1 << 5)
-        monkeypatch.setattr(writing, "FILES", 3)
-        monkeypatch.setattr(writing, "AHEAD", 70)
+        monkeypatch.setattr(gather, "PIECE", 1 << 10)
+        monkeypatch.setattr(scatter, "BLOCK", 1 << 10)
+        monkeypatch.setattr("gscli.stream.to_file.BLOCK", 1 << 10)
+        monkeypatch.setattr(scatter, "SORTED", 1 << 5)
+        monkeypatch.setattr(scatter, "FILES", 3)
+        monkeypatch.setattr(scatter, "AHEAD", 70)
         monkeypatch.setattr(rowfile, "WINDOW", 1 << 10)
         monkeypatch.setattr(rowfile, "SPARSE", 1)
         monkeypatch.setattr(rowfile, "CALLS", 3)
@@ -198,10 +198,10 @@ def test_temporary_files_that_cannot_be_written_are_an_error(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", full)
-    monkeypatch.setattr(writing, "SORTED", 1 << 5)
+    monkeypatch.setattr(scatter, "SORTED", 1 << 5)
     inputs = {"data": DATA, "indices": ROWS, "updates": updates(90, 6, 32)}
     files = {key: mapped_file(tmp_path, key, array) for key, array in inputs.items()}
-    monkeypatch.setattr("gscli.stream.running.BLOCK", 1 << 10)
+    monkeypatch.setattr("gscli.stream.to_file.BLOCK", 1 << 10)
     with pytest.raises(gscli.GscliError, match="temporary") as caught:
         streaming.run_to_file(judged("onnx.scatter_nd", files, {}), str(tmp_path / "out.npy"))
     assert "no space" in caught.value.where
@@ -411,7 +411,7 @@ def test_a_command_judges_the_indices_of_a_file_once(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gscli.files.content.MAPPED_FROM", 1)
-    monkeypatch.setattr("gscli.stream.running.LARGE", 1)
+    monkeypatch.setattr("gscli.stream.to_file.LARGE", 1)
     places = np.arange(0, 60, 3)[:, None]
     for name, array in {"d": np.zeros((90, 4)), "i": places, "u": np.ones((20, 4))}.items():
         np.save(tmp_path / f"{name}.npy", array)

@@ -47,13 +47,13 @@ def written(plan: JudgedPlan, settings: Settings) -> Array:
 def _run(plan: JudgedPlan, settings: Settings, progress: Callable[[int, int], None]) -> Array:
     target, address = str(settings.output), engine_address(settings.engine)
     if address is not None:
-        from gscli.stream.cluster.running import run_on_cluster
+        from gscli.stream.cluster.on_cluster import run_on_cluster
 
         return run_on_cluster(plan, target, address, progress=progress)
     if any(map(is_left, plan.inputs.values())):
         give_back_large_blocks()
     if suffix_of(target) in STORES:
-        from gscli.stream.chunked.running import run_to_store
+        from gscli.stream.chunked.to_store import run_to_store
 
         return run_to_store(plan, target, progress=progress)
     return run_to_file(plan, target, progress=progress)
@@ -108,7 +108,7 @@ def _patched(plan: JudgedPlan, file: RegularFile, settings: Settings) -> str:
 def _committed(plan: JudgedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
     from gscli.files.stand_ins import store_of
-    from gscli.stream.chunked.committing import commit_scatter
+    from gscli.stream.chunked.commit import commit_scatter
 
     store = store_of(plan.inputs.get(plan.layout.data or ""))
     if store is None or settings.in_place == "direct":

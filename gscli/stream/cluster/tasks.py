@@ -22,11 +22,11 @@ from gscli.files.zarr_place import is_array_or_group
 from gscli.files.zarr_store import Store
 from gscli.plan.findings import any_bad
 from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scattering import changed, copy_chunk
-from gscli.stream.cluster.shipping import unpacked
+from gscli.stream.chunked.scatter import changed, copy_chunk
+from gscli.stream.cluster.packed_plans import unpacked
 from gscli.stream.order import stable_order
-from gscli.stream.running import output_dtype, updates_at
-from gscli.stream.writing import AHEAD, records_of
+from gscli.stream.scatter import AHEAD, records_of
+from gscli.stream.to_file import output_dtype, updates_at
 
 Dealt: TypeAlias = tuple[Indices, Array]
 

@@ -22,10 +22,10 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.kernel import arranged, gather, scatter
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream.chunked.behind import WrittenBehind
-from gscli.stream.chunked.gathering import rows_by_chunk
+from gscli.stream.chunked.gather import rows_by_chunk
 from gscli.stream.chunked.grid import Coordinates, Grid
-from gscli.stream.chunked.scattering import copy_untouched, scatter_by_chunk, twin
-from gscli.stream.running import Report, output_dtype, pieces, temporary_files, updates_at
+from gscli.stream.chunked.scatter import copy_untouched, scatter_by_chunk, twin
+from gscli.stream.to_file import Report, output_dtype, pieces, temporary_files, updates_at
 
 
 def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None) -> Array:

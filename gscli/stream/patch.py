@@ -28,8 +28,8 @@ from gscli.kernel.steps import Step
 from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows
-from gscli.stream.running import Report, data_rows, updates_at
-from gscli.stream.writing import AHEAD, Ahead, records_of
+from gscli.stream.scatter import AHEAD, Ahead, records_of
+from gscli.stream.to_file import Report, data_rows, updates_at
 
 CHUNK = 8 << 20
 """Bytes of rows that are changed at a time."""

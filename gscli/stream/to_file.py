@@ -22,11 +22,11 @@ from gscli.kernel.reductions import prepared, update_rows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
 from gscli.plan.plan import JudgedPlan
-from gscli.stream.reading import gathered
+from gscli.stream.gather import gathered
 from gscli.stream.rowfile import HeldRows, RowFile
 from gscli.stream.rows import Rows, rows_of
+from gscli.stream.scatter import BLOCK, Dealing, Scattering, records_of
 from gscli.stream.writeback import written_through
-from gscli.stream.writing import BLOCK, Dealing, Scattering, records_of
 
 Report = Callable[[int, int], None]
 
@@ -126,7 +126,7 @@ def pieces(
     if isinstance(source, RowFile | HeldRows):
         found = gathered(plan, source, dtype)
     else:
-        from gscli.stream.chunked.gathering import gathered_by_chunk
+        from gscli.stream.chunked.gather import gathered_by_chunk
 
         found = gathered_by_chunk(plan, source.chunks, source.grid, folder)
     if layout.form.order == layout.addressing.order:

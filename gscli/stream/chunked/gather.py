@@ -14,11 +14,11 @@ import numpy as np
 from gscli.files.arrays import Array, Indices
 from gscli.files.chunks import Chunks
 from gscli.plan.plan import JudgedPlan
+from gscli.stream.chunked.chunk_rows import ChunkRows
 from gscli.stream.chunked.grid import Grid, Piece
-from gscli.stream.chunked.rows import ChunkRows
+from gscli.stream.gather import PICKS, PIECE, gathered
 from gscli.stream.order import stable_order
-from gscli.stream.reading import PICKS, PIECE, gathered
-from gscli.stream.writing import FILES, Dealing, records_of
+from gscli.stream.scatter import FILES, Dealing, records_of
 
 LATER = 4 << 20
 """Bytes of rows that are on their way at a time."""

@@ -17,7 +17,7 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
-from gscli.stream.writing import Dealing, Updates, records_of, updated
+from gscli.stream.scatter import Dealing, Updates, records_of, updated
 
 
 def twin(source: Store, folder: str) -> Store:

@@ -19,14 +19,14 @@ from gscli.files.zarr_store import Store, open_store
 from gscli.kernel.walks import walk
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.running import grid_of
-from gscli.stream.chunked.scattering import twin
+from gscli.stream.chunked.scatter import twin
+from gscli.stream.chunked.to_store import grid_of
 from gscli.stream.cluster import tasks
 from gscli.stream.cluster.connection import check_workers, cluster_client, let_go
-from gscli.stream.cluster.shipping import InFile, named, packed
+from gscli.stream.cluster.packed_plans import InFile, named, packed
 from gscli.stream.cluster.tasks import Deal
-from gscli.stream.running import Report, output_dtype
-from gscli.stream.writing import LANE
+from gscli.stream.scatter import LANE
+from gscli.stream.to_file import Report, output_dtype
 
 ENTRIES = 1 << 17
 """Entries that a task judges or deals out."""

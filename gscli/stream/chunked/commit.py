@@ -13,8 +13,8 @@ from gscli.files.zarr_place import Place, is_repository, writing
 from gscli.files.zarr_store import Store
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid
-from gscli.stream.chunked.scattering import scatter_by_chunk
-from gscli.stream.running import Report, updates_at
+from gscli.stream.chunked.scatter import scatter_by_chunk
+from gscli.stream.to_file import Report, updates_at
 
 Session: TypeAlias = Any
 """Icechunk's; the package is an extra."""
