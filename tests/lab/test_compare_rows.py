@@ -51,6 +51,10 @@ CALLS = [
 ]
 
 
+EVERYDAY = 4
+"""Of the pairs of frameworks one in so many is asked for every day."""
+
+
 def made(name: str, arguments: dict[str, int | str], typed: bool, only: list[str]) -> Comparing:
     inputs = (TYPED if typed else LISTS)[name]
     return compare(name, inputs, only=only, **arguments)  # type: ignore[arg-type]
@@ -124,7 +128,7 @@ def beginnings(name: str) -> tuple[str, ...]:
 def test_every_rule_set_that_is_asked_for_appears_in_order(
     name: str, arguments: dict[str, int | str], typed: bool
 ) -> None:
-    for pair in product(NAMES, NAMES):
+    for pair in [*product(NAMES, NAMES)][:: 1 if typed else EVERYDAY]:
         only = list(dict.fromkeys(pair))
         found = answer_or_refusal(name, arguments, typed, only)
         if isinstance(found, UsageError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import cache
 
 import pytest
 
@@ -32,9 +33,14 @@ CALLS = [
 ]
 
 
+@cache
+def rules_of(operator: str) -> tuple[Rule, ...]:
+    return tuple(rules([find(operator)]))
+
+
 def rule_of(operator: str, choice: str) -> Rule:
     """The row that tells of a choice; the first one tells of the default."""
-    found = [rule for rule in rules([find(operator)]) if rule.versions in ((), rule.versions)]
+    found = [rule for rule in rules_of(operator) if rule.versions in ((), rule.versions)]
     newest = [rule for rule in found if not rule.versions or max(rule.versions) >= 12]
     named = [rule for rule in newest if choice and any(choice in word for word in rule.variants)]
     return (named or newest)[0]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import shell
+from conftest import everyday
 
 from gscli import operators
 from gscli.cli import guarded
@@ -93,7 +94,9 @@ def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:
     assert "not equal, cell [0] is 2, expected 1" in done.stdout
 
 
-@pytest.mark.parametrize("operator", operators(), ids=lambda operator: operator.full_name)
+@pytest.mark.parametrize(
+    "operator", everyday(operators(), operators()[::3]), ids=lambda operator: operator.full_name
+)
 def test_every_example_has_lines_and_every_refusal_stays_one(
     operator: Operator, capsys: pytest.CaptureFixture[str]
 ) -> None:
