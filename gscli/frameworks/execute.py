@@ -19,6 +19,7 @@ from gscli.base import (
 from gscli.declare import Signature
 from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
+from gscli.kernel import gather, scatter
 from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
 from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan, Plan
@@ -214,12 +215,8 @@ def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
         data = data.reshape(layout.data_shape)
     if layout.kind == "gather":
         assert data is not None
-        from gscli.kernel import gather
-
         return gather(plan, data)
     base = mapped.overlay(data) if overlay and data is not None else None
-    from gscli.kernel import scatter
-
     return scatter(plan, data, base=base)
 
 
@@ -236,7 +233,7 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
         from gscli.frameworks.duplicates import duplicate_notice
 
         found += duplicate_notice(operator, plan)
-    as_written = plan.refuses_rows or all(plan.tame)
+    as_written = layout.refuses_rows or all(plan.tame)
     if layout.open_texts or not (as_written and plan.keeps_updates):
         from gscli.frameworks.notices import surprises
 

@@ -130,7 +130,7 @@ def put(a: Tensor, ind: Tensor, v: Tensor, *, mode: Mode = "raise") -> Layout:
     """
     index_types(ind, (*(name for name in INTEGERS if name != "uint64"), "bool"))
     _castable(a, v)
-    addressing = flattened(a, ind.shape, ind.name)
+    addressing = flattened(a, ind)
     if 0 in v.shape and 0 not in a.shape:
         addressing = Addressing((Axis(addressing.axes[0].size, entry=0),), (0,), (), (0,), ())
     return scatter_layout(

@@ -11,11 +11,13 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base.records import Record, cached_property
+from gscli.base.words import INTEGERS, highest
 from gscli.layout.axes import (
     INT32_MAX,
     Addressing,
     Axis,
     Beyond,
+    Column,
     Narrow,
     Negative,
     Number,
@@ -117,9 +119,10 @@ class Layout(LayoutFields):
 
     @cached_property
     def refuses_rows(self) -> bool:
-        """Whether each index names one row, as it stands or from the end, or is refused."""
+        """Whether each index is a whole number of one row, maybe from the end, or is refused."""
         return (
-            self.policy.beyond is Beyond.RAISE
+            min(self.highest, default=0) >= 0
+            and self.policy.beyond is Beyond.RAISE
             and self.policy.negative is not Negative.SKIP
             and self.policy.narrow is Narrow.NEVER
             and all(self.axes[axis].window is None for axis in self.column_axes)
@@ -141,13 +144,19 @@ class Layout(LayoutFields):
 
     @cached_property
     def highest(self) -> tuple[int, ...]:
-        """For each index column the highest number that is a coordinate as it stands, or less than
-        0: whatever the policy says of others, numbers from 0 to this one keep their meaning.
+        """For each index column the highest number that, read as unsigned, is a coordinate as it
+        stands, whatever the policy says of others: a negative int8 may be less than the size of an
+        axis. Less than 0 where no number is, as for types with fractions.
         """
-        found = [self.axes[axis] for axis in self.column_axes]
-        tops = [axis.size - (1 if axis.window is None else axis.span) for axis in found]
-        bound = INT32_MAX if self.policy.narrow is not Narrow.NEVER else max(tops, default=0)
-        return tuple(min(top, bound) for top in tops)
+        return tuple(map(self._top, self.column_axes, self.addressing.columns))
+
+    def _top(self, number: int, column: Column) -> int:
+        if column.dtype not in INTEGERS:
+            return -1
+        axis = self.axes[number]
+        top = axis.size - (1 if axis.window is None else axis.span)
+        bound = INT32_MAX if self.policy.narrow is not Narrow.NEVER else top
+        return min(top, bound, int(highest(column.dtype)))
 
     @cached_property
     def form(self) -> Form:

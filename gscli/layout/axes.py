@@ -150,10 +150,11 @@ class Column(Record):
     """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
 
     With `slot` None every number of the input is a vector of one. What remains of the input's
-    shape broadcasts to the entry grid.
+    shape broadcasts to the entry grid. `dtype`: the numbers' own type.
     """
 
     source: str
+    dtype: str = "int64"
     slot: int | None = None
     vector_dim: int | None = None
 

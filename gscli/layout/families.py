@@ -106,17 +106,17 @@ def along_axis(data: Tensor, indices: Tensor, axis: int, batch_dims: int = 0) ->
         *(grid + window_of[dim] for dim in inner),
     )
     window = tuple(data.shape[dim] for dim in outer + inner)
-    return Addressing(axes, indices.shape, window, order, (Column(indices.name),))
+    return Addressing(axes, indices.shape, window, order, (Column(indices.name, indices.dtype),))
 
 
-def flattened(data: Tensor, entries: Shape, source: str) -> Addressing:
-    """Every number of `source` addresses one cell of data laid out flat.
+def flattened(data: Tensor, indices: Tensor) -> Addressing:
+    """Every number of the indices addresses one cell of data laid out flat.
 
-    >>> flattened(Tensor("a", (2, 3), "int8"), (4,), "indices").result_shape
+    >>> flattened(Tensor("a", (2, 3), "int8"), Tensor("i", (4,), "int64")).result_shape
     (4,)
     """
-    order = tuple(range(len(entries)))
-    return Addressing((Axis(prod(data.shape), column=0),), entries, (), order, (Column(source),))
+    axis, order = Axis(prod(data.shape), column=0), tuple(range(indices.rank))
+    return Addressing((axis,), indices.shape, (), order, (Column(indices.name, indices.dtype),))
 
 
 def along_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
@@ -127,7 +127,7 @@ def along_axis_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addre
     (2, 3)
     """
     if axis is None:
-        return flattened(data, indices.shape, indices.name)
+        return flattened(data, indices)
     return along_axis(data, indices, normal_axis(axis, data.rank, of=data.name))
 
 
@@ -156,7 +156,9 @@ def elements(data: Tensor, indices: Tensor, axis: int, *, stretch: bool = False)
         else:
             axes.append(Axis(size, entry=dim))
     order = tuple(range(indices.rank))
-    return Addressing(tuple(axes), tuple(entries), (), order, (Column(indices.name),))
+    return Addressing(
+        tuple(axes), tuple(entries), (), order, (Column(indices.name, indices.dtype),)
+    )
 
 
 def elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Addressing:
@@ -173,7 +175,7 @@ def elements_or_flat(data: Tensor, indices: Tensor, axis: int | None) -> Address
         raise ShapeRefused(
             f"without an axis {indices.name} have rank 1", where=described(indices), hint="--axis 0"
         )
-    return flattened(data, indices.shape, indices.name)
+    return flattened(data, indices)
 
 
 def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
@@ -186,7 +188,9 @@ def one_per_position(data: Tensor, index: Tensor, axis: int) -> Addressing:
         Axis(size, column=0) if dim == axis else Axis(size, entry=dim - (dim > axis))
         for dim, size in enumerate(data.shape)
     )
-    return Addressing(axes, index.shape, (), tuple(range(index.rank)), (Column(index.name),))
+    return Addressing(
+        axes, index.shape, (), tuple(range(index.rank)), (Column(index.name, index.dtype),)
+    )
 
 
 def equal_rank(data: Tensor, indices: Tensor) -> None:
@@ -237,9 +241,8 @@ def vectors(
     dim = vector_dim % indices.rank
     entries = indices.shape[:dim] + indices.shape[dim + 1 :]
     equal_leading(data, indices, batch_dims)
-    return _addressing_after_batch(
-        data, entries, batch_dims, tuple(Column(indices.name, j, dim) for j in range(length))
-    )
+    columns = tuple(Column(indices.name, indices.dtype, j, dim) for j in range(length))
+    return _addressing_after_batch(data, entries, batch_dims, columns)
 
 
 def _addressing_after_batch(
@@ -294,7 +297,9 @@ def windows(
     placed = {dim: len(entries) + position for position, dim in enumerate(offset_dims)}
     order = tuple(placed[dim] if dim in placed else next(entry_numbers) for dim in range(rank))
     columns = tuple(
-        Column(indices.name) if implicit else Column(indices.name, slot, index_vector_dim)
+        Column(indices.name, indices.dtype)
+        if implicit
+        else Column(indices.name, indices.dtype, slot, index_vector_dim)
         for slot in range(len(index_map))
     )
     return Addressing(axes, entries, window, order, columns)

@@ -176,9 +176,9 @@ class _Assembly:
             if self.alone and part.array.rank:
                 self.axes.append(Axis(part.size))
             else:
-                self._column(part.size, part.array.name)
+                self._column(part.size, Column(part.array.name, part.array.dtype))
         elif part.has_entries:
-            self._column(part.size, self._range(part))
+            self._column(part.size, Column(self._range(part)))
         elif part.kind == "slice":
             self.axes.append(Axis(part.size, window=len(self.window), span=len(part.positions)))
             self._window(len(part.positions))
@@ -190,9 +190,9 @@ class _Assembly:
         self.order.append(len(self.entries) + len(self.window))
         self.window.append(size)
 
-    def _column(self, size: int, source: str) -> None:
+    def _column(self, size: int, column: Column) -> None:
         self.axes.append(Axis(size, column=len(self.columns)))
-        self.columns.append(Column(source))
+        self.columns.append(column)
 
     def _range(self, part: _Part) -> str:
         """The positions of a slice as index numbers of their own, under a name of their own."""

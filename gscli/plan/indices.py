@@ -74,10 +74,10 @@ class WrittenIndices:
 
     def _flat_column(self, number: int, view: Array) -> Array | np.flatiter[Array]:
         """One column as something that slices flat without a copy of all of it."""
-        column = self.layout.addressing.columns[number]
-        source = self.inputs[column.source]
         if view.ndim <= 1 or view.flags.c_contiguous:
             return view.reshape(-1)
+        column = self.layout.addressing.columns[number]
+        source = self.inputs[column.source]
         last = column.vector_dim == source.ndim - 1 and source.shape[:-1] == view.shape
         if last and source.flags.c_contiguous:
             return source.reshape(-1, source.shape[-1])[:, column.slot]
@@ -156,9 +156,6 @@ def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:
 _FEW = 16
 """Numbers that Python looks through in less time than one of NumPy's calls takes."""
 
-LARGEST = {np.dtype(code): int(np.iinfo(code).max) for code in "bhilqBHILQ"}
-"""The largest number of each type of whole numbers. What an index type lacks here has fractions."""
-
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
@@ -182,7 +179,7 @@ def largest_unsigned(numbers: Array) -> int:
     if numbers.size <= _FEW:
         span = 1 << 8 * numbers.itemsize
         few: list[int] = numbers.reshape(-1).tolist()
-        return max([number % span for number in few])
+        return max(few) if min(few) >= 0 else max([number % span for number in few])
     unsigned = numbers if numbers.dtype.kind == "u" else numbers.view(_UNSIGNED[numbers.itemsize])
     return int(np.maximum.reduce(unsigned, axis=None))
 

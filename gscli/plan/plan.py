@@ -25,11 +25,10 @@ from gscli.base.records import Record, cached_property
 from gscli.files import mapped
 from gscli.files.arrays import Array, Flags, Indices, dtype_name
 from gscli.layout import Layout
-from gscli.layout.axes import Fit, Negative
+from gscli.layout.axes import Column, Fit, Negative
 from gscli.plan.indices import (
     BLOCK,
     FEW_ENTRIES,
-    LARGEST,
     WrittenIndices,
     apply_policy,
     from_end,
@@ -70,41 +69,32 @@ class Plan(WrittenIndices):
         """
         layout = self.layout
         if not layout.entry_count:
-            return (True,) * len(layout.column_axes)
+            return (True,) * len(layout.highest)
         largest: dict[str, int] = {}
-        return tuple([self._is_tame(column, largest) for column in range(len(self._highest))])
+        columns = zip(layout.addressing.columns, layout.highest, strict=True)
+        return tuple([self._is_tame(column, highest, largest) for column, highest in columns])
 
-    def _is_tame(self, column: int, largest: dict[str, int]) -> bool:
+    def _is_tame(self, column: Column, highest: int, largest: dict[str, int]) -> bool:
         """`largest` keeps what is known of whole inputs: it usually settles all their columns."""
-        declared, highest = self.layout.addressing.columns[column], self._highest[column]
-        if declared.source not in largest and highest >= 0:
-            largest[declared.source] = _largest(self.inputs[declared.source])
-        if highest < 0 or largest[declared.source] <= highest:
-            return highest >= 0
-        alone = len(self._highest) == 1
-        return not alone and _largest(self.own_column(declared)) <= highest
-
-    @cached_property
-    def _highest(self) -> tuple[int, ...]:
-        """For each column the largest number that, read as unsigned, is a coordinate as it stands.
-
-        -1 where none is.
-        """
-        columns = zip(self.layout.addressing.columns, self.layout.highest, strict=True)
-        inputs = self.inputs
-        # Read as unsigned, a negative int8 may be less than the size of the axis.
-        return tuple([min(top, LARGEST.get(inputs[own.source].dtype, -1)) for own, top in columns])
+        if highest < 0:
+            return False
+        if column.source not in largest:
+            largest[column.source] = _largest(self.inputs[column.source])
+        alone = len(self.layout.highest) == 1
+        return largest[column.source] <= highest or (
+            not alone and _largest(self.own_column(column)) <= highest
+        )
 
     def findings(self, limit: int | None = None) -> tuple[list[Finding], int]:
         """Every index outside its legal range in entry order, and how many there are in all.
 
         At most `limit` of them are described.
         """
-        wild = [column for column, tame in enumerate(self.tame) if not tame]
-        if not wild:
+        if all(self.tame):
             return [], 0
         from gscli.plan.findings import findings
 
+        wild = [column for column, tame in enumerate(self.tame) if not tame]
         return findings(self, wild, limit)
 
     def judge(self) -> None:
@@ -123,7 +113,8 @@ class Plan(WrittenIndices):
 
         `late`: a bad index may also be refused on the way, for what is made then is thrown away.
         """
-        late = late and self._may_be_late
+        # Whether every index meets somebody who judges it, and that is no slower.
+        late = late and self.layout.refuses_rows and not self.layout.moves_nothing
         if not late:
             self.judge()
         kind = LatePlan if late else JudgedPlan
@@ -134,16 +125,6 @@ class Plan(WrittenIndices):
     def judged_elsewhere(self) -> JudgedPlan:
         """The plan for somebody who has let others look at every index."""
         return JudgedPlan(self.layout, self.inputs)
-
-    @property
-    def refuses_rows(self) -> bool:
-        """Whether each index is a whole number of one row, maybe from the end, or is refused."""
-        return self.layout.refuses_rows and min(self._highest, default=0) >= 0
-
-    @property
-    def _may_be_late(self) -> bool:
-        """Whether every index meets somebody who judges it, and that is no slower."""
-        return self.refuses_rows and not self.layout.moves_nothing
 
     def updates(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""
@@ -243,7 +224,7 @@ class LatePlan(JudgedPlan):
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
         """As of a judged plan; each number is looked at once, and told of by `judge` if bad."""
-        if not numbers.size or largest_unsigned(numbers) <= self._highest[column]:
+        if not numbers.size or largest_unsigned(numbers) <= self.layout.highest[column]:
             return numbers.astype(np.int64, copy=False), None
         axis = self.layout.axes[self.layout.column_axes[column]]
         if self.layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
@@ -260,8 +241,8 @@ class LatePlan(JudgedPlan):
         vectors = self.vectors
         if vectors is None or first >= last or vectors.dtype != np.int64:
             yield from super()._resolved(first, last)
-        elif largest_unsigned(vectors[first:last]) <= min(self._highest):
-            for column in range(len(self._highest)):
+        elif largest_unsigned(vectors[first:last]) <= min(self.layout.highest):
+            for column in range(len(self.layout.highest)):
                 yield self.raw(column, first, last), None
         else:
             yield from super()._resolved(first, last)

@@ -91,7 +91,7 @@ def test_index_tuples_broadcast() -> None:
 
 
 def test_small_parts() -> None:
-    assert flattened(tensor("d", (2, 3)), (5, 1), "i").axes[0].size == 6
+    assert flattened(tensor("d", (2, 3)), tensor("i", (5, 1))).axes[0].size == 6
     assert broadcast_shapes([(2, 1), (1, 3), ()], ["a", "b", "c"]) == (2, 3)
     assert [normal_axis(axis, 3) for axis in range(-3, 3)] == [0, 1, 2, 0, 1, 2]
     for axis in (-4, 3):

@@ -38,7 +38,7 @@ def take(input: Tensor, index: Tensor) -> NewOutput:
     index_types(index, ("int64",))
     if not is_empty(index):
         allow(input, DATA)
-    return gather_layout(input, flattened(input, index.shape, index.name), FROM_END)
+    return gather_layout(input, flattened(input, index), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -67,7 +67,7 @@ def take_along_dim(
         if not is_empty(indices):
             allow(input, DATA)
             index_types(indices)
-        addressing = flattened(input, indices.shape, indices.name)
+        addressing = flattened(input, indices)
         return gather_layout(input, addressing, STRICT, output_shape=(prod(indices.shape),))
     allow(input, DATA)
     index_types(indices, ("int64",))
@@ -99,7 +99,7 @@ def put_(self: Tensor, index: Tensor, source: Tensor, *, accumulate: Accumulate 
     return scatter_layout(
         self,
         Updates(source.name, Fit.RESHAPE),
-        flattened(self, index.shape, index.name),
+        flattened(self, index),
         FROM_END,
         reduction="add" if accumulate else "none",
         open_order=OPEN_ORDER,

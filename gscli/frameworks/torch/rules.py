@@ -48,7 +48,7 @@ def cells(data: Tensor, dim: int, index: Tensor) -> Addressing:
     """
     axis = normal_axis(dim, max(data.rank, 1), name="dim", of=data.name)
     if is_empty(index):
-        return flattened(data, index.shape, index.name)
+        return flattened(data, index)
     allow(data, DATA)
     index_types(index)
     return elements(lifted(data), lifted(index), axis)
