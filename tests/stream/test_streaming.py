@@ -39,7 +39,7 @@ def no_waiting_for_disks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda _: None)
 
 
-@pytest.fixture(params=["roomy", "cramped"])
+@pytest.fixture(params=["cramped", *slow(["roomy"])])
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one piece, or pieces so small that every way of dividing the work is taken."""
     if request.param == "cramped":
