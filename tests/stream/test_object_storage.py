@@ -16,7 +16,6 @@ from stream.stores import committed_meanwhile
 from gscli.cli import guarded
 from gscli.files import icechunk_store, load
 
-server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
 pytestmark = pytest.mark.slow
 
 TABLE = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -26,6 +25,7 @@ PATCH = ["[[0],[0]]", "[[1,1,1],[1,1,1]]", "--reduction", "add"]
 @pytest.fixture
 def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of a repository with TABLE in it, tagged "old"."""
+    server = pytest.importorskip("moto.server", reason="moto[server] is not installed")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     serving = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     serving.start()

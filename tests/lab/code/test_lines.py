@@ -98,6 +98,7 @@ REFUSED_HERE = (
 LOSES_TEXT = "onnxruntime loses all but the first cell of a slice of strings"
 
 
+@pytest.mark.slow  # the gate has it
 @pytest.mark.skipif(find_spec("onnxruntime") is None, reason="onnxruntime is not installed")
 @pytest.mark.parametrize("framework", OWNERS)
 def test_onnx_models_give_what_the_framework_gave(framework: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
 from importlib import import_module
@@ -50,7 +49,7 @@ def needs(package: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(missing, reason=f"{package} is not installed")
 
 
-@pytest.mark.skipif(os.environ.get("CI") != "true", reason="the gate has all, others may not")
+@pytest.mark.slow
 def test_the_gate_asks_numpy_onnx_and_onnxruntime() -> None:
     """Where the tests below are skipped nothing is asked; the gate must not be such a place."""
     found = {one.adapter.name: one.version for one in installed()}
@@ -163,6 +162,7 @@ def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
     assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
 
 
+@pytest.mark.slow  # the gate has it
 @needs("onnxruntime")
 @needs("onnx")
 def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_end() -> None:
