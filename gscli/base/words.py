@@ -7,6 +7,7 @@ all that they are told.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Sequence
 
@@ -31,6 +32,18 @@ def safe(text: str, limit: int = 200) -> str:
     if not (shown.isascii() and shown.isprintable()):
         shown = "".join(map(_escaped, shown))
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, without the number and the name that Python adds.
+
+    >>> reason(OSError(28, "No space left on device", "x.npy"))
+    'no space left on device'
+    """
+    told = " ".join((getattr(error, "strerror", None) or str(error)).split())
+    if isinstance(error, OSError) and error.errno and not error.strerror:
+        told = os.strerror(error.errno)
+    return safe(told[:1].lower() + told[1:], 200)
 
 
 def counted(count: int, thing: str, things: str = "") -> str:

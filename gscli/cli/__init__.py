@@ -32,6 +32,7 @@ from gscli.base import (
     GscliError,
     no_memory,
 )
+from gscli.base.words import reason
 
 WITHOUT_VALUE = {"--step": "all", "--json": "document", "--in-place": "whole"}
 """Options that may stand alone, and what they mean then."""
@@ -62,7 +63,7 @@ def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every w
     except OSError as error:
         if error.errno == errno.EPIPE:
             return ExitCode.CLOSED
-        return _told(_from_os_error(error), arguments)
+        return _told(CannotWrite("cannot write the result", where=reason(error)), arguments)
     except MemoryError:
         return _told(no_memory(), arguments)
     except Exception as error:
@@ -182,11 +183,6 @@ def _tell_warnings(arguments: Sequence[str]) -> None:
         tell_notice(notice, arguments)
 
     warnings.showwarning = show  # type: ignore[assignment]  # Python passes all by position
-
-
-def _from_os_error(error: OSError) -> GscliError:
-    reason = os.strerror(error.errno) if error.errno else str(error)
-    return CannotWrite("cannot write the result", where=reason)
 
 
 def _status(stop: SystemExit) -> int:

@@ -71,55 +71,54 @@ def run_operator(
     return told(expectation, settings, below=bool(shown), seen=wrong)
 
 
-def typed(
-    operator: Operator, words: Sequence[str], texts: Mapping[str, str], settings: Settings
-) -> Typed:
-    """Which word is which input. Raises UsageError where they are too many or too few."""
-    if len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0]):
-        return Typed(operator, {}, texts, words[0])
-    return Typed(operator, assigned(operator, words, settings.extra), texts)
-
-
 def stands_for_all(word: str, containers: tuple[str, ...] = _TOGETHER) -> bool:
     """Whether a word names a folder, or a file that holds every input by its name."""
     return "::" not in word and (word.lower().endswith(containers) or os.path.isdir(word))
 
 
-def loaded_inputs(
-    given: Typed, attrs: Mapping[str, object], settings: Settings, *, leave: bool = False
-) -> Inputs:
-    """Load every input of the call, types as the files say or the numbers suggest.
+def read_inputs(
+    operator: Operator,
+    words: Sequence[str],
+    texts: Mapping[str, str],
+    settings: Settings,
+    *,
+    leave: bool = False,
+) -> tuple[Typed, Inputs]:
+    """Which word is which input, and every input of the call, loaded.
 
-    `leave`: the first input stays in its Zarr store, if it lies in one, or its .npy file open.
-
-    `--dtype` names the type of opaque elements here; what else it means needs a layout.
+    Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements
+    here, what else it means needs a layout. `leave`: the first input stays in its Zarr store, if it
+    lies in one, or its .npy file open. Raises UsageError where words are too many or too few.
     """
-    operator = given.operator
-    if given.together:
-        optional = [one.name for one in operator.inputs if one.optional]
+    attrs: Mapping[str, object] = parsed_attributes(operator, texts)
+    given = Typed(operator, {}, texts)
+    if len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0]):
+        given = given._replace(together=words[0])
         loaded = files.load_many(
-            given.together, operator.input_names, optional=optional, dtype=settings.dtype,
-            empty_dtype="int64", max_bytes=settings.max_bytes,
+            words[0], operator.input_names, dtype=settings.dtype, empty_dtype="int64",
+            optional=[one.name for one in operator.inputs if one.optional],
+            max_bytes=settings.max_bytes,
         )  # fmt: skip
     else:
-        texts: Mapping[str, object] = given.words
+        given = given._replace(words=assigned(operator, words, settings.extra))
+        named: Mapping[str, object] = given.words
         if operator.many is not None:
             from gscli.plan.masks import with_subscript
 
-            texts, attrs = with_subscript(operator, texts, attrs)
+            named, attrs = with_subscript(operator, named, attrs)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
-                max_bytes=settings.max_bytes, leave=leave and name == operator.inputs[0].name,
+                max_bytes=settings.max_bytes, leave=leave and name == operator.input_names[0],
             )
-            for name, text in texts.items()
+            for name, text in named.items()
         }  # fmt: skip
     found, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
     if operator.many is not None:
         from gscli.plan.masks import without_masks
 
         found, sources, attrs = without_masks(operator, found, attrs)
-    return Inputs(
+    return given, Inputs(
         found,
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
@@ -155,10 +154,8 @@ class Call:
         texts: Mapping[str, str],
         settings: Settings,
     ) -> None:
-        self.settings, parsed = settings, parsed_attributes(operator, texts)
-        self.typed = typed(operator, words, texts, settings)
-        leave = bool(settings.only_saves or settings.in_place)
-        self.inputs = loaded_inputs(self.typed, parsed, settings, leave=leave)
+        self.settings, leave = settings, bool(settings.only_saves or settings.in_place)
+        self.typed, self.inputs = read_inputs(operator, words, texts, settings, leave=leave)
         with self.located_errors():
             self.plan = settled(
                 operator, self.inputs, strict=settings.strict, dtype=settings.dtype,

@@ -65,7 +65,7 @@ class Content(ABC):
 
     @abstractmethod
     def read(self, offset: int, length: int) -> bytes | memoryview:
-        """Exactly the bytes asked for; ContentRefused where the file became shorter."""
+        """Exactly the bytes asked for; CannotRead where the file became shorter."""
 
     @abstractmethod
     def file(self) -> BinaryIO:

@@ -11,7 +11,8 @@ import errno
 import os
 
 from gscli.base import CannotWrite, GscliError
-from gscli.files.mapped import RegularFile, reason
+from gscli.base.words import reason
+from gscli.files.mapped import RegularFile
 
 _AT_FDCWD = -100
 _EXCHANGE = 2

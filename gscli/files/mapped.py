@@ -23,9 +23,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gscli.base import CannotRead, CannotWrite, ContentRefused
+from gscli.base import CannotRead, CannotWrite
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import reason
 from gscli.files.arrays import Array
 
 READ_AT_ONCE = 16 << 20
@@ -40,22 +40,12 @@ _MAP_FIXED = 0x10
 MOST_NEIGHBOURS = 10_000
 """Files beside a missing one whose names are looked at."""
 
+_UNTOUCHED = "run the command again when nobody writes to it"
+
 UNDO_SUFFIX = ".gscli-undo"
 
 LOST: list[str] = []
 """Files of which this process lost mapped pages."""
-
-
-def reason(error: Exception) -> str:
-    """What went wrong, without the number and the name that Python adds.
-
-    >>> reason(OSError(28, "No space left on device", "x.npy"))
-    'no space left on device'
-    """
-    told = getattr(error, "strerror", None) or str(error)
-    if isinstance(error, OSError) and error.errno and not error.strerror:
-        told = os.strerror(error.errno)
-    return safe(told[:1].lower() + told[1:], 200)
 
 
 @contextmanager
@@ -64,10 +54,15 @@ def reading(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
-        told, hint = reason(error), ""
-        if isinstance(error, OSError) and error.errno == errno.ENOENT:
-            told, hint = "no such file", _near_files(str(error.filename or name))
-        raise CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint) from error
+        raise unreadable(error, name) from error
+
+
+def unreadable(error: Exception, name: str) -> CannotRead:
+    """CannotRead for a failure of the system."""
+    told, hint = reason(error), ""
+    if isinstance(error, OSError) and error.errno == errno.ENOENT:
+        told, hint = "no such file", _near_files(str(error.filename or name))
+    return CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint)
 
 
 def _near_files(path: str) -> str:
@@ -121,25 +116,33 @@ class RegularFile:
         return os.fstat(self.descriptor).st_blocks * 512 < self.size
 
     def read(self, offset: int, length: int) -> bytes:
-        """Exactly the bytes asked for; ContentRefused where the file became shorter."""
+        """Exactly the bytes asked for; CannotRead where the file became shorter."""
         parts = []
         with reading(self.name):
             while length:
                 part = os.pread(self.descriptor, length, offset)
                 if not part:
-                    raise ContentRefused("the file became shorter", where=self.name)
+                    raise self.shorter()
                 parts.append(part)
                 offset, length = offset + len(part), length - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def fill(self, offset: int, view: memoryview) -> None:
-        """All of `view` from a place on; ContentRefused where the file became shorter."""
+        """All of `view` from a place on; CannotRead where the file became shorter."""
         with reading(self.name):
             while view.nbytes:
                 done = os.preadv(self.descriptor, [view], offset)
                 if not done:
-                    raise ContentRefused("the file became shorter", where=self.name)
+                    raise self.shorter()
                 view, offset = view[done:], offset + done
+
+    def shorter(self) -> CannotRead:
+        """What is said where bytes are gone that were there when the file was opened."""
+        return CannotRead(
+            f"{self.name} became shorter while it was being read",
+            where=self.name,
+            hint=_UNTOUCHED,
+        )
 
     def lose(self) -> None:
         """What was mapped from the file is not its content any more."""
@@ -158,7 +161,7 @@ class RegularFile:
             raise CannotRead(
                 f"{self.name} was changed while it was being read",
                 where=self.name,
-                hint="run the command again when nobody writes to it",
+                hint=_UNTOUCHED,
             )
 
     def check_named(self) -> None:

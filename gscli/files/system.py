@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from gscli.base import CannotWrite
-from gscli.files.mapped import RegularFile, reason
+from gscli.base.words import reason
+from gscli.files.mapped import RegularFile
 
 try:
     import fcntl

@@ -57,7 +57,7 @@ def put(descriptor: int, view: memoryview, position: int) -> None:
 def copy(source: RegularFile, target: int, *, direct: bool) -> None:
     """All bytes of a file to an empty one; `direct`: whole pages past the cache, the rest not.
 
-    Raises OSError, and ContentRefused where the source became shorter.
+    Raises OSError, and CannotRead where the source became shorter.
     """
     held = aligned(min(COPIED, max(source.size, 1)))
     set_direct(target, on=direct)

@@ -8,9 +8,11 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gscli.base import CannotRead, CannotWrite, ContentRefused, GscliError
+from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
-from gscli.base.words import safe
+from gscli.base.words import reason, safe
+from gscli.files.mapped import unreadable
+from gscli.files.system import refused
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
@@ -92,13 +94,10 @@ def refusing(name: str) -> Iterator[None]:
             f"there is no Zarr array at {name}", where=f"{name}: no zarr.json, .zarray or .zgroup"
         ) from error
     except OSError as error:
-        why = safe(error.strerror or str(error), 120)
-        raise CannotRead(f"cannot read {name}", where=f"{name}: {why}") from error
+        raise unreadable(error, name) from error
     except Exception as error:
-        why = safe(" ".join(str(error).split()), 120)
-        raise ContentRefused(
-            f"{name} is not a sound Zarr store", where=f"{name}: {why or type(error).__name__}"
-        ) from error
+        why = reason(error) or type(error).__name__
+        raise ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}") from error
 
 
 @contextmanager
@@ -110,9 +109,5 @@ def writing(name: str) -> Iterator[None]:
             yield
     except (GscliError, MemoryError):
         raise
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: {safe(why, 120)}") from error
     except Exception as error:
-        why = safe(" ".join(str(error).split()), 120)
-        raise CannotWrite(f"cannot write {name}", where=f"{name}: {why}") from error
+        raise refused(error, name) from error

@@ -11,7 +11,6 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.base import CannotRead
 from gscli.files.arrays import Array, Indices
 from gscli.files.mapped import RegularFile, reading
 from gscli.kernel.tuning import DEFAULT, for_each
@@ -41,8 +40,7 @@ class RowFile:
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
-        with reading(self.name):
-            self._fill(into.reshape(-1).data, self.offset + first * self.width)
+        self._file.fill(self.offset + first * self.width, into.reshape(-1).data)
 
     def take(self, rows: Indices, into: Bytes) -> None:
         """The rows numbered `rows`, in that order, to `into` (rows, width).
@@ -72,7 +70,7 @@ class RowFile:
         """Rows with few neighbours: one call for each, without a loop in Python."""
         if self.width > LARGEST_ITEM:
             for row, place in zip(ordered.tolist(), places.tolist(), strict=True):
-                self._fill(into[place].data, self.offset + row * self.width)
+                self._file.fill(self.offset + row * self.width, into[place].data)
             return
         item = f"V{self.width}"
         for first in range(0, ordered.size, CALLS):
@@ -80,29 +78,19 @@ class RowFile:
             reads = map(os.pread, repeat(self._descriptor), repeat(self.width), positions)
             content = b"".join(reads)
             if len(content) != len(positions) * self.width:
-                raise self._shorter()
+                raise self._file.shorter()
             into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
 
     def _take_near(self, buffer: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows of one window: read from the first to the last of them, then picked."""
         first, last = int(ordered[0]), int(ordered[-1])
         window = buffer[: (last - first + 1) * self.width].reshape(-1, self.width)
-        self._fill(window.reshape(-1).data, self.offset + first * self.width)
+        self._file.fill(self.offset + first * self.width, window.reshape(-1).data)
         if self.width <= LARGEST_ITEM:
             item = f"V{self.width}"
             into.view(item)[places, 0] = window.view(item)[:, 0].take(ordered - first, mode="wrap")
         else:
             into[places] = window[ordered - first]
-
-    def _fill(self, view: memoryview, position: int) -> None:
-        while view.nbytes:
-            done = os.preadv(self._descriptor, [view], position)
-            if not done:
-                raise self._shorter()
-            view, position = view[done:], position + done
-
-    def _shorter(self) -> CannotRead:
-        return CannotRead(f"cannot read {self.name}", where=f"{self.name}: became shorter")
 
 
 class HeldRows:

@@ -530,7 +530,7 @@ def test_what_the_system_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Mon
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(zarr.storage._local, "_put", full)
-    with pytest.raises(CannotWrite, match="No space"):
+    with pytest.raises(CannotWrite, match="no space"):
         store.write((0, 0), DATA[:4, :3])
 
     def large(*_: Any, **__: Any) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
 from gscli.base.words import counted
 from gscli.cli.building import Typed
-from gscli.cli.call import loaded_inputs, parsed_attributes, typed
+from gscli.cli.call import read_inputs
 from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.ways_on import comparing, way_on, with_origin
 from gscli.files import mapped
@@ -28,9 +28,7 @@ def check_operator(
             "check runs nothing that could be held against a file",
             where="--expect", hint=f"{operator.command_line} … --expect FILE",
         )  # fmt: skip
-    attrs = parsed_attributes(operator, texts)
-    given = typed(operator, words, texts, settings)
-    inputs = loaded_inputs(given, attrs, settings)
+    given, inputs = read_inputs(operator, words, texts, settings)
     attrs = dict(inputs.attrs)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
         settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
