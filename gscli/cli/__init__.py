@@ -7,6 +7,7 @@ the same words. Only the command that is named is built; help lists come from th
     building.py   parameters, options and the command of an operator from its declaration
     tree.py       groups of commands that are built when they are named, and gscli itself
     tools.py      commands of functions, for all that is no operator
+    call.py       one call of an operator, from words to its picture; imported when it runs
 
 Here is the outermost frame: every way a run can end becomes an exit code and at most one message.
 No traceback reaches a person: GscliError is printed as itself, usage errors of the parser in the

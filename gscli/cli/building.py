@@ -44,14 +44,12 @@ _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"
 class Typed(Record):
     """What was typed: the operator, a word for each input, and attributes as words.
 
-    `together`: the one word that stands for all inputs, an archive or a folder; then no input has
-    a word of its own.
+    No input has a word of its own where one stands for all of them, an archive or a folder.
     """
 
     operator: Operator
     words: Mapping[str, str]
     texts: Mapping[str, str]
-    together: str = ""
 
 
 class Command(TyperCommand):

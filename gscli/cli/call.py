@@ -91,16 +91,15 @@ def read_inputs(
     lies in one, or its .npy file open. Raises UsageError where words are too many or too few.
     """
     attrs: Mapping[str, object] = parsed_attributes(operator, texts)
-    given = Typed(operator, {}, texts)
-    if len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0]):
-        given = given._replace(together=words[0])
+    together = len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0])
+    given = Typed(operator, {} if together else assigned(operator, words, settings.extra), texts)
+    if together:
         loaded = files.load_many(
             words[0], operator.input_names, dtype=settings.dtype, empty_dtype="int64",
             optional=[one.name for one in operator.inputs if one.optional],
             max_bytes=settings.max_bytes,
         )  # fmt: skip
     else:
-        given = given._replace(words=assigned(operator, words, settings.extra))
         named: Mapping[str, object] = given.words
         if operator.many is not None:
             from gscli.plan.masks import with_subscript
