@@ -21,7 +21,6 @@ from gscli.files import mapped
 from gscli.files.arrays import Array, dtype_name, is_left
 from gscli.kernel import gather, scatter
 from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
-from gscli.plan.indices import FEW_ENTRIES
 from gscli.plan.plan import JudgedPlan, Plan
 
 LEAVING = partial(planned, leave=True)
@@ -159,8 +158,7 @@ def run_plan(
 
             plan = found.judged()
             return plan, run_in_memory(plan, max_bytes)
-        # A look at a few indices is less than what it takes to put it off.
-        plan = found.judged(late=found.layout.entry_count > FEW_ENTRIES)
+        plan = found.judged(late=True)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
         raise no_memory(operator.full_name) from error
