@@ -40,7 +40,7 @@ from gscli.layout.families import (
     normal_axis,
 )
 from gscli.layout.refusals import allow, index_types, stretched_updates
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 
 FRAMEWORK = Framework("numpy", "NumPy")
 
@@ -50,7 +50,7 @@ POLICIES = {
     "clip": Policy(Negative.OUTSIDE, Beyond.CLIP),
 }
 
-STYLE = Style(dots_part=True)
+NOTATION = Notation(dots_part=True)
 
 OPEN_ORDER = "NumPy does not promise which of several values for one cell stays"
 
@@ -324,4 +324,4 @@ def _at(
 def _indexed(a: Tensor, indices: tuple[Tensor, ...], subscript: str | None) -> Addressing:
     for index in indices:
         index_types(index, INTEGERS)
-    return subscripted(a, subscript, indices, STYLE)
+    return subscripted(a, subscript, indices, NOTATION)

@@ -13,7 +13,7 @@ from gscli.layout.families import broadcast_shapes
 from gscli.layout.items import Item, first_axes, parsed, written
 
 
-class Style(Record):
+class Notation(Record):
     """How frameworks differ.
 
     `rank_0_selects`: an index of rank 0 takes its axis away before the arrays meet (PyTorch);
@@ -46,7 +46,7 @@ class _Part(Record):
 
 
 def subscripted(
-    data: Tensor, subscript: str | None, indices: Sequence[Tensor], style: Style
+    data: Tensor, subscript: str | None, indices: Sequence[Tensor], notation: Notation
 ) -> Addressing:
     """The addressing of `data[…]`: entries are the positions of slices, then the arrays' own grid.
 
@@ -55,16 +55,16 @@ def subscripted(
     0 is judged even where the grid is empty.
 
     >>> data, i = Tensor("x", (4, 5, 6), "int8"), Tensor("i", (2,), "int64")
-    >>> subscripted(data, "1:3, i, None", [i], Style()).result_shape
+    >>> subscripted(data, "1:3, i, None", [i], Notation()).result_shape
     (2, 2, 1, 6)
     """
     items = (Item("i"),) * len(indices) if subscript is None else parsed(subscript)
     _judge(data, items, indices)
-    parts = list(_parts(data, items, indices, style))
+    parts = list(_parts(data, items, indices, notation))
     arrays = [part.array for part in parts if part.array is not None]
     grid = broadcast_shapes([a.shape for a in arrays], [a.name for a in arrays])
     alone = 0 in grid and any(array.rank == 0 for array in arrays)
-    return _Assembly(parts, grid, alone=alone).addressing(_meeting_place(parts, style))
+    return _Assembly(parts, grid, alone=alone).addressing(_meeting_place(parts, notation))
 
 
 def _judge(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> None:
@@ -91,7 +91,7 @@ def _judge(data: Tensor, items: Sequence[Item], indices: Sequence[Tensor]) -> No
 
 
 def _parts(
-    data: Tensor, items: Sequence[Item], indices: Sequence[Tensor], style: Style
+    data: Tensor, items: Sequence[Item], indices: Sequence[Tensor], notation: Notation
 ) -> Iterator[_Part]:
     """One part for each axis of data and each new one, in order; left axes are taken whole."""
     taken, arrays = sum(item.takes_axis for item in items), iter(indices)
@@ -101,34 +101,34 @@ def _parts(
         if item.kind == "...":
             rest = data.shape[axis : axis + data.rank - taken]
             yield from (_Part("slice", size, positions=range(size)) for size in rest)
-            if not rest and style.dots_part:
+            if not rest and notation.dots_part:
                 yield _Part("apart")
         elif item.kind == "None":
             yield _Part("new")
         elif item.kind == ":":
-            positions = _positions(item, data.shape[axis], style)
+            positions = _positions(item, data.shape[axis], notation)
             yield _Part("slice", data.shape[axis], positions=positions, text=str(item))
         else:
             yield _Part("array", 1 if item.kind == "b" else data.shape[axis], next(arrays))
 
 
-def _positions(item: Item, size: int, style: Style) -> range:
+def _positions(item: Item, size: int, notation: Notation) -> range:
     step = item.bounds[2]
-    if step == 0 or (step is not None and step < 0 and not style.backward):
+    if step == 0 or (step is not None and step < 0 and not notation.backward):
         raise ShapeRefused(
             "a slice cannot have this step",
             where=f"{item}",
-            valid="1 or more" if not style.backward else "any whole number but 0",
+            valid="1 or more" if not notation.backward else "any whole number but 0",
         )
     return range(*slice(*item.bounds).indices(size))
 
 
-def _meeting_place(parts: Sequence[_Part], style: Style) -> int:
+def _meeting_place(parts: Sequence[_Part], notation: Notation) -> int:
     """Before which part the axes of the arrays' grid stand in the result."""
     arrays = [
         number
         for number, part in enumerate(parts)
-        if part.array is not None and not (style.rank_0_selects and part.array.rank == 0)
+        if part.array is not None and not (notation.rank_0_selects and part.array.rank == 0)
     ]
     if not arrays:
         return 0

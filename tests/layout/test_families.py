@@ -16,7 +16,7 @@ from gscli.layout.families import (
     normal_axis,
     vectors,
 )
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 
 SHAPES = [shape for rank in range(4) for shape in product((0, 1, 3), repeat=rank)]
 DATA = [shape for shape in SHAPES if shape]
@@ -83,11 +83,11 @@ def test_vectors_name_leading_axes(shape: Shape) -> None:
 
 def test_index_tuples_broadcast() -> None:
     arrays = [tensor("i", (3, 1)), tensor("j", (2,))]
-    assert subscripted(tensor("d", (4, 5, 6)), None, arrays, Style()).result_shape == (3, 2, 6)
+    assert subscripted(tensor("d", (4, 5, 6)), None, arrays, Notation()).result_shape == (3, 2, 6)
     with pytest.raises(ShapeRefused, match="more index arrays"):
-        subscripted(tensor("d", (4,)), None, arrays, Style())
+        subscripted(tensor("d", (4,)), None, arrays, Notation())
     with pytest.raises(ShapeRefused, match="do not broadcast"):
-        subscripted(tensor("d", (4, 5)), None, [tensor("i", (3,)), tensor("j", (2,))], Style())
+        subscripted(tensor("d", (4, 5)), None, [tensor("i", (3,)), tensor("j", (2,))], Notation())
 
 
 def test_small_parts() -> None:

@@ -13,7 +13,7 @@ from gscli.base import DtypeRefused, GscliError, IndexRefused, ShapeRefused, Usa
 from gscli.cli import guarded
 from gscli.layout.axes import Tensor
 from gscli.layout.items import parsed, written
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 
 CUBE = np.arange(24).reshape(2, 3, 4)
 GRID = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -98,8 +98,8 @@ def test_a_number_takes_its_axis_away_first_in_pytorch_alone() -> None:
 
 def test_dots_without_an_axis_part_arrays_in_numpy_alone() -> None:
     data, i = Tensor("x", (4, 5, 6), "int8"), Tensor("i", (2, 1), "int64")
-    numpy = subscripted(data, "None, i, ..., i, i", [i] * 3, Style(dots_part=True))
-    jax = subscripted(data, "None, i, ..., i, i", [i] * 3, Style())
+    numpy = subscripted(data, "None, i, ..., i, i", [i] * 3, Notation(dots_part=True))
+    jax = subscripted(data, "None, i, ..., i, i", [i] * 3, Notation())
     assert (numpy.result_shape, jax.result_shape) == ((2, 1, 1), (1, 2, 1))
 
 

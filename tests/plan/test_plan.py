@@ -13,7 +13,7 @@ from gscli.base import CannotRead, IndexRefused
 from gscli.layout import Layout, gather_layout
 from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, vectors
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 from gscli.plan.indices import apply_policy, legal_range, outside
 from gscli.plan.plan import JudgedPlan, LatePlan, Plan
 
@@ -109,7 +109,7 @@ def test_arrays_of_a_tuple_broadcast() -> None:
     first, second = np.array([[1], [4]]), np.array([0, 5, 2])
     tensors = [Tensor(name, a.shape, "int64") for name, a in (("i", first), ("j", second))]
     plan = Plan(
-        gather_layout(data, subscripted(data, None, tensors, Style()), Policy()),
+        gather_layout(data, subscripted(data, None, tensors, Notation()), Policy()),
         {"i": first, "j": second},
     )
     assert [plan.vector(entry) for entry in range(6)] == [

@@ -47,10 +47,10 @@ class _Explain:
         settings: Settings,
         **own: Any,
     ) -> int:
-        from gscli.cli.work.code import Wish, tell_code
+        from gscli.cli.work.code import CodeWish, tell_code
         from gscli.cli.work.explain import explain_operator
 
-        wish = Wish(**own)
+        wish = CodeWish(**own)
         wish.judge()
         if wish.code is not None:
             return tell_code(operator, words, texts, settings, wish)

@@ -33,7 +33,7 @@ from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, are_lines, o
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
     from gscli.lab.runtimes.fuzz import Report, Wishes
-    from gscli.lab.runtimes.process import Runtime
+    from gscli.lab.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
 USUAL_CASES = 500
@@ -135,7 +135,7 @@ def fuzz(
 
 
 def _watched(
-    runtime: Runtime,
+    runtime: RuntimeProcess,
     operators: Sequence[Operator],
     wishes: Wishes,
     known: Sequence[str],

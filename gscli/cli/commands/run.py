@@ -34,7 +34,7 @@ from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
 
 if TYPE_CHECKING:
-    from gscli.cli.work.nodes import Place
+    from gscli.cli.work.nodes import NodePlace
     from gscli.lab.node_tests import Outcome
 
 LISTED = 10
@@ -83,7 +83,7 @@ def run(
     return _run_tests(folders, settings, only=only, quiet=quiet, verbose=verbose)
 
 
-def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -> Place | None:
+def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -> NodePlace | None:
     """The model of which a node is asked for, or one that is no node test; None for tests."""
     from gscli.cli.work.nodes import place_of
     from gscli.lab.node_tests import is_test

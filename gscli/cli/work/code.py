@@ -11,7 +11,7 @@ from gscli.cli.options import Settings, print_document, screen
 from gscli.frameworks.operator import Operator
 
 
-class Wish(Record):
+class CodeWish(Record):
     """What was asked for: the list of targets, whether to run the lines, and by what."""
 
     code: str | None
@@ -29,7 +29,7 @@ class Wish(Record):
 
 
 def tell_code(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings, wish: Wish
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings, wish: CodeWish
 ) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
     from gscli.lab.code.code import targets_named, written

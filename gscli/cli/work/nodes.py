@@ -24,7 +24,7 @@ _NAMED = re.compile(r"([^=/\\]+)=(.+)", re.DOTALL)
 """`indices=idx.npy`: which input a word is for."""
 
 
-class Place(Record):
+class NodePlace(Record):
     """A model's file, the node that `::` names behind it, and the data set that was named."""
 
     path: str
@@ -32,20 +32,20 @@ class Place(Record):
     data_set: Path | None = None
 
 
-def place_of(word: str) -> Place | None:
+def place_of(word: str) -> NodePlace | None:
     """The model that a word names: a file, a folder that holds one, or a data set beside one."""
     path, mark, node = word.partition("::")
     if path.lower().endswith(".onnx"):
-        return Place(path, node if mark else None)
+        return NodePlace(path, node if mark else None)
     folder = Path(word)
     if _is_file(folder / MODEL):
-        return Place(str(folder / MODEL))
+        return NodePlace(str(folder / MODEL))
     if folder.name.startswith(DATA_SET) and _is_file(folder.parent / MODEL):
-        return Place(str(folder.parent / MODEL), None, folder)
+        return NodePlace(str(folder.parent / MODEL), None, folder)
     return None
 
 
-def list_nodes(place: Place, settings: Settings) -> int:
+def list_nodes(place: NodePlace, settings: Settings) -> int:
     """A line for each gather and scatter of a model, with the shapes that it tells."""
     model = _model(place, settings)
     if not model.family:
@@ -61,7 +61,7 @@ def list_nodes(place: Place, settings: Settings) -> int:
     return 0
 
 
-def run_node(place: Place, node: str | None, words: Sequence[str], settings: Settings) -> int:
+def run_node(place: NodePlace, node: str | None, words: Sequence[str], settings: Settings) -> int:
     """Run one node with given inputs, those of a data set, and what the model itself holds."""
     model = _model(place, settings)
     if node is not None and place.node is not None:
@@ -93,7 +93,7 @@ def run_node(place: Place, node: str | None, words: Sequence[str], settings: Set
     return run_operator(operator, [], texts, settings)
 
 
-def _model(place: Place, settings: Settings) -> Model:
+def _model(place: NodePlace, settings: Settings) -> Model:
     return Model.read(place.path, settings.max_bytes or files.MAX_BYTES)
 
 
@@ -113,7 +113,7 @@ def _texts(node: ModelNode, opset: int) -> dict[str, str]:
 
 
 def _inputs(
-    place: Place,
+    place: NodePlace,
     model: Model,
     node: ModelNode,
     tensors: Mapping[str, str],
@@ -154,7 +154,7 @@ def _inputs(
 
 
 def _known(
-    place: Place, model: Model, node: ModelNode, tensor: str, data_set: Path | None
+    place: NodePlace, model: Model, node: ModelNode, tensor: str, data_set: Path | None
 ) -> str | None:
     """The word for a tensor whose values the model's file or a data set holds."""
     owner, held = model.find(node.graph, tensor)

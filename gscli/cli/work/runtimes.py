@@ -15,7 +15,7 @@ from gscli.base.records import Record
 if TYPE_CHECKING:
     from gscli.cli.options import Settings
     from gscli.frameworks.operator import Operator
-    from gscli.lab.runtimes.process import Runtime
+    from gscli.lab.runtimes.process import RuntimeProcess
 
 
 def _complete(incomplete: str) -> list[str]:
@@ -100,16 +100,16 @@ def one_document(output: str | None, settings: Settings) -> None:
 @contextmanager
 def judging(
     wish: str, python: str | None, patience: float, names: Sequence[str] = ()
-) -> Iterator[tuple[Runtime, list[Operator]]]:
+) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
     from gscli.lab.runtimes.catalogue import command_for
     from gscli.lab.runtimes.operator_names import answered, operators_named
-    from gscli.lab.runtimes.process import Runtime
+    from gscli.lab.runtimes.process import RuntimeProcess
     from gscli.lab.runtimes.selftest import self_test
 
     for name in names:
         operators_named(name)  # a wrong name is told before anything is started
-    with Runtime(command_for(wish, python), patience=patience) as runtime:
+    with RuntimeProcess(command_for(wish, python), patience=patience) as runtime:
         operators = answered(runtime.start(), names)
         self_test(runtime, operators)
         yield runtime, operators

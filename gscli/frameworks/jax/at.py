@@ -30,7 +30,7 @@ from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Addressing, Beyond, Narrow, Negative, Policy, Reduction, Tensor
 from gscli.layout.families import described
 from gscli.layout.refusals import allow, index_types
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 
 WrapNegative: TypeAlias = Annotated[bool, Option("count -s … -1 from the end, once")]
 
@@ -230,7 +230,7 @@ def _addressing(
     allow(x, ELEMENTS)
     for index in indices:
         index_types(index, INDICES)
-    addressing = subscripted(x, subscript, indices, Style())
+    addressing = subscripted(x, subscript, indices, Notation())
     sizes = _indexed_sizes(addressing)
     for index in indices:
         if wrap and index.dtype in SIGNED and index.name in sizes:

@@ -14,9 +14,9 @@ from gscli.layout.axes import Fit, Tensor, Updates
 from gscli.layout.families import described
 from gscli.layout.items import parsed
 from gscli.layout.refusals import allow, index_types, same_type, stretched_updates
-from gscli.layout.subscripts import Style, subscripted
+from gscli.layout.subscripts import Notation, subscripted
 
-STYLE = Style(rank_0_selects=True, backward=False)
+NOTATION = Notation(rank_0_selects=True, backward=False)
 
 INDICES = ("int64", "int32")
 NUMBERS = (*INDICES, "int16", "int8")
@@ -43,7 +43,7 @@ def index(input: Tensor, indices: ByteMasks, *, subscript: Subscript = None) -> 
     allow(input, (*DATA, *UNSIGNED, *FLOAT8))
     for item in indices:
         index_types(item, INDICES if item.rank else NUMBERS)
-    return gather_layout(input, subscripted(input, subscript, indices, STYLE), FROM_END)
+    return gather_layout(input, subscripted(input, subscript, indices, NOTATION), FROM_END)
 
 
 @FRAMEWORK.operator(
@@ -81,7 +81,7 @@ def index_put_(
         raise ShapeRefused("index_put_ needs an index array", valid=f"1 … {self.rank} index arrays")
     for item in indices:
         index_types(item, INDICES if item.rank else NUMBERS)
-    addressing = subscripted(self, subscript, indices, STYLE)
+    addressing = subscripted(self, subscript, indices, NOTATION)
     filled = not accumulate and _fills_a_mask(values, subscript)
     updates = (
         Updates(values.name, Fit.BROADCAST)

@@ -20,7 +20,7 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.code.exactness import breaks, differs
 from gscli.lab.code.languages import language
 from gscli.lab.code.meaning import Meaning
-from gscli.lab.code.native import ALIASES, TARGETS, Target
+from gscli.lab.code.native import ALIASES, TARGETS, TargetFramework
 from gscli.lab.code.onnx_language import onnx_lines
 from gscli.lab.code.openvino_language import openvino_lines
 from gscli.lab.code.own import own_lines
@@ -33,7 +33,7 @@ from gscli.lab.code.translate import Translation, judge_types, translated
 from gscli.plan.plan import JudgedPlan
 
 
-def targets_named(names: str | Sequence[str]) -> list[Target]:
+def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
     """The targets of a list such as "torch,jax", or all; UsageError for one that is unknown.
 
     >>> [target.name for target in targets_named("torch, tf")]
@@ -41,7 +41,7 @@ def targets_named(names: str | Sequence[str]) -> list[Target]:
     """
     given = names.split(",") if isinstance(names, str) else list(names)
     words = [str(name).strip().lower() for name in given]
-    found: dict[str, Target] = {}
+    found: dict[str, TargetFramework] = {}
     for word in words:
         if word == "all":
             found |= TARGETS
@@ -62,7 +62,7 @@ def written(
     operator: Operator,
     plan: JudgedPlan,
     output: Array | None,
-    targets: Sequence[Target],
+    targets: Sequence[TargetFramework],
     origins: Mapping[str, str] | None = None,
 ) -> Code:
     """The lines of a call that was run, for each target."""
@@ -72,7 +72,7 @@ def written(
     return Code(operator, output, meaning.named, answers)
 
 
-def _answer(meaning: Meaning, target: Target, loading: Loading) -> TargetAnswer:
+def _answer(meaning: Meaning, target: TargetFramework, loading: Loading) -> TargetAnswer:
     try:
         judge_types(meaning, target)
         own = own_lines(meaning, target.name)

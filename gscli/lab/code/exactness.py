@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gscli.base.words import FLOATS, HALVES
 from gscli.lab.code.meaning import Meaning
-from gscli.lab.code.native import Native, Target
+from gscli.lab.code.native import Native, TargetFramework
 from gscli.layout.axes import Beyond, Negative
 
 WIDE = ("int64", "uint64", "uint32", "float64")
@@ -24,7 +24,7 @@ SAID = {
 """What becomes of an index, in words."""
 
 
-def breaks(meaning: Meaning, target: Target, native: Native | None) -> list[str]:
+def breaks(meaning: Meaning, target: TargetFramework, native: Native | None) -> list[str]:
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
@@ -43,7 +43,7 @@ def breaks(meaning: Meaning, target: Target, native: Native | None) -> list[str]
     return found
 
 
-def _index_breaks(meaning: Meaning, target: Target, native: Native) -> list[str]:
+def _index_breaks(meaning: Meaning, target: TargetFramework, native: Native) -> list[str]:
     here, there = meaning.operator.framework.title, target.title
     here = f"{here} {meaning.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
@@ -62,7 +62,7 @@ def _index_breaks(meaning: Meaning, target: Target, native: Native) -> list[str]
     return found
 
 
-def _outside(native: Native, target: Target) -> str:
+def _outside(native: Native, target: TargetFramework) -> str:
     return "zero" if native.outside == "fill" and target.name == "openvino" else native.outside
 
 
@@ -85,13 +85,13 @@ def _beyond(meaning: Meaning) -> str:
     return {Beyond.RAISE: "refused", Beyond.CLIP: "border", Beyond.WRAP: "modulo"}[beyond]
 
 
-def _duplicates(meaning: Meaning, target: Target) -> str:
+def _duplicates(meaning: Meaning, target: TargetFramework) -> str:
     if meaning.duplicates:
         return f"another run: {target.title} leaves open which of several updates of a cell stays"
     return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
-def differs(meaning: Meaning, target: Target, native: Native | None) -> str:
+def differs(meaning: Meaning, target: TargetFramework, native: Native | None) -> str:
     """What makes the lines differ from the call for these very values; empty where nothing does."""
     if native is None:
         return ""
@@ -107,7 +107,7 @@ def differs(meaning: Meaning, target: Target, native: Native | None) -> str:
     return ""
 
 
-def _nan(meaning: Meaning, target: Target) -> str:
+def _nan(meaning: Meaning, target: TargetFramework) -> str:
     """What NaN under max and min does otherwise there."""
     layout = meaning.layout
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
@@ -124,7 +124,7 @@ def _nan(meaning: Meaning, target: Target) -> str:
     return f"NaN under {layout.reduction}: {target.title} {does}"
 
 
-def _value_breaks(meaning: Meaning, target: Target) -> list[str]:
+def _value_breaks(meaning: Meaning, target: TargetFramework) -> list[str]:
     layout, found = meaning.layout, list[str]()
     nan = _nan(meaning, target)
     if nan:

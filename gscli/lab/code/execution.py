@@ -14,7 +14,7 @@ from gscli.lab.code.languages import language
 from gscli.lab.code.target_answers import Code, TargetAnswer
 from gscli.lab.difference import Tolerance, difference
 from gscli.lab.runtimes.catalogue import Adapter, adapter_command, installed
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.protocol import Reply as Said
 
 PATIENCE = 60.0
@@ -31,7 +31,7 @@ PACKAGES = {
 """What an interpreter must have for each target."""
 
 
-class Lines(Runtime):
+class Lines(RuntimeProcess):
     """A framework that runs printed lines."""
 
     def run(self, answer: TargetAnswer, inputs: Mapping[str, Array]) -> Said:

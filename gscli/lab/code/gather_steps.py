@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import prod
 
 from gscli.lab.code import index_forms as forms
-from gscli.lab.code.placement import Place, Placement
+from gscli.lab.code.placement import Placement, Prepared
 from gscli.lab.code.steps import Impossible, Steps, Value
 from gscli.layout.axes import Shape
 
 
-def gathered(placing: Placement, data: Value) -> tuple[Value, Place]:
+def gathered(placing: Placement, data: Value) -> tuple[Value, Prepared]:
     """The output, and the place that it is read from."""
     steps, layout = placing.steps, placing.layout
     data = steps.reshape(data, layout.view_shape)
@@ -36,7 +36,7 @@ def gathered(placing: Placement, data: Value) -> tuple[Value, Place]:
     return steps.reshape(found, layout.output_shape), place
 
 
-def _mask_shape(placing: Placement, place: Place) -> Shape:
+def _mask_shape(placing: Placement, place: Prepared) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
     live, found = place.live.shape, place.form
@@ -50,7 +50,7 @@ def _mask_shape(placing: Placement, place: Place) -> Shape:
     return (*live, *(1,) * found.batch)
 
 
-def _take(placing: Placement, place: Place, data: Value) -> Value:
+def _take(placing: Placement, place: Prepared, data: Value) -> Value:
     assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     return placing.steps.add(
@@ -59,7 +59,7 @@ def _take(placing: Placement, place: Place, data: Value) -> Value:
     )  # fmt: skip
 
 
-def _along(placing: Placement, place: Place, data: Value) -> Value:
+def _along(placing: Placement, place: Prepared, data: Value) -> Value:
     assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     axis = place.form.axis
@@ -74,7 +74,7 @@ def _along(placing: Placement, place: Place, data: Value) -> Value:
     )
 
 
-def _vectors(placing: Placement, place: Place, data: Value) -> Value:
+def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
     assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     index = vectors_last(placing.steps, place)
@@ -84,7 +84,7 @@ def _vectors(placing: Placement, place: Place, data: Value) -> Value:
     )  # fmt: skip
 
 
-def vectors_last(steps: Steps, place: Place) -> Value:
+def vectors_last(steps: Steps, place: Prepared) -> Value:
     """Index vectors along the last axis."""
     assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
@@ -92,7 +92,7 @@ def vectors_last(steps: Steps, place: Place) -> Value:
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
 
 
-def live_cells(steps: Steps, place: Place, beyond: int = 0) -> list[Value]:
+def live_cells(steps: Steps, place: Prepared, beyond: int = 0) -> list[Value]:
     """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
     if place.live is None:
         return list(place.cells)
@@ -103,7 +103,7 @@ def live_cells(steps: Steps, place: Place, beyond: int = 0) -> list[Value]:
     return found
 
 
-def _cells(placing: Placement, place: Place, data: Value) -> Value:
+def _cells(placing: Placement, place: Prepared, data: Value) -> Value:
     steps = placing.steps
     assert isinstance(place.form, forms.IndexForm)
     count = len(data.shape) - place.form.batch
@@ -132,7 +132,7 @@ def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[
     return [steps.stack(cells, len(grid) if STACKED[target] == -1 else 0)]
 
 
-def _direct(placing: Placement, place: Place, data: Value) -> Value:
+def _direct(placing: Placement, place: Prepared, data: Value) -> Value:
     assert isinstance(place.form, forms.Direct)
     assert place.index is not None
     return placing.steps.add(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gscli.base.records import Record
 from gscli.lab.code import index_forms as forms
 from gscli.lab.code.meaning import Entries, Meaning
-from gscli.lab.code.native import Native, Target
+from gscli.lab.code.native import Native, TargetFramework
 from gscli.lab.code.steps import Impossible, Literal, PerSlot, Steps, Value
 from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
 from gscli.plan.indices import legal_range
@@ -18,7 +18,7 @@ ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
 
 
-class Bounds(Record):
+class AxisEnds(Record):
     """Size and highest start on the axis of each index number."""
 
     sizes: int | PerSlot
@@ -28,7 +28,7 @@ class Bounds(Record):
 class IndexNumbers:
     """Prepares the index numbers of a call for the operations of one target."""
 
-    def __init__(self, meaning: Meaning, target: Target, steps: Steps) -> None:
+    def __init__(self, meaning: Meaning, target: TargetFramework, steps: Steps) -> None:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
         self.writes = self.layout.kind == "scatter"
@@ -43,14 +43,14 @@ class IndexNumbers:
             for axis in self.layout.axes
         )
 
-    def bounds(self, index: Value, found: forms.IndexForm | forms.Direct) -> Bounds:
+    def bounds(self, index: Value, found: forms.IndexForm | forms.Direct) -> AxisEnds:
         """Sizes and highest starts, one number for each where the axes are alike."""
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
         sizes = [axis.size for axis in axes]
         if len(axes) == 1:
-            return Bounds(sizes[0], highs[0])
-        return Bounds(
+            return AxisEnds(sizes[0], highs[0])
+        return AxisEnds(
             per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
         )
 
@@ -63,7 +63,7 @@ class IndexNumbers:
         return not self.meaning.negative or native.from_end == counts or not native.from_end
 
     def prepared(
-        self, index: Value, native: Native, bounds: Bounds, found: Entries
+        self, index: Value, native: Native, bounds: AxisEnds, found: Entries
     ) -> tuple[Value, Value | None, bool]:
         """Index numbers as the operation takes them, which are live, and whether it drops them."""
         index = self._whole(index, found, native)

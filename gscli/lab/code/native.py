@@ -50,7 +50,7 @@ class Native(Record):
     """Whether it can leave out data from the reduction (include_self)."""
 
 
-class Target(Record):
+class TargetFramework(Record):
     """A framework that lines are written for."""
 
     name: str
@@ -81,10 +81,10 @@ def _ops(names: str) -> frozenset[str]:
 _SIGNED_AND_BYTE = ("bool", "uint8", *SIGNED, *FLOATS, *COMPLEX)
 _NO_TEXT = tuple(name for name in ALL if name != "str")
 
-TARGETS: dict[str, Target] = {
+TARGETS: dict[str, TargetFramework] = {
     target.name: target
     for target in (
-        Target(
+        TargetFramework(
             "numpy", "NumPy", EVERY,
             (
                 Native("np.take", "take", True, "refused"),
@@ -100,7 +100,7 @@ TARGETS: dict[str, Target] = {
             ),
             INTEGERS, complex_order=True,
         ),
-        Target(
+        TargetFramework(
             "torch", "PyTorch", _SIGNED_AND_BYTE,
             (
                 Native("x[:, i]", "take", True, "refused"),
@@ -120,7 +120,7 @@ TARGETS: dict[str, Target] = {
             ),
             ("int64",), wide_halves=True,
         ),
-        Target(
+        TargetFramework(
             "jax", "JAX", (*_NO_TEXT, *SMALL_FLOATS),
             (
                 Native("jnp.take", "take", True, "fill"),
@@ -136,7 +136,7 @@ TARGETS: dict[str, Target] = {
             INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
         ),
-        Target(
+        TargetFramework(
             "tensorflow", "TensorFlow", ALL,
             (
                 Native("tf.gather", "take", False, "refused", batch=True),
@@ -152,7 +152,7 @@ TARGETS: dict[str, Target] = {
             ),
             ordered=True, nan_wins=False, bool_reductions=False,
         ),
-        Target(
+        TargetFramework(
             "onnx", "ONNX", ALL,
             (
                 Native("Gather", "take", True, "refused"),
@@ -169,7 +169,7 @@ TARGETS: dict[str, Target] = {
             ),
             bool_reductions=False, nan_wins=None,
         ),
-        Target(
+        TargetFramework(
             "openvino", "OpenVINO",
             ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
@@ -188,7 +188,7 @@ TARGETS: dict[str, Target] = {
             ),
             bool_reductions=False, wide_halves=True, nan_wins=False, bits_32=True,
         ),
-        Target(
+        TargetFramework(
             "stablehlo", "StableHLO", _NO_TEXT,
             (
                 Native("stablehlo.gather", "direct", False, "border"),
@@ -200,7 +200,7 @@ TARGETS: dict[str, Target] = {
             ),
             INTEGERS, complex_order=True,
         ),
-        Target(
+        TargetFramework(
             "mxnet", "MXNet",
             ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"),
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.lab.code.steps import Impossible, Literal, PerSlot, Step, Steps, Value
+from gscli.lab.code.steps import CodeStep, Impossible, Literal, PerSlot, Steps, Value
 
 OPSET = 18
 
@@ -94,7 +94,7 @@ class _Text:
             "}",
         ]
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: CodeStep) -> None:
         name = self._named(step)
         operands = [self.names[operand.number] for operand in step.operands]
         self.names[step.result.number] = name
@@ -105,14 +105,14 @@ class _Text:
         wanted = {key: self._fact(key, step) for key in _fields(template)}
         self.body += template.format(*operands, r=name, **wanted).split("\n")
 
-    def _named(self, step: Step) -> str:
+    def _named(self, step: CodeStep) -> str:
         if step.result.number == self.output.number:
             return "output"
         used = {*self.names.values(), "output"}
         names = (step.result.name, *(f"{step.result.name}_{n}" for n in range(2, 999)))
         return next(name for name in names if name not in used)
 
-    def _stack(self, name: str, operands: Sequence[str], step: Step) -> None:
+    def _stack(self, name: str, operands: Sequence[str], step: CodeStep) -> None:
         dim = step.facts["dim"]
         axes = self._constant("int64", (1,), [dim])
         parts = []
@@ -121,7 +121,7 @@ class _Text:
             self.body.append(f"{name}_{number} = Unsqueeze ({operand}, {axes})")
         self.body.append(f"{name} = Concat <axis = {dim}> ({', '.join(parts)})")
 
-    def _fact(self, key: str, step: Step) -> str:
+    def _fact(self, key: str, step: CodeStep) -> str:
         """What a template asks for: plain text for an attribute, a constant's name for an input."""
         facts, op = step.facts, step.facts.get("op")
         if key.startswith("plain_"):

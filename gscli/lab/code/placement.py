@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from math import prod
 
 from gscli.lab.code import index_forms as forms
-from gscli.lab.code.index_numbers import Bounds, IndexNumbers
+from gscli.lab.code.index_numbers import AxisEnds, IndexNumbers
 from gscli.lab.code.meaning import Meaning, combined
-from gscli.lab.code.native import Native, Target
+from gscli.lab.code.native import Native, TargetFramework
 from gscli.lab.code.steps import Literal, Steps, Value, stretched
 from gscli.layout.axes import Axis, Column, Following, Shape
 from gscli.plan.indices import legal_range
 
 
 @dataclass
-class Place:
+class Prepared:
     """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
 
     native: Native
@@ -36,7 +36,7 @@ class Placement:
     """Finds the place of a call for the operations of one target."""
 
     def __init__(
-        self, meaning: Meaning, target: Target, steps: Steps, inputs: dict[str, Value]
+        self, meaning: Meaning, target: TargetFramework, steps: Steps, inputs: dict[str, Value]
     ) -> None:
         self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs
         self.layout = meaning.layout
@@ -49,7 +49,7 @@ class Placement:
         self.judged = {*meaning.sources, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
 
-    def place(self, native: Native) -> Place | None:
+    def place(self, native: Native) -> Prepared | None:
         """Prepared indices for an operation, None where it does not suit the call."""
         if native.form in ("cells", "rows", "dense"):
             return self._cells(native)
@@ -69,7 +69,7 @@ class Placement:
         if found is None or not self._suits(native, found):
             return None
         index = self.steps.reshape(index, shape)
-        place = Place(native, found)
+        place = Prepared(native, found)
         place.index, place.live, place.drops = self.numbers.prepared(
             index, native, self.numbers.bounds(index, found), combined(self.meaning.entries)
         )
@@ -105,7 +105,7 @@ class Placement:
 
     # A coordinate for each axis.
 
-    def _cells(self, native: Native) -> Place:
+    def _cells(self, native: Native) -> Prepared:
         traveling = forms.traveling(self.addressing)
         lead = len(self.addressing.window) - traveling
         grid = (*self.addressing.entries, *self.addressing.window[:lead])
@@ -126,7 +126,7 @@ class Placement:
         if live is not None:
             live = self.steps.expand(live, grid)
         form = forms.IndexForm(axis=0, batch=traveling)
-        return Place(native, form, None, tuple(cells), grid, live, drops)
+        return Prepared(native, form, None, tuple(cells), grid, live, drops)
 
     def _all_at_once(self, native: Native) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
@@ -164,7 +164,7 @@ class Placement:
             if whole is None and column.source in self.judged:
                 if per_cell:
                     found = found._replace(outside=False, negative=False)
-                bounds = Bounds(axis.size, high)
+                bounds = AxisEnds(axis.size, high)
                 number, live, drops = self.numbers.prepared(number, native, bounds, found)
             terms.append(self._on_grid(number, grid))
             if live is not None:

@@ -8,7 +8,7 @@ from gscli.base.words import COMPLEX, FLOATS, INTEGERS
 from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code.native import Native
-from gscli.lab.code.placement import Place, Placement
+from gscli.lab.code.placement import Placement, Prepared
 from gscli.lab.code.steps import Impossible, Literal, Value
 from gscli.lab.code.update_steps import Operation, Putting, as_type, fitted, identity
 
@@ -27,7 +27,7 @@ class Writing(Putting):
         self.op = self._op()
         self.work = self._working_type()
 
-    def output(self) -> tuple[Value, Place]:
+    def output(self) -> tuple[Value, Prepared]:
         """The output, and the place that is written to."""
         place, asked = self._placed()
         base, updates = self._base(), self._updates()
@@ -73,7 +73,7 @@ class Writing(Putting):
             return "int32" if odd or not self.target.bool_reductions else "bool"
         return layout.dtype
 
-    def _placed(self) -> tuple[Place, Operation]:
+    def _placed(self) -> tuple[Prepared, Operation]:
         """The operation that does most of it: first one that needs nothing composed."""
         mean, out = self.layout.reduction == "mean", not self.layout.include_self
         alone = (mean or (out and self.op != "none")) and self.work == self.layout.dtype
@@ -164,7 +164,7 @@ class Writing(Putting):
 
     # Compositions.
 
-    def _counted(self, place: Place, start: int) -> Value:
+    def _counted(self, place: Prepared, start: int) -> Value:
         """How many updates each cell gets, and `start`."""
         steps, layout = self.steps, self.layout
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
@@ -172,7 +172,7 @@ class Writing(Putting):
         self.composed = True
         return self.put(place, zeros, ones, Operation("add"))
 
-    def _from_identity(self, place: Place, base: Value) -> Value:
+    def _from_identity(self, place: Prepared, base: Value) -> Value:
         """Data, but the identity where something is written."""
         if "add" not in place.native.reductions:
             raise Impossible(f"{self.target.title} cannot leave data out of {self.op} here")
@@ -180,7 +180,7 @@ class Writing(Putting):
         begin = identity(self.op, self.work)
         return self.steps.add("replaced", "data", base.shape, base.dtype, base, touched, fill=begin)
 
-    def _mean(self, place: Place, base: Value, updates: Value) -> Value:
+    def _mean(self, place: Prepared, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
         steps, layout = self.steps, self.layout
         counts = self._counted(place, int(layout.include_self))
@@ -198,7 +198,7 @@ class Writing(Putting):
         return steps.add("floor_divide" if whole else "divide", "output", sums.shape, sums.dtype,
                          sums, counts)  # fmt: skip
 
-    def _met(self, place: Place, updates: Value) -> Value:
+    def _met(self, place: Prepared, updates: Value) -> Value:
         """The product of each cell's updates, which data is divided by, or raised to."""
         steps, layout, data = self.steps, self.layout, self.data
         assert data is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.files.arrays import dtype_named
 from gscli.lab.code.stablehlo_windows import TYPES, kind, windows_text
-from gscli.lab.code.steps import Impossible, Literal, PerSlot, Step, Steps, Value
+from gscli.lab.code.steps import CodeStep, Impossible, Literal, PerSlot, Steps, Value
 from gscli.layout.axes import Shape
 
 TEMPLATES = {
@@ -107,7 +107,7 @@ class _Text:
             "}",
         ]
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: CodeStep) -> None:
         operands = [self.names[operand.number] for operand in step.operands]
         name = self._named(step)
         special = getattr(self, f"_{step.form}", None)
@@ -117,13 +117,13 @@ class _Text:
             self._plain(name, operands, step)
         self.names[step.result.number] = name
 
-    def _named(self, step: Step) -> str:
+    def _named(self, step: CodeStep) -> str:
         wanted = "output" if step.result.number == self.output.number else step.result.name
         used = {*self.names.values()}
         names = (f"%{wanted}", *(f"%{wanted}_{number}" for number in range(2, 999)))
         return next(name for name in names if name not in used)
 
-    def _plain(self, name: str, operands: list[str], step: Step) -> None:
+    def _plain(self, name: str, operands: list[str], step: CodeStep) -> None:
         if step.form not in TEMPLATES:
             raise Impossible("StableHLO's shapes must not depend on values")
         result = step.result
@@ -188,18 +188,18 @@ class _Text:
 
     # Forms that are more than a template.
 
-    def _expand(self, name: str, operands: list[str], step: Step) -> None:
+    def _expand(self, name: str, operands: list[str], step: CodeStep) -> None:
         (value,) = step.operands
         made = self._stretched(operands[0], value, step.result.shape)
         self.body[-1] = self.body[-1].replace(f"{made} =", f"{name} =", 1)
 
-    def _full(self, name: str, _operands: list[str], step: Step) -> None:
+    def _full(self, name: str, _operands: list[str], step: CodeStep) -> None:
         fill, result = step.facts["fill"], step.result
         assert isinstance(fill, Literal)
         text = f"dense<{_number(fill)}> : {kind(result.shape, result.dtype)}"
         self.body.append(f"{name} = stablehlo.constant {text}")
 
-    def _iota(self, name: str, _operands: list[str], step: Step) -> None:
+    def _iota(self, name: str, _operands: list[str], step: CodeStep) -> None:
         positions, shape = step.facts["range"], step.result.shape
         assert isinstance(positions, range)
         if positions.start == 0 and positions.step == 1 and shape:
@@ -213,7 +213,7 @@ class _Text:
             f"{name} = stablehlo.reshape {flat} : ({source}) -> {kind(shape, 'int64')}"
         )
 
-    def _slot(self, name: str, operands: list[str], step: Step) -> None:
+    def _slot(self, name: str, operands: list[str], step: CodeStep) -> None:
         (value,), dim, at = step.operands, step.facts["dim"], step.facts["at"]
         assert isinstance(at, int)
         bounds = [f"{at}:{at + 1}" if axis == dim else f"0:{size}"
@@ -225,7 +225,7 @@ class _Text:
         result = kind(step.result.shape, value.dtype)
         self.body.append(f"{name} = stablehlo.reshape {name}_part : ({part}) -> {result}")
 
-    def _stack(self, name: str, operands: list[str], step: Step) -> None:
+    def _stack(self, name: str, operands: list[str], step: CodeStep) -> None:
         dim, result = step.facts["dim"], step.result
         assert isinstance(dim, int)
         sizes = tuple(1 if axis == dim else size for axis, size in enumerate(result.shape))
@@ -238,7 +238,7 @@ class _Text:
         self.body.append(f"{name} = stablehlo.concatenate {', '.join(parts)}, dim = {dim} : "
                          f"({kinds}) -> {kind(result.shape, result.dtype)}")  # fmt: skip
 
-    def _windows(self, name: str, operands: list[str], step: Step) -> None:
+    def _windows(self, name: str, operands: list[str], step: CodeStep) -> None:
         self.body += windows_text(name, operands, step)
 
     _direct = _cells = _put_direct = _put_cells = _windows

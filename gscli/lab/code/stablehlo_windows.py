@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gscli.lab.code.index_forms import Direct
-from gscli.lab.code.steps import Step
+from gscli.lab.code.steps import CodeStep
 from gscli.layout.axes import Shape
 
 TYPES = {
@@ -29,7 +29,7 @@ def kind(shape: Shape, dtype: str) -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{TYPES[dtype]}>"
 
 
-def windows_text(name: str, operands: list[str], step: Step) -> list[str]:
+def windows_text(name: str, operands: list[str], step: CodeStep) -> list[str]:
     """A gather or scatter whose numbers are given, or whose index vectors name cells or slices."""
     numbers = step.facts.get("numbers")
     if not isinstance(numbers, Direct):
@@ -38,7 +38,7 @@ def windows_text(name: str, operands: list[str], step: Step) -> list[str]:
     return write(name, operands, step, numbers)
 
 
-def _of_cells(step: Step) -> Direct:
+def _of_cells(step: CodeStep) -> Direct:
     """Index vectors on the last axis for the first axes of data; the others move along."""
     data, index = step.operands[0], step.operands[-1]
     count, grid = index.shape[-1], len(index.shape) - 1
@@ -49,7 +49,7 @@ def _of_cells(step: Step) -> Direct:
     )  # fmt: skip
 
 
-def _gather(name: str, operands: list[str], step: Step, numbers: Direct) -> list[str]:
+def _gather(name: str, operands: list[str], step: CodeStep, numbers: Direct) -> list[str]:
     data, index = step.operands
     sizes = ", ".join(map(str, numbers.slice_sizes))
     listed = _listed(numbers, ("offset_dims", "collapsed_slice_dims", "operand_batching_dims",
@@ -65,7 +65,7 @@ def _gather(name: str, operands: list[str], step: Step, numbers: Direct) -> list
     ]
 
 
-def _scatter(name: str, operands: list[str], step: Step, numbers: Direct) -> list[str]:
+def _scatter(name: str, operands: list[str], step: CodeStep, numbers: Direct) -> list[str]:
     data, updates, index = step.operands
     listed = _listed(numbers, ("update_window_dims", "inserted_window_dims",
                                "input_batching_dims", "scatter_indices_batching_dims",

@@ -46,7 +46,7 @@ class PerSlot(Record):
     dtype: str
 
 
-class Step(Record):
+class CodeStep(Record):
     """One operation."""
 
     form: str
@@ -60,7 +60,7 @@ class Steps:
 
     def __init__(self) -> None:
         self.inputs: list[Value] = []
-        self.steps: list[Step] = []
+        self.steps: list[CodeStep] = []
 
     def input(self, name: str, shape: Shape, dtype: str) -> Value:
         """An array that is given."""
@@ -73,7 +73,7 @@ class Steps:
     ) -> Value:
         """Any form at all."""
         value = Value(len(self.steps), name, shape, dtype)
-        self.steps.append(Step(form, value, operands, facts))
+        self.steps.append(CodeStep(form, value, operands, facts))
         return value
 
     def cast(self, x: Value, dtype: str) -> Value:

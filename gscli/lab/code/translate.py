@@ -6,7 +6,7 @@ from gscli.base.records import Record
 from gscli.files.arrays import dtype_name
 from gscli.lab.code.gather_steps import gathered
 from gscli.lab.code.meaning import Meaning
-from gscli.lab.code.native import Native, Target
+from gscli.lab.code.native import Native, TargetFramework
 from gscli.lab.code.placement import Placement
 from gscli.lab.code.scatter_steps import Writing
 from gscli.lab.code.steps import Impossible, Steps, Value
@@ -23,7 +23,7 @@ class Translation(Record):
     composed: bool
 
 
-def translated(meaning: Meaning, target: Target) -> Translation:
+def translated(meaning: Meaning, target: TargetFramework) -> Translation:
     """The call as steps of the target. Raises Impossible with the reason where there are none."""
     judge_types(meaning, target)
     steps, layout = Steps(), meaning.layout
@@ -63,7 +63,7 @@ def _untouched(meaning: Meaning, steps: Steps, inputs: dict[str, Value]) -> Valu
     return steps.full(layout.output_shape, layout.fill, layout.dtype, "output")
 
 
-def judge_types(meaning: Meaning, target: Target) -> None:
+def judge_types(meaning: Meaning, target: TargetFramework) -> None:
     """Raises Impossible where the target has no such element type."""
     named = meaning.named
     for name in named:

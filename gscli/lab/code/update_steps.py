@@ -11,7 +11,7 @@ from gscli.files.arrays import dtype_named
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.lab.code import index_forms as forms
 from gscli.lab.code.gather_steps import live_cells, rows_of, stacked, vectors_last
-from gscli.lab.code.placement import Place, Placement
+from gscli.lab.code.placement import Placement, Prepared
 from gscli.lab.code.steps import Literal, Steps, Value
 from gscli.layout.axes import Fit, Number, Shape
 
@@ -71,7 +71,7 @@ class Putting:
         self.target = placing.target
         self.composed = False
 
-    def put(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def put(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         """What `base` is after updates went to their place."""
         return {
             "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
@@ -90,7 +90,7 @@ class Putting:
             f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
         )
 
-    def _put_slices(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_slices(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
         assert isinstance(place.form, forms.IndexForm)
         assert place.index is not None
@@ -107,7 +107,7 @@ class Putting:
         found = self._written(place.native.form, base, updates, asked, index, axis=axis)
         return self.steps.crop(found, shape)
 
-    def _put_vectors(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_vectors(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         index = vectors_last(self.steps, place)
         if place.native.ranked and len(index.shape) == 1:
             index = self.steps.reshape(index, (1, *index.shape))
@@ -120,7 +120,7 @@ class Putting:
         order = self.layout.addressing.order
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
-    def _put_cells(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_cells(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
         count = len(shape) - place.form.batch
@@ -139,7 +139,7 @@ class Putting:
         found = self._written("cells", base, updates, asked, *cells, count=count)
         return steps.reshape(steps.crop(found, whole), shape)
 
-    def _put_rows(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_rows(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
         assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
@@ -159,6 +159,6 @@ class Putting:
         )
         return steps.reshape(steps.crop(found, (rows, run)), shape)
 
-    def _put_direct(self, place: Place, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_direct(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         assert place.index is not None
         return self._written("direct", base, updates, asked, place.index, numbers=place.form)

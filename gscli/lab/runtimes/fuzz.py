@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.lab.runtimes.generator import trials
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.protocol import Hello, Reply
 from gscli.lab.runtimes.shrinking import shrunk
 from gscli.lab.runtimes.trials import WARNINGS, Kind, Mismatch, Trial, differs, verdict
@@ -116,7 +116,7 @@ Watch = Callable[[Report], None]
 
 
 def fuzz(
-    runtime: Runtime,
+    runtime: RuntimeProcess,
     operators: Sequence[Operator],
     wishes: Wishes,
     known: Sequence[str] = (),
@@ -158,7 +158,7 @@ def _dealt(
             yield next(sources[operator])
 
 
-def _put(runtime: Runtime, trial: Trial, repeat: int, report: Report) -> None:
+def _put(runtime: RuntimeProcess, trial: Trial, repeat: int, report: Report) -> None:
     """One call: ask, judge, and where it differs find the kind it belongs to."""
     tally = report.tallies[trial.operator.full_name]
     if any(known.is_enough(trial) for known in report.differences):
@@ -200,7 +200,7 @@ def _is_told(report: Report, trial: Trial, found: Mismatch) -> bool:
 
 
 def _alone(
-    runtime: Runtime, trial: Trial, found: Mismatch, repeat: int
+    runtime: RuntimeProcess, trial: Trial, found: Mismatch, repeat: int
 ) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
 
@@ -212,7 +212,12 @@ def _alone(
 
 
 def _tell(
-    runtime: Runtime, trial: Trial, found: Mismatch, answer: Reply, repeat: int, report: Report
+    runtime: RuntimeProcess,
+    trial: Trial,
+    found: Mismatch,
+    answer: Reply,
+    repeat: int,
+    report: Report,
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
     smallest, steps = shrunk(trial, found, lambda other: asked(runtime, other, repeat)[1])
@@ -226,7 +231,7 @@ def _tell(
     report.differences.append(FoundDifference(smallest, found, last, asked=steps))
 
 
-def asked(runtime: Runtime, trial: Trial, repeat: int) -> tuple[Reply, Mismatch | None]:
+def asked(runtime: RuntimeProcess, trial: Trial, repeat: int) -> tuple[Reply, Mismatch | None]:
     """The runtime's answer and its verdict; asked several times, all answers have to be one."""
     answer = runtime.ask(trial.operator, trial.inputs, trial.attrs)
     found = verdict(trial, answer)

@@ -41,7 +41,7 @@ MEMORY_LIMIT = 4 << 30
 LAST_WORDS = 4096
 
 
-class Runtime:
+class RuntimeProcess:
     """A runtime behind the protocol. `patience` is the time limit of one call in seconds.
 
     A context manager: on leaving, the process and its children are ended.

@@ -10,12 +10,12 @@ from gscli.frameworks import find
 from gscli.lab.answers import Comparing, Row
 from gscli.lab.cases import Case, Verdict, difference
 from gscli.lab.compare import grouped
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.protocol import Reply
 from gscli.lab.runtimes.reports import values
 
 
-def judge_on(runtime: Runtime, case: Case) -> Verdict | None:
+def judge_on(runtime: RuntimeProcess, case: Case) -> Verdict | None:
     """Ask a runtime and compare with the record; None where the runtime has no such thing."""
     assert runtime.hello is not None
     if case.operator not in runtime.hello.ops:
@@ -37,7 +37,7 @@ def _problem(answer: Reply, case: Case) -> str:
 
 
 def with_runtime(
-    comparing: Comparing, compared: Callable[..., Comparing], runtime: Runtime
+    comparing: Comparing, compared: Callable[..., Comparing], runtime: RuntimeProcess
 ) -> Comparing:
     """The comparison with a row for every operator of the runtime that can say the call.
 
@@ -57,7 +57,7 @@ def with_runtime(
     return replace(comparing, groups=tuple(grouped([*comparing.rows, *rows])))
 
 
-def _is_asked(row: Row, runtime: Runtime) -> bool:
+def _is_asked(row: Row, runtime: RuntimeProcess) -> bool:
     """Whether the runtime has the operator, and goes by this row's rules for its device."""
     assert runtime.hello is not None
     defaults = {attribute.name: attribute.default for attribute in row.operator.attributes}
@@ -66,7 +66,7 @@ def _is_asked(row: Row, runtime: Runtime) -> bool:
     return row.operator.full_name in runtime.hello.ops and given == wanted
 
 
-def _rows(rules: list[Row], runtime: Runtime) -> Iterator[Row]:
+def _rows(rules: list[Row], runtime: RuntimeProcess) -> Iterator[Row]:
     assert runtime.hello is not None
     for row in rules:
         answer = runtime.ask(row.operator, row.inputs, row.attrs)

@@ -13,7 +13,7 @@ from gscli.files.arrays import dtype_named
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference
 from gscli.lab.examples import example
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.trials import Result, Trial, verdict
 
 
@@ -30,7 +30,7 @@ def odd_tensors() -> Iterator[NDArray[Any]]:
     yield np.array(["", "ü"])
 
 
-def self_test(runtime: Runtime, operators: Sequence[Operator]) -> None:
+def self_test(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """Start a runtime and try it on legal cases. ContentRefused where it must not judge."""
     hello = runtime.start()
     if hello.echoes:
@@ -49,7 +49,7 @@ def self_test(runtime: Runtime, operators: Sequence[Operator]) -> None:
     _try_examples(runtime, operators)
 
 
-def _try_examples(runtime: Runtime, operators: Sequence[Operator]) -> None:
+def _try_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
     """At least one plain call has to be right, or it is the adapter that is wrong."""
     assert runtime.hello is not None
     told = ""

@@ -29,7 +29,7 @@ from gscli.lab.runtimes.catalogue import (
 )
 from gscli.lab.runtimes.fuzz import Report, Wishes, fuzz
 from gscli.lab.runtimes.operator_names import answered
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.runtime_answers import judge_on
 from gscli.lab.runtimes.selftest import self_test
 
@@ -38,7 +38,7 @@ ALL = [*NAMES, BACKEND.name]
 
 
 def fuzzed(name: str, cases: int) -> Report:
-    with Runtime(command_for(name)) as runtime:
+    with RuntimeProcess(command_for(name)) as runtime:
         operators = answered(runtime.start(), ())
         self_test(runtime, operators)
         return fuzz(runtime, operators, Wishes(cases))
@@ -109,7 +109,7 @@ def test_every_file_of_the_folder_is_used() -> None:
 def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "adapter.py"
     path.write_text(adapter_text("numpy"), "utf-8")
-    with Runtime([sys.executable, str(path)]) as runtime:
+    with RuntimeProcess([sys.executable, str(path)]) as runtime:
         operators = answered(runtime.start(), ["numpy.take"])
         self_test(runtime, operators)
         assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
@@ -129,7 +129,7 @@ def test_no_runtime_reports_over_the_network(
         "except ImportError: pass\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with Runtime(command_for("openvino")) as runtime:
+    with RuntimeProcess(command_for("openvino")) as runtime:
         assert runtime.start().version == "silent"
     with lines_of("openvino", sys.executable, 20.0) as lines:
         assert lines.hello is not None
@@ -210,7 +210,7 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
         "        return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))\n"
     )
     monkeypatch.chdir(tmp_path)
-    with Runtime(command_for("mine:Mine")) as runtime:
+    with RuntimeProcess(command_for("mine:Mine")) as runtime:
         operators = answered(runtime.start(), ["onnx.gather"])
         self_test(runtime, operators)
         report = fuzz(runtime, operators, Wishes(60))
@@ -219,7 +219,7 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_recorded_answers_of_numpy_are_given_again() -> None:
-    with Runtime(command_for("numpy")) as runtime:
+    with RuntimeProcess(command_for("numpy")) as runtime:
         runtime.start()
         verdicts = [(case, judge_on(runtime, case)) for case in _some("numpy")]
     failed = [f"{case.id}: {found.problem}" for case, found in verdicts if found and found.problem]

@@ -10,7 +10,7 @@ from conftest import everyday, slow
 
 from gscli.lab.runtimes.fuzz import FoundDifference, Report, Watch, Wishes, fuzz
 from gscli.lab.runtimes.operator_names import answered
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.reports import document, summary
 
 WRONG = Path(__file__).parent / "wrong.py"
@@ -64,7 +64,7 @@ def found_with(
     fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
 ) -> Report:
     command = [sys.executable, "-S", str(WRONG), fault]
-    with Runtime(
+    with RuntimeProcess(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:
         operators = answered(runtime.start(), [operator])

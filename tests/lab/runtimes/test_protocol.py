@@ -19,7 +19,7 @@ from gscli.lab.cases import operator_name
 from gscli.lab.runtimes.catalogue import command_for
 from gscli.lab.runtimes.operator_names import answered, operators_named
 from gscli.lab.runtimes.peer import answered as served
-from gscli.lab.runtimes.process import Runtime
+from gscli.lab.runtimes.process import RuntimeProcess
 from gscli.lab.runtimes.protocol import Reply, read_answer, read_hello, request, wire_name
 from gscli.lab.runtimes.selftest import self_test
 
@@ -42,7 +42,7 @@ def program(body: str) -> list[str]:
 
 
 def asked(command: Sequence[str], **limits: Any) -> Reply:
-    with Runtime(command, **limits) as runtime:
+    with RuntimeProcess(command, **limits) as runtime:
         runtime.start()
         return runtime.ask(*CALL)
 
@@ -129,14 +129,14 @@ def test_an_endless_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_next_request_starts_a_new_process() -> None:
     body = "os._exit(1)"
-    with Runtime(program(body)) as runtime:
+    with RuntimeProcess(program(body)) as runtime:
         runtime.start()
         assert [runtime.ask(*CALL).how for _ in range(3)] == ["crash"] * 3
         assert runtime.restarts == 2
 
 
 def test_nothing_is_left_running() -> None:
-    with Runtime(program("time.sleep(100)"), patience=0.2) as runtime:
+    with RuntimeProcess(program("time.sleep(100)"), patience=0.2) as runtime:
         runtime.start()
         process = runtime._process
         assert process is not None
@@ -173,11 +173,11 @@ def _runs(stat: Path) -> bool:
 
 
 def test_a_runtime_that_does_not_start_says_why() -> None:
-    with Runtime([sys.executable, "-c", "import nowhere_to_be_found"]) as runtime:
+    with RuntimeProcess([sys.executable, "-c", "import nowhere_to_be_found"]) as runtime:
         with pytest.raises(CannotRead) as caught:
             runtime.start()
         assert "nowhere_to_be_found" in str(caught.value)
-    with Runtime(["/nowhere/at/all"]) as runtime, pytest.raises(CannotRead):
+    with RuntimeProcess(["/nowhere/at/all"]) as runtime, pytest.raises(CannotRead):
         runtime.start()
 
 
@@ -186,7 +186,10 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
         "print(json.dumps({'id': number, 'output':"
         " {'dtype': 'float32', 'shape': [1], 'data': [3.5]}}), flush=True)"
     )
-    with Runtime(program(body)) as runtime, pytest.raises(ContentRefused, match="changes tensors"):
+    with (
+        RuntimeProcess(program(body)) as runtime,
+        pytest.raises(ContentRefused, match="changes tensors"),
+    ):
         self_test(runtime, [find("onnx.gather")])
 
 
@@ -194,13 +197,16 @@ def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
     hello = HELLO.replace(', "echo"', "")
     body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"
     command = [word.replace(HELLO, hello) for word in program(body)]
-    with Runtime(command) as runtime, pytest.raises(ContentRefused, match="none of the plain"):
+    with (
+        RuntimeProcess(command) as runtime,
+        pytest.raises(ContentRefused, match="none of the plain"),
+    ):
         self_test(runtime, [find("onnx.gather")])
 
 
 @pytest.mark.parametrize("wish", ["onnxruntim", "", "torhc:compile", "'", "no such program"])
 def test_an_unknown_runtime_is_refused(wish: str) -> None:
-    with pytest.raises((UsageError, CannotRead)), Runtime(command_for(wish)) as runtime:
+    with pytest.raises((UsageError, CannotRead)), RuntimeProcess(command_for(wish)) as runtime:
         runtime.start()
 
 
