@@ -271,7 +271,7 @@ def _drawn(
 
         return explained(trace, settings), 0
     from gscli.views.lines import render
-    from gscli.views.terminal.picture import picture
+    from gscli.views.picture import picture
 
     options = view_options(settings)
     found = picture(trace, options, expectation=expectation)

@@ -8,7 +8,7 @@ from gscli.files.arrays import as_array
 from gscli.traces import Trace
 from gscli.views.lines import Drawing, rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
-from gscli.views.terminal.picture import picture
+from gscli.views.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 
 WIDTH = 100

@@ -10,10 +10,10 @@ from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.terminal.compare import comparison
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.frames import frames
-from gscli.views.terminal.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 from gscli.views.words.compare_words import comparison_words
 from recording.scenes import COLOR, COLOR_WIDE, MONO, NARROW, PLAIN, SCENES, WIDE

@@ -13,8 +13,8 @@ from conftest import slow
 from gscli.traces import Trace, trace
 from gscli.views.figure import CELL, LANES, LINE, to_svg
 from gscli.views.look import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.terminal.frames import frames
-from gscli.views.terminal.picture import picture
 
 OPTIONS = ViewOptions(width=100, figure=True)
 

@@ -12,10 +12,10 @@ from recording.scenes import PLAIN, SCENES, duplicates, outside
 from gscli.traces import Trace, trace
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.subject import subjects
 from gscli.views.summary import Counts, cell_numbers, counts
 from gscli.views.terminal.explain import explain
-from gscli.views.terminal.picture import picture
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula, why

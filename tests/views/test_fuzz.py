@@ -13,13 +13,13 @@ from views.worlds import every_operator, random_trace
 
 from gscli.frameworks import operators
 from gscli.traces import Trace
+from gscli.views.group import draw_group
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
+from gscli.views.picture import Picture, picture
 from gscli.views.subject import subjects
 from gscli.views.terminal.explain import explain
 from gscli.views.terminal.frames import frames
-from gscli.views.terminal.group import draw_group
-from gscli.views.terminal.picture import Picture, picture
 from gscli.views.terminal.tensor import tensor_picture
 
 WIDTHS = (40, 41, 43, 50, 64, 80, 100, 120, 200)

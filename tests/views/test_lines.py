@@ -22,7 +22,7 @@ from gscli.traces import trace
 from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
 from gscli.views.lines import Sketch, render, wrapped
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
-from gscli.views.terminal.picture import picture
+from gscli.views.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 
 BOLD = Style(bold=True)

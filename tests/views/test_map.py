@@ -14,8 +14,8 @@ from gscli.traces import Trace, trace
 from gscli.views.lenses import lenses
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.terminal.outline import LETTERED, SHIFTS
-from gscli.views.terminal.picture import picture
 
 FRAME = re.compile(r"│(.*)│$")
 
@@ -72,7 +72,7 @@ def test_planes_that_are_touched_have_a_map_each() -> None:
 
 
 def test_each_neighbourhood_has_a_lens_with_was_and_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.views.terminal.group.LENS_GAP", 1000)  # below each other
+    monkeypatch.setattr("gscli.views.group.LENS_GAP", 1000)  # below each other
     found = scattered([(3, 17), (412, 300), (413, 301), (999, -1)], (1000, 1000))
     lines = drawn(found, 80).split("\n")
     start = lines.index("3 neighbourhoods, close up")

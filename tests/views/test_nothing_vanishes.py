@@ -18,10 +18,10 @@ from views.reading import Cell, Table, gaps, missing, tables
 
 from gscli.base.words import LETTERED
 from gscli.traces import Trace, label_of, trace
+from gscli.views import group
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
-from gscli.views.terminal import group
-from gscli.views.terminal.picture import picture
+from gscli.views.picture import picture
 
 WIDTHS = (40, 41, 47, 60, 80, 100, 140)
 Place = tuple[int, ...]
@@ -114,8 +114,8 @@ def drawn_below(found: Trace, options: ViewOptions) -> str:
     """The picture with everything below each other, nothing side by side."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(group, "PLANE_GAP", 10_000)
-        patch.setattr("gscli.views.terminal.picture.GAP", 10_000)
-        patch.setattr("gscli.views.terminal.group.LENS_GAP", 10_000)
+        patch.setattr("gscli.views.picture.GAP", 10_000)
+        patch.setattr("gscli.views.group.LENS_GAP", 10_000)
         return render(picture(found, options), options)
 
 

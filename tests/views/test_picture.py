@@ -11,11 +11,11 @@ from recording.scenes import SCENES, duplicates
 from gscli.base import UsageError
 from gscli.layout.axes import box_size
 from gscli.traces import Trace, trace
+from gscli.views.group import draw_group
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
+from gscli.views.picture import picture
 from gscli.views.subject import Subject, box_in, subjects
-from gscli.views.terminal.group import draw_group
-from gscli.views.terminal.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 
 

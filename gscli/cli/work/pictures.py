@@ -37,9 +37,9 @@ def _figures(
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
     from gscli.views.figure import to_svg
+    from gscli.views.picture import picture
     from gscli.views.summary import purpose
     from gscli.views.terminal.frames import frames, listed_steps
-    from gscli.views.terminal.picture import picture
 
     path, title, told = str(settings.svg), trace.operator.command_line, purpose(trace)
     options = options._replace(figure=True)

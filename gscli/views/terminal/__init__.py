@@ -1,1 +1,1 @@
-"""Pictures as lines of text."""
+"""Explanations, steps, comparisons, rules and legends as lines of text."""

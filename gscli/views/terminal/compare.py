@@ -11,7 +11,7 @@ from gscli.traces import Trace, label_of
 from gscli.views.lines import Block, Drawing, beside, block, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
 from gscli.views.number_line import Behaviour, behaviour, number_line
-from gscli.views.terminal.picture import picture
+from gscli.views.picture import picture
 from gscli.views.terminal.ruler import Ruler
 from gscli.views.words.comparison import SHORT_TENSOR, AnswerCell, Answers, lettered
 

@@ -9,10 +9,10 @@ from gscli.traces import Entry, Trace
 from gscli.views.choices import check_size
 from gscli.views.lines import Drawing, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Signs, ViewOptions, signs_of
+from gscli.views.picture import title_lines
 from gscli.views.subject import part_of, values_told
 from gscli.views.summary import COUNTED_CELLS, counted_words, counts, purpose
 from gscli.views.terminal.legend import legend
-from gscli.views.terminal.picture import title_lines
 from gscli.views.texts import NumberFormat, number_format
 from gscli.views.words.facts import Teller, shape_text
 from gscli.views.words.formula import Formula

@@ -19,11 +19,11 @@ from gscli.traces.entries import resolved_entries
 from gscli.views.choices import check_requests
 from gscli.views.lines import Drawing, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
+from gscli.views.picture import key_lines, title_lines, with_table
 from gscli.views.steps import Done, subjects_after
 from gscli.views.subject import GRIDS, expecting, grids
 from gscli.views.summary import purpose
 from gscli.views.terminal.legend import legend
-from gscli.views.terminal.picture import key_lines, title_lines, with_table
 from gscli.views.words.below import numbers_key
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import why

@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING
 from gscli.traces import Trace
 from gscli.views.lines import Drawing, Sketch, paragraph, render
 from gscli.views.look import PLAIN, Line, ViewOptions, look_of
+from gscli.views.picture import picture
 from gscli.views.terminal.frames import Frames, frames, listed_steps
-from gscli.views.terminal.picture import picture
 from gscli.views.words.formula import Formula, source
 
 if TYPE_CHECKING:

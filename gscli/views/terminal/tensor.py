@@ -6,10 +6,10 @@ import numpy as np
 
 from gscli.files.arrays import Array
 from gscli.views.choices import check_size, check_slice, parse_slice
+from gscli.views.group import draw_group
 from gscli.views.lines import Sketch, flow
 from gscli.views.look import ViewOptions
 from gscli.views.subject import Subject
-from gscli.views.terminal.group import draw_group
 from gscli.views.texts import number_format
 from gscli.views.words.vocabularies import TOLD_CELLS, tensor_lines
 

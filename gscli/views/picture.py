@@ -11,6 +11,7 @@ from gscli.base.words import LETTERED
 from gscli.files.arrays import Array
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
+from gscli.views.group import DrawnGroup, draw_group
 from gscli.views.lines import Block, Drawing, beside, block, column, flow, line_width, paragraph
 from gscli.views.look import PLAIN, Line, Look, Role, Style, ViewOptions, cells, left, look_of
 from gscli.views.sheet import is_asked
@@ -32,7 +33,6 @@ from gscli.views.summary import (
     purpose,
     slice_name,
 )  # fmt: skip
-from gscli.views.terminal.group import DrawnGroup, draw_group
 from gscli.views.texts import NumberFormat
 
 if TYPE_CHECKING:

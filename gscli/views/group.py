@@ -9,6 +9,7 @@ from itertools import groupby
 from gscli.base.records import Record
 from gscli.base.words import counted
 from gscli.files.arrays import Array, dtype_name
+from gscli.views.cell_rows import Chunk, Measures, Pen, Ruling, fitting, is_narrow, measured
 from gscli.views.lines import Block, block, flow, line_width
 from gscli.views.look import (
     FLAT_LINES,
@@ -26,7 +27,6 @@ from gscli.views.look import (
 )  # fmt: skip
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
 from gscli.views.subject import Subject
-from gscli.views.terminal.cells import Chunk, Measures, Pen, Ruling, fitting, is_narrow, measured
 from gscli.views.texts import Heads, NumberFormat, Texts, number_format
 
 PLANE_GAP = 4
