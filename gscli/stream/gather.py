@@ -12,7 +12,7 @@ from gscli.kernel.walks import walk
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows
 
-PIECE = 42 << 20
+PIECE = 36 << 20
 """Bytes of result that are gathered at a time: the file is passed over once for each piece."""
 
 PICKS = 1 << 20

@@ -1,6 +1,7 @@
-"""Rows of a file that is too large to hold: read by position, never mapped.
+"""Rows of a file that is too large to hold: few are read by position, many from mapped pages.
 
-Mapped pages would stay in the process, and a file that becomes shorter would end it.
+Pages mapped one by one cost more than to read from them, and would stay in the process: those of a
+window are mapped together, and let go of when its rows have been picked.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from gscli.files import mapped
 from gscli.files.arrays import Array, Indices
 from gscli.files.mapped import RegularFile, reading
 from gscli.kernel.tuning import DEFAULT, for_each
@@ -21,8 +23,8 @@ Bytes = NDArray[np.uint8]
 LARGEST_ITEM = 1 << 16
 """Bytes of the largest item that NumPy has a type for, as far as we use it."""
 
-WINDOW = 1 << 20
-"""Bytes read at once where many rows of a window are wanted."""
+WINDOW = 1 << 22
+"""Bytes mapped at once where many rows of a window are wanted."""
 
 SPARSE = 128
 """Rows in a window up to which each is read alone: so many calls cost as much as the window."""
@@ -37,6 +39,7 @@ class RowFile:
     def __init__(self, file: RegularFile, offset: int, width: int, count: int) -> None:
         self.name, self.offset, self.width, self.count = file.name, offset, width, count
         self._file, self._descriptor = file, file.descriptor
+        self._whole: Bytes | None = None
 
     def read(self, first: int, into: Bytes) -> None:
         """Consecutive rows from row `first` on; as many as `into` (rows, width) has."""
@@ -58,13 +61,13 @@ class RowFile:
             self._take_each(ordered[alone], order[alone], into)
             crowded = np.stack([starts, starts + counts], axis=1)[counts > SPARSE].tolist()
 
-            def take_near(ends: list[list[int]]) -> None:
-                window = np.empty(max(WINDOW, self.width) if ends else 0, np.uint8)
-                for begin, end in ends:
-                    self._take_near(window, ordered[begin:end], order[begin:end], into)
+            whole = self._mapped() if crowded else into
 
-            threads = DEFAULT.threads_for(into)
-            for_each([crowded[first::threads] for first in range(threads)], take_near, threads)
+            def take_near(ends: list[int]) -> None:
+                here = slice(*ends)
+                self._take_near(whole, ordered[here], order[here], into)
+
+            for_each(crowded, take_near, DEFAULT.threads_for(into))
 
     def _take_each(self, ordered: Indices, places: Indices, into: Bytes) -> None:
         """Rows with few neighbours: one call for each, without a loop in Python."""
@@ -81,16 +84,23 @@ class RowFile:
                 raise self._file.shorter()
             into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
 
-    def _take_near(self, buffer: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
-        """Rows of one window: read from the first to the last of them, then picked."""
-        first, last = int(ordered[0]), int(ordered[-1])
-        window = buffer[: (last - first + 1) * self.width].reshape(-1, self.width)
-        self._file.fill(self.offset + first * self.width, window.reshape(-1).data)
-        if self.width <= LARGEST_ITEM:
-            item = f"V{self.width}"
-            into.view(item)[places, 0] = window.view(item)[:, 0].take(ordered - first, mode="wrap")
-        else:
-            into[places] = window[ordered - first]
+    def _mapped(self) -> Bytes:
+        if self._whole is None:
+            shape = (self.count * self.width,)
+            self._whole = mapped.map_file(self._file, np.dtype(np.uint8), shape, self.offset)
+        return self._whole
+
+    def _take_near(self, whole: Bytes, ordered: Indices, places: Indices, into: Bytes) -> None:
+        """Rows of one window, whose pages the system maps together, and lets go of again."""
+        first, last = int(ordered[0]), int(ordered[-1]) + 1
+        with mapped.part(whole, first * self.width, last * self.width) as near:
+            window = near.reshape(-1, self.width)
+            if self.width <= LARGEST_ITEM:
+                item = f"V{self.width}"
+                picked = window.view(item)[:, 0].take(ordered - first, mode="wrap")
+                into.view(item)[places, 0] = picked
+            else:
+                into[places] = window[ordered - first]
 
 
 class HeldRows:

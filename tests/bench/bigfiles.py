@@ -20,7 +20,7 @@ from .processes import GSCLI, run
 WIDTH, PATCHED, PICKED = 64, 100_000, 1_000_000
 GIB = 1 << 30
 CP, SCATTER, GATHER = "cp; sync", "scatter-nd -o", "gather -o"
-GOALS = {SCATTER: 1.25, GATHER: 0.4}
+GOALS = {SCATTER: 1.0, GATHER: 1.0}
 PEAK_GOAL = 100.0
 
 
@@ -85,10 +85,9 @@ def table(results: Mapping[str, Mapping[str, Any]]) -> str:
             both = [middle[name] / middle[CP], least[name] / least[CP]]
             goal, judged = "", ""
             if name in GOALS:
-                goal, judged = f"{GOALS[name]}", verdict(both, GOALS[name])
-            if name == SCATTER:
-                goal += f", {PEAK_GOAL:.0f} MiB"
-                judged += f", {verdict([result['private'][name]], PEAK_GOAL)}"
+                goal = f"{GOALS[name]}, {PEAK_GOAL:.0f} MiB"
+                held = verdict([result["private"][name]], PEAK_GOAL)
+                judged = f"{verdict(both, GOALS[name])}, {held}"
             lines.append(
                 f"| {size} | `{name}` | {middle[name]:.2f} | {both[0]:.2f} ({both[1]:.2f}) "
                 f"| {result['peak'][name]:.0f} ({result['private'][name]:.0f}) "

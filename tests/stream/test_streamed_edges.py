@@ -66,7 +66,7 @@ def test_a_file_that_becomes_shorter(
     monkeypatch.setattr(rowfile, "SPARSE", sparse)
     inputs = {"data": saved(tmp_path, "data", DATA), "indices": np.array([0, 39])}
     os.truncate(tmp_path / "data.npy", 10_000)
-    with pytest.raises(CannotRead, match="became shorter"):
+    with pytest.raises(CannotRead, match=r"became shorter|was changed"):
         streaming.run_to_file(judged("onnx.gather", inputs, {}), str(tmp_path / "out.npy"))
     assert [path.name for path in tmp_path.iterdir()] == ["data.npy"]
 

@@ -49,7 +49,7 @@ class ChunkRows:
 
     def of(self, piece: Piece, numbers: Indices) -> Array:
         """Some rows of one chunk, as (rows, its run); they are counted as in a whole chunk."""
-        few = numbers.size <= self.chunks.chunk_bytes // WINDOW * SPARSE
+        few = numbers.size * WINDOW <= self.chunks.chunk_bytes * SPARSE
         file = self.chunks.cells_file(piece.coordinates) if few else None
         if file is None:
             within = self.grid.within(numbers, piece)
