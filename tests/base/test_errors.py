@@ -18,3 +18,9 @@ def test_an_error_makes_its_own_words_safe() -> None:
 
 def test_an_error_says_no_more_than_a_screen_holds() -> None:
     assert len(GscliError("a" * 5000).problem) == LONGEST
+
+
+def test_what_is_wrong_stands_behind_a_name_however_long() -> None:
+    where = GscliError("", where=f"{'a' * 5000}: no such file").where
+    assert where.endswith("a: no such file")
+    assert len(GscliError("\x1b" * 5000).problem) == LONGEST

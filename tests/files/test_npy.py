@@ -172,3 +172,14 @@ def test_a_file_that_shrinks_while_it_is_read(size: int, tmp_path: Path) -> None
     with pytest.raises(CannotRead, match="changed"):
         content.check_unchanged()
     content.close()
+
+
+def test_a_file_stays_open_where_that_is_asked_for(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.npy")
+    np.save(path, np.arange(3))
+    kept = load(path, leave=True).file
+    assert kept is not None
+    assert kept.is_at(path)
+    assert kept.read(0, 6) == b"\x93NUMPY"
+    assert load(path).file is None
+    assert HeldContent("a pipe", b"").kept() is None
