@@ -100,3 +100,12 @@ def test_the_document_of_a_run_keeps_small_integers_whole() -> None:
     output = found["output"]
     assert isinstance(output, dict)
     assert load_json(output).dtype == data.dtype
+
+
+def test_arrays_that_do_not_fit_say_so_themselves() -> None:
+    class Huge:
+        def __array__(self, *_: object) -> np.ndarray:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        as_array(Huge(), "data")

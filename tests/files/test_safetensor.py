@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from gscli.base import DtypeRefused, GscliError, UsageError
+from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
 from gscli.files import load, members, safetensor, save
 from gscli.files.arrays import dtype_named
 from gscli.files.request import Member
@@ -103,3 +103,12 @@ def test_a_tensor_at_an_odd_address_is_copied(tmp_path: Path) -> None:
         if len(text) % 8:
             with pytest.raises(GscliError, match="limit"):
                 load(str(path), max_bytes=1 << 19)
+
+
+def test_a_header_beyond_the_limit_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes((65 << 20).to_bytes(8, "little"))
+    with path.open("r+b") as file:
+        file.truncate(70 << 20)  # a hole: nobody needs its bytes
+    with pytest.raises(ContentRefused, match="header has"):
+        load(str(path))
