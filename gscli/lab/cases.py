@@ -64,7 +64,7 @@ class Verdict(Record):
 
 
 def read_cases(path: str, refusals: list[GscliError] | None = None) -> Iterator[Case]:
-    """The cases of a JSON Lines file, or the one that is written out.
+    """The cases of a JSON Lines file, or a single case that is written out.
 
     A line that is no case raises ContentRefused or LimitRefused, which names it; with `refusals`
     that is noted there, and the next line is read.

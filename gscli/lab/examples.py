@@ -58,7 +58,7 @@ class Probe(Record):
         return [(column, name) for column, name in enumerate(found) if name in self.inputs]
 
     def _place(self, column: int, entry: int, source: str) -> tuple[int, ...]:
-        """Where in its input the number of an entry stands, or the one that it follows."""
+        """Where in its input the number of an entry stands, or of the entry that it follows."""
         place = self.trace.plan.index_position(column, entry)
         return place[: self.inputs[source].ndim]
 

@@ -38,7 +38,7 @@ class ModelNode(Record):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the tensors it takes; empty for one that is left out."""
+        """Names of the tensors that the node takes; empty where an optional one is left out."""
         return tuple(map(name_of, self.message.input))
 
     @property

@@ -90,7 +90,7 @@ def folders_below(paths: list[str]) -> list[Path]:
 
 
 def run_folder(folder: Path) -> Iterator[Outcome]:
-    """Run every data set of one folder, or one that is named itself.
+    """Run every data set of a folder, or the data set that is named itself.
 
     A refusal is an outcome, not an error.
     """

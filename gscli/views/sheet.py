@@ -65,7 +65,7 @@ def selection(allowed: tuple[range, ...], boxes: Sequence[Box], limits: Limits) 
     planes = product(*lead) if all_planes else ()
     if limits.full or (all_planes and len(rows) <= limits.rows and len(columns) <= limits.columns):
         return Selection(axes, tuple(planes), tuple(rows), tuple(columns))
-    from gscli.views.importance import important, planes_to_see, without_single_gaps
+    from gscli.views.choices import important, planes_to_see, without_single_gaps
 
     boxes = list(map(_with_rows, boxes))
     shown_rows = important(rows, [box[-2] for box in boxes], limits.rows, limits)
@@ -116,7 +116,7 @@ class Sheet:
     @cached_property
     def by_importance(self) -> list[int]:
         """The candidate columns, those first that should be seen first."""
-        from gscli.views.importance import important
+        from gscli.views.choices import important
 
         spans = [_with_rows(box)[-1] for box in self._wanted]
         return important(self.selection.allowed[-1], spans, self._limits.columns, self._limits)

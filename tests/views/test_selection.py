@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gscli.base import UsageError
-from gscli.views.choices import parse_slice
-from gscli.views.importance import important
+from gscli.views.choices import important, parse_slice
 from gscli.views.look import Limits
 from gscli.views.sheet import selection
 

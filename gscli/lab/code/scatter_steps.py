@@ -74,7 +74,7 @@ class Writing(Putting):
         return layout.dtype
 
     def _placed(self) -> tuple[Prepared, Operation]:
-        """The operation that does most of it: first one that needs nothing composed."""
+        """The operation that does most of the work, by preference one without anything composed."""
         mean, out = self.layout.reduction == "mean", not self.layout.include_self
         alone = (mean or (out and self.op != "none")) and self.work == self.layout.dtype
         wishes = [Operation(self.op, mean, out)] * alone + [Operation(self.op)]
