@@ -84,7 +84,7 @@ class Walk(ABC):
         ordered: bool,
     ) -> None:
         self.plan, self.grid, self.data, self.size = plan, grid, data, sizes[self.along]
-        self.waits = waits(plan)
+        self.axes = _axes(plan) if waits(plan) else []
         pieces = [_pieces(0, *each) for each in zip(grid, sizes, strict=True)]
         if ordered:
             pieces[self.along] = [slice(0, grid[self.along])]
@@ -118,10 +118,10 @@ class Walk(ABC):
         """
         plan, each = self.plan, (last - first) // parts
         shape = (each,) if parts == 1 else (parts, each)
-        if self.waits:
+        if self.axes:
             numbers = [
-                (plan.raw(k, first, last).reshape(parts, 1, -1), *_axis(plan, k), factor)
-                for k, factor in enumerate(factors)
+                (plan.raw(column, first, last).reshape(parts, 1, -1), *axis, factor)
+                for column, (axis, factor) in enumerate(zip(self.axes, factors, strict=True))
             ]
             return _numbers(plan, [(*numbers[0], part_step), *numbers[1:]], shape), None
         addresses, live = plan.rows(first, last, factors)
@@ -169,11 +169,11 @@ class ElementWalk(Walk):
         size, left = height * inner, columns.start
         base = slice(outer.start * size, outer.stop * size)
         numbers = self.numbers[region]
-        if self.waits:
+        if self.axes:
             # One column of cells: its rows are one line, which is the quickest to go along.
             single = numbers.shape[2] == 1
             lines = numbers.swapaxes(1, 2) if single else numbers
-            column = (lines, *_axis(plan, 0), inner, size, int(not single), left)
+            column = (lines, *self.axes[0], inner, size, int(not single), left)
             return Step(base, _numbers(plan, [column], numbers.shape), None, region)
         coordinates, live = plan.coordinates(0, numbers)
         starts = np.arange(numbers.shape[0])[:, None, None] * size
@@ -250,12 +250,12 @@ def waits(plan: JudgedPlan) -> bool:
     return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
 
 
-def _axis(plan: JudgedPlan, column: int) -> tuple[int, int]:
-    """How many rows the axis of a column has, and what is added to negative numbers."""
-    layout = plan.layout
-    size = layout.axes[layout.column_axes[column]].size
-    from_end = layout.policy.negative is Negative.FROM_END
-    return size, size if from_end and plan.raw(column, 0, 0).dtype.kind == "i" else 0
+def _axes(plan: JudgedPlan) -> list[tuple[int, int]]:
+    """For each column how many rows its axis has, and what C adds to negative numbers."""
+    sizes = [plan.layout.axes[axis].size for axis in plan.layout.column_axes]
+    from_end = plan.layout.policy.negative is Negative.FROM_END
+    signed = [from_end and plan.raw(k, 0, 0).dtype.kind == "i" for k in range(len(sizes))]
+    return [(size, size * turns) for size, turns in zip(sizes, signed, strict=True)]
 
 
 def _numbers(plan: JudgedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Numbers:
