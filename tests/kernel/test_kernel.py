@@ -19,7 +19,7 @@ from worlds import GOOD
 
 import gscli
 from gscli import kernel
-from gscli.frameworks import execute, find
+from gscli.frameworks import find
 from gscli.kernel import loops, walks
 from gscli.kernel import tuning as sizes
 from gscli.kernel.reductions import REDUCTIONS
@@ -431,7 +431,7 @@ def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.Monkey
         except gscli.GscliError:
             continue
         with monkeypatch.context() as patched:
-            for place in (plans, kernel, execute):
+            for place in (plans, kernel):
                 patched.setattr(place, "FEW_ENTRIES", -1)
             for function in (kernel.gather, kernel.scatter):
                 patched.setitem(function.__kwdefaults__, "tuning", TUNINGS[1])
