@@ -111,10 +111,6 @@ class Signature:
         return inspect.signature(self.function, eval_str=True)
 
     @property
-    def _parameters(self) -> tuple[inspect.Parameter, ...]:
-        return tuple(self._declared.parameters.values())
-
-    @property
     def changes_data(self) -> bool:
         """Whether the output is data with cells written over, so that it may be done in place.
 
@@ -129,7 +125,7 @@ class Signature:
         """Input tensors in the framework's order."""
         return tuple(
             _input(parameter)
-            for parameter in self._parameters
+            for parameter in self._declared.parameters.values()
             if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         )
 
@@ -146,7 +142,7 @@ class Signature:
     @cached_property
     def byte_masks(self) -> bool:
         """Whether index arrays of uint8 are masks, as in PyTorch."""
-        return any("bytes" in _marks(parameter) for parameter in self._parameters)
+        return any("bytes" in _marks(parameter) for parameter in self._declared.parameters.values())
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -164,7 +160,7 @@ class Signature:
         """Attributes in declared order; `opset` where the operator has versions."""
         return tuple(
             declared_attribute(parameter)
-            for parameter in self._parameters
+            for parameter in self._declared.parameters.values()
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY
         )
 
@@ -181,27 +177,21 @@ class Signature:
         """The operator version in force at a model opset (default: the newest)."""
         if asked is None:
             return self.versions[-1]
+        word, first = self.version_word, self.versions[0]
         if self.until is not None and asked > self.until:
-            raise UsageError(
-                f"{self.name} ended with {self.version_word} {self.until}",
-                where=f"{self.version_word} {asked}",
-                hint=self.doc.splitlines()[-1],
+            problem, valid = f"{self.name} ended with {word} {self.until}", ""
+            hint = self.doc.splitlines()[-1]
+        elif self.newest is not None and asked > self.newest:
+            problem, valid = (
+                f"{word} {asked} is newer than what gscli knows",
+                f"{first} … {self.newest}",
             )
-        if self.newest is not None and asked > self.newest:
-            raise UsageError(
-                f"{self.version_word} {asked} is newer than what gscli knows",
-                where=f"{self.version_word} {asked}",
-                valid=f"{self.versions[0]} … {self.newest}",
-                hint=f"without {self.version_word} it is the newest {self.name}",
-            )
-        known = [version for version in self.versions if version <= asked]
-        if not known:
-            raise UsageError(
-                f"{self.name} needs {self.version_word} {self.versions[0]}",
-                where=f"{self.version_word} {asked}",
-                valid=f"{self.versions[0]} and later",
-            )
-        return known[-1]
+            hint = f"without {word} it is the newest {self.name}"
+        elif asked < first:
+            problem, valid, hint = f"{self.name} needs {word} {first}", f"{first} and later", ""
+        else:
+            return max(version for version in self.versions if version <= asked)
+        raise UsageError(problem, where=f"{word} {asked}", valid=valid, hint=hint)
 
     def convert(self, attrs: Mapping[str, object]) -> dict[str, object]:
         """All attributes with their defaults, types checked, versions obeyed."""
@@ -266,33 +256,25 @@ class Signature:
 
     def _arguments(self, tensors: Mapping[str, Tensor]) -> list[Tensor | tuple[Tensor, ...] | None]:
         arguments: list[Tensor | tuple[Tensor, ...] | None] = []
-        used = 0
+        known: list[str] = []
         for item in self.inputs:
             if item.kind == "many":
                 names = numbered(item.name, tensors)
                 arguments.append(tuple(tensors[name] for name in names))
-                used += len(names)
+                known += names
             elif item.name in tensors:
                 arguments.append(tensors[item.name])
-                used += 1
+                known.append(item.name)
             elif item.optional:
                 arguments.append(None)
             else:
                 raise UsageError(
-                    f"{self.full_name} needs {item.name}",
-                    valid=" ".join(known.name for known in self.inputs),
+                    f"{self.full_name} needs {item.name}", valid=" ".join(self.input_names)
                 )
-        if used < len(tensors):
-            expected = [item.name for item in self.inputs]
-            stray = next(name for name in tensors if not self._knows(name))
-            raise self._unknown("input", stray, expected)
+        for name in tensors:
+            if name not in known:
+                raise self._unknown("input", name, list(self.input_names))
         return arguments
-
-    def _knows(self, name: str) -> bool:
-        return any(
-            numbered(item.name, [name]) if item.kind == "many" else name == item.name
-            for item in self.inputs
-        )
 
 
 def numbered(name: str, given: Iterable[str]) -> list[str]:

@@ -132,12 +132,7 @@ def run(
     >>> run("onnx.scatter_nd", {"data": [1, 2, 3], "indices": [[0]], "updates": [9]})
     array([9, 2, 3])
     """
-    from gscli.frameworks.execute import (
-        LEAVING,
-        execute,
-        execute_to_file,
-        warn,
-    )
+    from gscli.frameworks.execute import LEAVING, execute, execute_to_file, warn
 
     operator = named(name, inputs, attrs)
     if out is None:

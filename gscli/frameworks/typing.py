@@ -12,13 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.base import (
-    DtypeRefused,
-    IndexTypeRefused,
-    LossyTypeRefused,
-    Notice,
-    UpdatesTypeRefused,
-)
+from gscli.base import DtypeRefused, IndexTypeRefused, LossyTypeRefused, Notice, UpdatesTypeRefused
 from gscli.declare import Signature
 from gscli.files.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.layout.axes import TypeRefused

@@ -50,11 +50,6 @@ class Form(Record):
         """Whether data is nothing but rows: no batches and nothing outside of the rows."""
         return self.kind == "slices" and self.data[0] == self.data[1] == 1
 
-    @property
-    def shares_entries(self) -> bool:
-        """Whether several outer positions take the same entries."""
-        return self.kind == "slices" and self.result[1] != 1
-
 
 def recognized(addressing: Addressing) -> Form:
     """The form that addresses these axes with the least work."""

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from gscli.base.words import ALL, FLOATS, NUMBERS
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.tensorflow.rules import (
-    FRAMEWORK,
-    REAL,
-    REFUSE,
-)
+from gscli.frameworks.tensorflow.rules import FRAMEWORK, REAL, REFUSE
 from gscli.frameworks.tensorflow.scatter import scattered
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Tensor
-from gscli.layout.refusals import (
-    allow,
-    at_least_rank,
-    index_types,
-    same_type,
-)
+from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
 
 HINT = "add one axis: [[2],[0]] for [2,0], of which TensorFlow would write the first alone"
 

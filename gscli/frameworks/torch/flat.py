@@ -9,14 +9,7 @@ from gscli.base import ShapeRefused
 from gscli.base.words import counted
 from gscli.declare.attributes import Option
 from gscli.frameworks.operator import Comparison
-from gscli.frameworks.torch.rules import (
-    DATA,
-    FRAMEWORK,
-    FROM_END,
-    OPEN_ORDER,
-    STRICT,
-    is_empty,
-)
+from gscli.frameworks.torch.rules import DATA, FRAMEWORK, FROM_END, OPEN_ORDER, STRICT, is_empty
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Beyond, Fit, Negative, Policy, Tensor, Updates
 from gscli.layout.families import described, elements, flattened, normal_axis
