@@ -8,6 +8,7 @@ does not promise it.)
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
 from gscli.kernel.steps import Region, Step, combine, put, take, take_plainly
-from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each
+from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each, unfilled
 from gscli.kernel.walks import Walk, walk
 from gscli.layout import Layout
 from gscli.plan.indices import FEW_ENTRIES
@@ -35,7 +36,7 @@ def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     if layout.moves_nothing:
         return arranged(layout, np.full(form.result, layout.fill, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
-    result = np.empty(form.result, data.dtype)
+    result = unfilled(form.result, data.dtype)
     if (few := plan.few_addresses) is not None:
         take_plainly(rows[None], *few, result.reshape(1, -1, form.run), layout.fill)
         return arranged(layout, result)
@@ -78,7 +79,7 @@ def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning:
     layout = plan.layout
     nothing = layout.moves_nothing
     if data is not None and base is None and not nothing and _copied_late(layout, data):
-        target = Target(layout, np.empty(data.shape, data.dtype))
+        target = Target(layout, unfilled(data.shape, data.dtype))
         _write(plan, target, tuning, data)
         return target.finished()
     target = Target(layout, _base(layout, data, tuning) if base is None else base)
@@ -166,7 +167,7 @@ def _base(layout: Layout, data: Array | None, tuning: Tuning) -> Array:
         return data.astype(object, order="C")
     if data.nbytes < tuning.parallel_bytes or not data.flags.c_contiguous:
         return np.array(data, order="C", copy=True)
-    copy = np.empty(data.shape, data.dtype)
+    copy = unfilled(data.shape, data.dtype)
     _copy(np.asarray(data), copy, tuning)
     return copy
 
@@ -219,10 +220,10 @@ def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | Non
 
     def write(part: tuple[Region, Share]) -> None:
         lane, share = part
+        steps: Iterable[Step] = route.steps(lane)
         if source is not None:
-            cells = route.own(lane)
-            target.data.reshape(route.data)[cells] = source.reshape(route.data)[cells]
-        for step in route.steps(lane):
+            steps = _begun(list(steps), target, source, route.data, route.own(lane))
+        for step in steps:
             target.update(step, prepared(layout, updates[step.region], dtype), share)
 
     shares = [Share(number, count) for number in range(count)]
@@ -257,6 +258,20 @@ def _combine_apart(
     both = np.add if ufunc is np.subtract else ufunc
     for table in tables[1:]:
         both(rows, table, out=rows)
+
+
+def _begun(
+    steps: list[Step], target: Target, source: Array, shape: tuple[int, ...], own: Region
+) -> list[Step]:
+    """The steps of a lane, after its own cells were copied from the source.
+
+    Where its only step has all of these for its base, that copies them itself, part by part.
+    """
+    cells, rows = target.data.reshape(shape)[own], target.rows
+    if len(steps) == 1 and cells.size == rows[steps[0].base].size:
+        return [steps[0]._replace(source=source.reshape(rows.shape)[steps[0].base])]
+    cells[...] = source.reshape(shape)[own]
+    return steps
 
 
 def _shareable(target: Target, updates: np.dtype[Any], threads: int) -> bool:

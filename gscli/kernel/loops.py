@@ -24,7 +24,7 @@ from gscli.files.arrays import Array, Indices
 from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")
-INTERFACE = 3
+INTERFACE = 4
 """What `gscli_interface` of a library answers whose functions are the ones declared here."""
 
 _WHOLE = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -41,6 +41,9 @@ _EACH_PART = (np.add, np.subtract)
 
 NEAR = 1 << 18
 """Bytes of rows up to which they stay in a near cache, so that C need not fetch them ahead."""
+
+ALONE = 1 << 10
+"""Entries of a plane from which C walks it alone, and meanwhile fetches the rows of the next."""
 
 STREAMED = 1 << 24
 """Bytes of a result from which C writes past the caches: they would not hold it anyway."""
@@ -92,8 +95,8 @@ class _Where(ctypes.Structure):
     """`Where` of loops.c."""
 
     _fields_ = (
-        ("addresses", _POINTER), ("columns", _POINTER), ("count", _INT), ("sizes", _SIZES),
-        ("shared", _INT), ("part", _INT), ("far", _INT),
+        ("columns", _POINTER), ("count", _INT), ("sizes", _SIZES),
+        ("part", _INT), ("apart", _INT), ("far", _INT), ("source", _POINTER),
     )  # fmt: skip
 
 
@@ -141,30 +144,21 @@ class Grid(Record):
     strides: tuple[int, int, int]
 
 
-def grid_of(sizes: Sequence[int], strides: Sequence[int], *, planes: bool = False) -> Grid | None:
+def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> Grid | None:
     """Axes as three at most, neighbours joined where they follow each other; or None.
-
-    With `planes` the first axis stays alone.
 
     >>> grid_of((2, 3, 4), (100, 16, 4))
     Grid(sizes=(1, 2, 12), strides=(0, 100, 4))
-    >>> grid_of((2, 3, 4), (48, 16, 4), planes=True)
-    Grid(sizes=(2, 1, 12), strides=(48, 0, 4))
     """
-    first = 1 if planes else 0
     joined: list[tuple[int, int]] = []
-    for size, stride in zip(sizes[first:], strides[first:], strict=True):
+    for size, stride in zip(sizes, strides, strict=True):
         if joined and joined[-1][1] == size * stride:
             joined[-1] = (joined[-1][0] * size, stride)
         elif size != 1:
             joined.append((size, stride))
-    missing = 3 - first - len(joined)
-    if missing < 0:
-        return None
+    missing = 3 - len(joined)
     axes = [(1, 0)] * missing + joined
-    if planes:
-        axes.insert(0, (sizes[0], strides[0]))
-    return Grid(*(tuple(column) for column in zip(*axes, strict=True)))
+    return None if missing < 0 else Grid(*(tuple(column) for column in zip(*axes, strict=True)))
 
 
 @lru_cache(64)
@@ -178,7 +172,7 @@ def resolved(numbers: Numbers) -> Indices:
     """The addresses themselves."""
     addresses, found = np.empty(numbers.shape, np.int64), library()
     assert found is not None, "only what C can resolve is left to it"
-    where = _where(numbers, 1, 0, 0)
+    where = _where(numbers.columns)
     if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
         numbers.refuse()
     return addresses
@@ -191,53 +185,59 @@ def resolves(numbers: Array) -> bool:
     return known and library() is not None
 
 
-def _where(addresses: Indices | Numbers, parts: int, part: int, row: int) -> _Where:
-    """Where items go, for C; rows are `row` bytes long, and `part` bytes belong to each part."""
-    where = _Where(part=part, shared=parts > 1)
-    if not isinstance(addresses, Numbers):
-        where.addresses, where.far = addresses.ctypes.data, part > NEAR
-        return where
-    columns = addresses.columns
+def _where(columns: tuple[Column, ...], parts: int = 1, rows: Array | None = None) -> _Where:
+    """Where items go, for C; each of several parts takes the same numbers.
+
+    Without `rows` only addresses are asked for.
+    """
+    planes, height, width = columns[0].numbers.shape
+    planes = max(planes, parts)
     made = (_Column * len(columns))()
+    where = _Where(ctypes.cast(made, _POINTER), len(columns), (planes, height, width))
+    if rows is not None:
+        where.part = rows.nbytes // planes
+        where.far = where.part > NEAR
+        where.apart = planes == 1 or parts > 1 or height * width >= ALONE
     for one, own in zip(made, columns, strict=True):
         one.numbers, one.strides = own.numbers.ctypes.data, own.numbers.strides
+        if parts > 1:
+            one.strides[0] = 0
         one.type = number_of(own.numbers.dtype)
         one.size, one.turn, one.step = own.size, own.turn, own.step
-        one.plane_step, one.place_step, one.first = own.plane_step, own.place_step, own.first
-    where.columns, where.count = ctypes.cast(made, _POINTER), len(columns)
-    where.sizes = columns[0].numbers.shape
-    where.far = sum(own.size * own.step for own in columns) * row > NEAR
+        one.plane_step = 0 if where.apart else own.plane_step
+        one.place_step, one.first = own.place_step, own.first
     return where
 
 
 def take(rows: Array, addresses: Indices | Numbers, target: Array, parts: int = 1) -> bool:
-    """`target[…, :] = rows[addresses]`, see `moved`."""
-    return moved("gscli_take", rows, addresses, target, parts)
-
-
-def put(rows: Array, addresses: Indices | Numbers, items: Array, parts: int = 1) -> bool:
-    """`rows[addresses] = items[…, :]` in entry order, see `moved`."""
-    return moved("gscli_put", rows, addresses, items, parts)
-
-
-def moved(name: str, rows: Array, addresses: Indices | Numbers, items: Array, parts: int) -> bool:
-    """Move rows (n, run) to items (*grid, run), or back, where they are of one type.
+    """`target[…, :] = rows[addresses]`: rows (n, run) to items (*grid, run) of the same type.
 
     With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
     takes the same addresses.
     """
     found = library()
+    if found is None or rows.dtype != target.dtype or not _movable(rows, target):
+        return False
+    after = (rows.shape[1] * rows.itemsize,)
+    return _done(found.gscli_take, (), rows, addresses, target, after, parts, written=target)
+
+
+def put(
+    rows: Array,
+    addresses: Indices | Numbers,
+    items: Array,
+    parts: int = 1,
+    source: Array | None = None,
+) -> bool:
+    """`rows[addresses] = items[…, :]` in entry order; for `parts` see `take`.
+
+    `source`: what rows hold before, where they are not there yet.
+    """
+    found = library()
     if found is None or rows.dtype != items.dtype or not _movable(rows, items):
         return False
-    row = rows.shape[1] * rows.itemsize
-    return _done(
-        getattr(found, name),
-        (rows.ctypes.data,),
-        addresses,
-        items,
-        (parts, rows.nbytes, row),
-        (row,),
-    )
+    after = (rows.shape[1] * rows.itemsize,)
+    return _done(found.gscli_put, (), rows, addresses, items, after, parts, source)
 
 
 def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
@@ -254,9 +254,12 @@ def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
 
 def combine(
     rows: Array, addresses: Indices | Numbers, updates: Array, ufunc: Any, *,
-    parts: int = 1, share: Share = WHOLE,
+    parts: int = 1, source: Array | None = None, share: Share = WHOLE,
 ) -> bool:  # fmt: skip
-    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows."""
+    """`rows[a] = ufunc(rows[a], update)` in entry order, for a share of the cells of rows.
+
+    For `parts` see `take`, for `source` see `put`.
+    """
     found = library()
     if found is None or rows.dtype != updates.dtype or not _movable(rows, updates):
         return False
@@ -268,9 +271,8 @@ def combine(
     (top, bottom), (low, high) = share.cut(count, run, rows.itemsize)
     picks = (top, bottom) != (0, count)
     return _done(
-        found.gscli_combine, (operation, number, rows.ctypes.data), addresses, updates,
-        (parts, rows.nbytes, run * rows.itemsize),
-        (run * cells, low * cells, high * cells, picks, top, bottom),
+        found.gscli_combine, (operation, number), rows, addresses, updates,
+        (run * cells, low * cells, high * cells, picks, top, bottom), parts, source,
     )  # fmt: skip
 
 
@@ -281,23 +283,32 @@ def _movable(rows: Array, items: Array) -> bool:
 
 
 def _done(
-    function: Callable[..., int], before: tuple[int, ...], addresses: Indices | Numbers,
-    items: Array, of_rows: tuple[int, int, int], after: tuple[int, ...],
+    function: Callable[..., int], before: tuple[int, ...], rows: Array,
+    addresses: Indices | Numbers, items: Array, after: tuple[int, ...], parts: int,
+    source: Array | None = None, written: Array | None = None,
 ) -> bool:  # fmt: skip
-    """Call C for a grid of items, if it has three axes at most.
+    """Call C for rows and a grid of items, if it has three axes at most.
 
-    `of_rows`: the number of parts, the bytes of all rows and of each.
+    `written`: the one of the two that is the result, the rows where it is None.
     """
-    parts, size, row = of_rows
-    grid = grid_of(items.shape[:-1], items.strides[:-1], planes=parts > 1)
+    grid = grid_of(items.shape[:-1], items.strides[:-1])
     if grid is None:
         return False
-    if parts > 1 and isinstance(addresses, Numbers):
-        addresses = resolved(addresses)
-    where = _where(addresses, parts, size // parts, row)
-    whole = items if items.base is None else items.base
-    made = _Items(items.ctypes.data, grid.sizes, grid.strides, whole.nbytes > STREAMED)
-    outside = function(*before, ctypes.byref(where), ctypes.byref(made), *after)
-    if outside and isinstance(addresses, Numbers):
+    if not isinstance(addresses, Numbers):
+        column = Column(addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
+        addresses = Numbers((column,), addresses.shape, _refuse)
+    where = _where(addresses.columns, parts, rows)
+    if source is not None and where.apart:
+        where.source = source.ctypes.data
+    elif source is not None:
+        rows[...] = source
+    written = rows if written is None else written
+    stream = max(written.nbytes, getattr(written.base, "nbytes", 0)) > STREAMED
+    made = _Items(items.ctypes.data, grid.sizes, grid.strides, stream)
+    if function(*before, rows.ctypes.data, ctypes.byref(where), ctypes.byref(made), *after):
         addresses.refuse()
     return True
+
+
+def _refuse() -> NoReturn:
+    raise IndexError("an address that the plan judged is outside")

@@ -38,7 +38,7 @@ class Step(Record):
     `live` has the shape of the addresses, or is None where all entries are. `region` indexes the
     result's grid. Where there are several `parts`, `base` is that many equal ranges, each of which
     takes the same addresses, counted from its own beginning; the first axis of the region counts
-    them.
+    them. `source` is what `base` holds before, where it is not there yet.
     """
 
     base: slice
@@ -46,6 +46,7 @@ class Step(Record):
     live: Flags | None
     region: Region
     parts: int = 1
+    source: Array | None = None
 
     @property
     def addresses(self) -> Indices:
@@ -110,8 +111,11 @@ def take_plainly(
 def put(rows: Array, step: Step, items: Array) -> None:
     """Write items (*region, run) to the rows of one step; the last one of a row stays."""
     target = rows[step.base]
-    if (loops := compiled(step, items)) and loops.put(target, step.where, items, step.parts):
+    loops = compiled(step, items)
+    if loops and loops.put(target, step.where, items, step.parts, step.source):
         return
+    if step.source is not None:
+        target[...] = step.source
     addresses = step.addresses
     if step.live is not None:
         addresses, items = addresses[step.live], items[..., step.live, :]
@@ -130,9 +134,11 @@ def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share 
     flat addresses, and several times slower with rows.
     """
     target, run = rows[step.base], rows.shape[1]
-    loops = compiled(step, updates)
-    if loops and loops.combine(target, step.where, updates, ufunc, parts=step.parts, share=share):
+    loops, how = compiled(step, updates), {"parts": step.parts, "source": step.source}
+    if loops and loops.combine(target, step.where, updates, ufunc, share=share, **how):
         return
+    if step.source is not None:
+        target[...] = step.source
     low, high = 0, run
     if share != WHOLE:
         (top, bottom), (low, high) = share.cut(len(target) // step.parts, run, rows.itemsize)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextvars
+import math
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from gscli.base.records import Record
 from gscli.files.arrays import Array
@@ -48,6 +51,23 @@ class Tuning(Record):
 
 
 DEFAULT = Tuning()
+
+
+LINE = 64
+"""Bytes of a line of the caches."""
+
+
+def unfilled(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array without values; a large one begins where a line of the caches does.
+
+    What is written past the caches is written in whole lines.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    if size < DEFAULT.parallel_bytes or dtype.hasobject:
+        return np.empty(shape, dtype)
+    held = np.empty(size + LINE, np.uint8)
+    first = -held.ctypes.data % LINE
+    return held[first : first + size].view(dtype).reshape(shape)
 
 
 class Share(Record):

@@ -206,6 +206,10 @@ def test_grids_with_holes_are_moved_without_a_copy() -> None:
     assert_same(wide[:, :, 2:6], data[addresses])
     assert not wide[:, :, :2].any()
     assert not wide[:, :, 6:].any()
+    deep = np.zeros((3, 4, 9, 1), np.float32)[:, :3, 2:6]
+    addresses = np.random.default_rng(5).integers(0, 40, (3, 3, 4))
+    assert loops.take(data, addresses, deep)
+    assert_same(deep, data[addresses])
     holes = np.zeros((4, 4, 4, 4, 1), np.float32)[:3, :3, :3, :3]
     assert not loops.take(data, np.zeros((3, 3, 3, 3), np.int64), holes)
 
@@ -223,6 +227,63 @@ def test_parts_share_their_addresses() -> None:
     expected = data.reshape(3, 4, 2).copy()
     expected[:, addresses] += out
     assert_same(target, expected.reshape(12, 2))
+
+
+@compiled
+@pytest.mark.parametrize("dtype", ["int8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("width", [3, 100, 1500, 9000])
+def test_planes_are_copied_from_their_source_before_they_are_written(
+    width: int, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planes that fit the nearest cache and larger ones, one and several at a time, past caches."""
+    monkeypatch.setattr(loops, "STREAMED", 1000)
+    rng = np.random.default_rng(width)
+    source = rng.integers(0, 90, (5 * width, 1)).astype(dtype)
+    updates = rng.integers(0, 90, (5, width, 1)).astype(dtype)
+    written = rng.integers(-width, width, (5, 1, width))
+    column = Column(written, width, width, 1, plane_step=width)
+    cells = written % width + np.arange(5)[:, None, None] * width
+    for planes in (5, 1):
+        of = slice(0, planes * width)
+        where = Numbers((column._replace(numbers=written[:planes]),), (planes, width, 1), refuse)
+        expected, found = source[of].copy(), np.zeros_like(source[of])
+        expected[cells[:planes].reshape(-1)] = updates[:planes].reshape(-1, 1)
+        assert loops.put(found, where, updates[:planes], source=source[of])
+        assert_same(found, expected)
+        np.add.at(expected[:, 0], cells[:planes].reshape(-1), updates[:planes].reshape(-1))
+        base = found.copy()
+        assert loops.combine(found, where, updates[:planes], np.add, source=base)
+        assert_same(found, expected)
+    shared, found = written[0, 0] % width, np.zeros_like(source)
+    assert loops.put(found, shared, updates, parts=5, source=source)
+    expected = source.reshape(5, width, 1).copy()
+    expected[:, shared] = updates
+    assert_same(found, expected.reshape(-1, 1))
+
+
+@compiled
+def test_results_written_past_the_caches_have_any_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(loops, "STREAMED", 1000)
+    rng = np.random.default_rng(6)
+    for dtype, first in itertools.product(("int8", "float32", "float64", "complex64"), range(5)):
+        data, addresses = rng.integers(0, 90, (3000, 1)).astype(dtype), rng.integers(0, 3000, 1999)
+        held = np.full((2010, 1), 7, dtype)
+        assert loops.take(data, addresses, held[first : first + 1999])
+        assert_same(held[first : first + 1999], data[addresses])
+        assert (held[:first] == 7).all()
+        assert (held[first + 1999 :] == 7).all()
+
+
+def test_large_arrays_begin_where_a_line_of_the_caches_does() -> None:
+    for dtype in map(np.dtype, ("int8", "complex128", "S5", "O")):
+        small, large = tuning.unfilled((3, 2), dtype), tuning.unfilled((1000, 5001), dtype)
+        assert (small.shape, large.shape) == ((3, 2), (1000, 5001))
+        assert small.dtype == large.dtype == dtype
+        assert large.flags.c_contiguous
+        assert large.flags.writeable
+        assert dtype.hasobject or large.ctypes.data % tuning.LINE == 0
 
 
 def test_read_only_and_empty_inputs() -> None:
