@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gscli
-from gscli.base import ContentRefused, DtypeRefused, UsageError
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
 from gscli.base.words import EVERY
 from gscli.files.arrays import as_array, dtype_label, dtype_name, dtype_named, plain
 from gscli.files.jsonarray import load_json
@@ -109,3 +109,21 @@ def test_arrays_that_do_not_fit_say_so_themselves() -> None:
 
     with pytest.raises(MemoryError):
         as_array(Huge(), "data")
+
+
+class Chunked:
+    """An array that lies in chunks elsewhere, as zarr's and Dask's do."""
+
+    chunks = (2,)
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.arange(3)
+
+
+def test_chunks_are_brought_into_memory_where_they_fit() -> None:
+    assert as_array(Chunked(24), "data").tolist() == [0, 1, 2]
+    with pytest.raises(LimitRefused, match="data lies in chunks and is too large to be held"):
+        as_array(Chunked(1 << 40), "data")
