@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,8 @@ RUNS = {
     "tensor": ("show", "arange:3x4", "--color", "always"),
     "framework": ("torch", "gather", "[1,2]", "[0]", "--dim", "0"),
 }
+MOST_MODULES = 45
+"""Modules of ours in a small run, beside the framework that it names."""
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
 import sys
@@ -120,6 +123,14 @@ def test_a_document_of_numbers_in_the_command_loads_no_reader_and_no_view() -> N
     readers = {f"gscli.files.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
     assert not loaded & (readers | {"gscli.files.writers"})
     assert not {name for name in loaded if name.startswith("gscli.views")}
+
+
+def test_a_small_run_loads_few_modules_of_ours() -> None:
+    """Each costs a third of a millisecond or more, before the first word is read."""
+    lesson = Path(__file__).parents[2] / "samples" / "22-first-scatter"
+    (loaded,) = loaded_by(("scatter-nd", str(lesson)))
+    ours = {name for name in loaded if name.startswith("gscli")} - {"gscli.frameworks.onnx"}
+    assert len(ours) <= MOST_MODULES
 
 
 @pytest.fixture
