@@ -420,7 +420,7 @@ def test_threads_keep_the_error_state() -> None:
     assert states == ["ignore", "ignore"]
 
 
-@pytest.mark.parametrize("most", [12, *slow([100])])
+@pytest.mark.parametrize("most", [5, *slow([100])])
 @pytest.mark.parametrize("name", GOOD)
 def test_worlds_that_are_walked(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In steps of three addresses: the bits of all at once, which the oracle judges elsewhere."""
