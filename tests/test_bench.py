@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import numpy as np
 import pytest
-from bench import bigfiles, calls, kernel_race, kernel_table, report, startup, traffic
+from bench import bigfiles, calls, kernel_race, kernel_table, limits, report, startup, traffic
 from bench.interleaving import raced, summary, turns, verdict
 from bench.kernel_workloads import DTYPES, UFUNCS, Workload, workloads
 from bench.machine import machine
@@ -237,3 +238,9 @@ def test_the_page_has_the_table_of_the_simulation() -> None:
     assert small.count("\n") == page.partition(traffic.MARKERS[0])[2].partition("<!--")[0].count(
         "\n"
     )
+
+
+@pytest.mark.skipif(which("cc") is None, reason="needs a C compiler")
+def test_bare_loops_are_measured_for_each_row_of_their_table() -> None:
+    lines = limits.table(rounds=1, shrink=1 << 6).splitlines()
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| W4", "| W4", "| W6", "| W6"]

@@ -1,19 +1,25 @@
-/* The least that a row of the benchmark asks of the machine: loops without judgement, wrap or order.
-
-   Sums of 16 bits read every index number and every update once, and touch the same cells. Threads
-   take their parts of the updates as they stand, and so meet in cells: results are worth nothing. */
-
+/* Bare loops, without any check: the least that a machine needs to do a row's work. */
 #include <stdint.h>
 
-typedef int64_t I;
-
-void sums_of_16(const I *numbers, const uint16_t *updates, uint16_t *cells, I run, I first, I last)
+/* Read all numbers, as far ahead as gscli does. */
+int64_t bare_read(const int64_t *numbers, int64_t count)
 {
-    if (run == 1)
-        for (I k = first; k < last; k++) cells[numbers[k]] += updates[k];
-    else
-        for (I k = first; k < last; k++) {
-            uint16_t *restrict const row = cells + numbers[k] * run;
-            for (I c = 0; c < run; c++) row[c] += updates[k * run + c];
+    int64_t found = 0;
+    for (int64_t k = 0; k < count; k++) {
+        if (k % 8 == 0) __builtin_prefetch((const char *)(numbers + k) + 4096);
+        found |= numbers[k];
+    }
+    return found;
+}
+
+/* Read all numbers and follow each to a cell of its own row of `size` cells; 0: all share the rows. */
+int64_t bare_follow(const int64_t *numbers, int64_t count, int64_t width, const float *rows,
+                    int64_t size, float *result)
+{
+    for (int64_t first = 0; first < count; first += width, rows += size)
+        for (int64_t k = first; k < first + width; k++) {
+            if (k % 8 == 0) __builtin_prefetch((const char *)(numbers + k) + 4096);
+            result[k] = rows[numbers[k]];
         }
+    return 0;
 }

@@ -1,76 +1,104 @@
-"""The machine's limit where a goal is missed: bare loops of C beside gscli, in one race.
+"""What the machine itself needs: bare loops on a row's arrays, without check, wrap or plan.
 
-    python -m tests.bench.limits [KEY…]
+    python -m tests.bench.limits [ROUNDS]
 
-The loops of limits.c neither judge nor wrap index numbers, copy no data and keep no order; what
-they take, no way to the result with the same reads and writes can save.
+Needs a C compiler. A row that misses its goal is to be compared with these: where the bare loop is
+as slow, the limit is the machine's.
 """
 
 from __future__ import annotations
 
 import ctypes
-import shutil
+import itertools
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gscli.kernel.tuning import for_each
+import numpy as np
 
 from .interleaving import raced, summary
-from .kernel_peers import Call
-from .kernel_race import gscli_call, prime, timer
-from .kernel_workloads import Inputs, workloads
-
-LOOPS = {"W10 add float16": "sums_of_16", "W11 rows add float16": "sums_of_16"}
-"""Workload -> the loop of limits.c."""
+from .kernel_workloads import Array, Inputs, workloads
 
 SOURCE = Path(__file__).with_name("limits.c")
-ROUNDS = 31
+THREADS = (1, 2)
+FAR = 4000
+"""Numbers of W6 that stand in one row of the bare loop; its rows are all of data."""
+
+Loop = Callable[[int, int], object]
+"""Does the part of the work from one row of the numbers to another."""
 
 
-def compiled(folder: str) -> ctypes.CDLL:
-    """The loops, for this very processor."""
-    library = Path(folder) / "limits.so"
-    compiler = shutil.which("cc") or "cc"
-    flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(library)]
-    subprocess.run([compiler, *flags, str(SOURCE)], check=True)
-    return ctypes.CDLL(str(library))
+def flat(inputs: Inputs) -> tuple[Array, int]:
+    """Numbers as rows of addresses within as many cells: (rows, width), size."""
+    numbers, data = inputs["indices"], inputs["data"]
+    if numbers.shape == data.shape:
+        return numbers, data.shape[1]
+    vectors = numbers[: len(numbers) // FAR * FAR] % len(data)
+    return (vectors[:, 0] * data.shape[1] + vectors[:, 1]).reshape(-1, FAR), 0
 
 
-def bare_call(library: ctypes.CDLL, loop: str, inputs: Inputs, threads: int) -> Call:
-    """The bare loop on a workload's inputs; each thread has its part of the updates."""
-    cells, numbers, updates = inputs["data"].copy(), inputs["indices"], inputs["updates"]
-    function, count, run = getattr(library, loop), len(numbers), updates.size // len(numbers)
+def bare_loops(library: ctypes.CDLL, inputs: Inputs) -> Mapping[str, tuple[Loop, int]]:
+    """The bare loops of a row, each with the number of rows that threads share."""
+    numbers, size = flat(inputs)
+    height, width = numbers.shape
+    data, result = inputs["data"], np.empty(numbers.shape, np.float32)
 
-    def part(number: int) -> None:
-        ends = (count * number // threads, count * (number + 1) // threads)
-        places = (array.ctypes.data for array in (numbers, updates, cells))
-        function(*map(ctypes.c_void_p, places), *map(ctypes.c_int64, (run, *ends)))
+    def read(first: int, last: int) -> object:
+        return library.bare_read(numbers[first:].ctypes, (last - first) * width)
 
-    return lambda: for_each(range(threads), part, threads)
+    def follow(first: int, last: int) -> object:
+        count, rows = (last - first) * width, data[first:] if size else data
+        return library.bare_follow(
+            numbers[first:].ctypes, count, width, rows.ctypes, size, result[first:].ctypes
+        )
+
+    return {"numbers read": (read, height), "and followed": (follow, height)}
 
 
-def main() -> None:
-    """Milliseconds of the loops and of gscli's whole calls, minimum (median)."""
-    wanted = sys.argv[1:] or list(LOOPS)
+def timer(loop: Loop, height: int, threads: int) -> Callable[[], dict[str, float]]:
+    """Seconds of one loop, its rows dealt to threads."""
+    ends = [height * k // threads for k in range(threads + 1)]
+
+    def timed() -> dict[str, float]:
+        parts = [threading.Thread(target=loop, args=part) for part in itertools.pairwise(ends)]
+        start = time.perf_counter()
+        for part in parts:
+            part.start()
+        for part in parts:
+            part.join()
+        return {"wall": time.perf_counter() - start}
+
+    return timed
+
+
+def table(rounds: int, shrink: int = 1) -> str:
+    """Milliseconds (minimum) of each row's bare loops, with one and two threads."""
+    lines = ["| | bare loop | 1t | 2t |", "|---|---|--:|--:|"]
     with TemporaryDirectory() as folder:
-        library = compiled(folder)
-        for workload in (one for one in workloads() if one.key in wanted):
-            inputs = workload.inputs()
-            prime(3 * sum(array.nbytes for array in inputs.values()))
-            calls = {}
-            for threads in (1, 2):
-                loop = LOOPS[workload.key]
-                calls[f"bare {threads}"] = timer(bare_call(library, loop, inputs, threads))
-                calls[f"gscli {threads}"] = timer(gscli_call(workload, inputs, threads))
-            found = summary(raced(calls, ROUNDS)["wall"])
-            times = (
-                f"{name} {found['min'][name] * 1e3:.1f} ({found['median'][name] * 1e3:.1f})"
-                for name in calls
-            )
-            print(f"{workload.title}: {', '.join(times)}", flush=True)
+        built = Path(folder) / "limits.so"
+        command = ["cc", "-O3", "-shared", "-fPIC", "-o", str(built), str(SOURCE)]
+        subprocess.run(command, check=True)
+        library = ctypes.CDLL(str(built))
+        size, place = ctypes.c_int64, ctypes.c_void_p
+        library.bare_read.argtypes = (place, size)
+        library.bare_follow.argtypes = (place, size, size, place, size, place)
+        for row in workloads():
+            if row.key not in ("W4", "W6"):
+                continue
+            loops = bare_loops(library, row.inputs(shrink))
+            timed = {
+                f"{name} {n}": timer(*loop, n) for name, loop in loops.items() for n in THREADS
+            }
+            found = summary(raced(timed, rounds)["wall"])["min"]
+            for name in loops:
+                times = " | ".join(f"{found[f'{name} {n}'] * 1e3:.1f}" for n in THREADS)
+                lines.append(f"| {row.key} | {name} | {times} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    main()
+    print(table(int(sys.argv[1]) if sys.argv[1:] else 9))
