@@ -76,8 +76,7 @@ def scatter(
 
 
 def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
-    layout = plan.layout
-    nothing = layout.moves_nothing
+    layout, nothing = plan.layout, plan.layout.moves_nothing
     if data is not None and base is None and not nothing and _copied_late(layout, data):
         target = Target(layout, unfilled(data.shape, data.dtype))
         _write(plan, target, tuning, data)

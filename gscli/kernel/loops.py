@@ -15,11 +15,10 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from gscli.base.records import Record
 from gscli.files.arrays import Array, Indices
 from gscli.kernel.tuning import WHOLE, Share
 
@@ -52,43 +51,37 @@ _INT, _POINTER = ctypes.c_int64, ctypes.c_void_p
 _SIZES = _INT * 3
 
 
-class Column(Record):
-    """One column of index numbers (planes, height, width) on an axis of `size` rows.
+class Column(ctypes.Structure):
+    """`Column` of loops.c: index numbers (planes, height, width) on an axis of `size` rows.
 
     `turn` is added to negative numbers; a number's address is then
     number * step + plane * plane_step + place * place_step + first.
     """
 
-    numbers: Array
-    size: int
-    turn: int
-    step: int
-    plane_step: int = 0
-    place_step: int = 0
-    first: int = 0
+    _fields_ = (
+        ("numbers", _POINTER), ("strides", _SIZES), ("type", _INT), ("size", _INT), ("turn", _INT),
+        ("step", _INT), ("plane_step", _INT), ("place_step", _INT), ("first", _INT),
+    )  # fmt: skip
 
 
 class Numbers:
     """Addresses that are still index numbers: C resolves them chunk by chunk on its way.
 
-    `shape` is that of the addresses; `refuse` is called where a number is out of range, and raises.
+    `columns`: for each the numbers, then `size` and so on of its `Column`; `shape` is that of the
+    addresses; `refuse` is called where a number is out of range, and raises.
     """
 
-    __slots__ = ("columns", "refuse", "shape")
-
     def __init__(
-        self, columns: tuple[Column, ...], shape: tuple[int, ...], refuse: Callable[[], NoReturn]
-    ) -> None:
-        self.columns, self.shape, self.refuse = columns, shape, refuse
-
-
-class _Column(ctypes.Structure):
-    """`Column` of loops.c."""
-
-    _fields_ = (
-        ("numbers", _POINTER), ("strides", _SIZES), ("type", _INT), ("size", _INT), ("turn", _INT),
-        ("step", _INT), ("plane_step", _INT), ("place_step", _INT), ("first", _INT),
-    )  # fmt: skip
+        self, columns: Sequence[tuple[Any, ...]], shape: tuple[int, ...],
+        refuse: Callable[[], NoReturn],
+    ) -> None:  # fmt: skip
+        self.numbers: list[Array] = [numbers for numbers, *_ in columns]
+        self.shape, self.refuse = shape, refuse
+        made = [
+            Column(own.ctypes.data, own.strides, number_of(own.dtype), *facts)
+            for own, *facts in columns
+        ]
+        self.columns = (Column * len(made))(*made)
 
 
 class _Where(ctypes.Structure):
@@ -137,18 +130,14 @@ def way() -> str:
     return "plain NumPy" if library() is None else "compiled loops"
 
 
-class Grid(Record):
-    """Entries as `planes` × `height` × `width`, and the bytes from one to the next of each."""
-
-    sizes: tuple[int, int, int]
-    strides: tuple[int, int, int]
+Three: TypeAlias = tuple[int, int, int]
 
 
-def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> Grid | None:
-    """Axes as three at most, neighbours joined where they follow each other; or None.
+def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> tuple[Three, Three] | None:
+    """Sizes and strides of three axes, neighbours joined where they follow each other; or None.
 
     >>> grid_of((2, 3, 4), (100, 16, 4))
-    Grid(sizes=(1, 2, 12), strides=(0, 100, 4))
+    ((1, 2, 12), (0, 100, 4))
     """
     joined: list[tuple[int, int]] = []
     for size, stride in zip(sizes, strides, strict=True):
@@ -157,8 +146,10 @@ def grid_of(sizes: Sequence[int], strides: Sequence[int]) -> Grid | None:
         elif size != 1:
             joined.append((size, stride))
     missing = 3 - len(joined)
-    axes = [(1, 0)] * missing + joined
-    return None if missing < 0 else Grid(*(tuple(column) for column in zip(*axes, strict=True)))
+    if missing < 0:
+        return None
+    one, two, three = [(1, 0)] * missing + joined
+    return (one[0], two[0], three[0]), (one[1], two[1], three[1])
 
 
 @lru_cache(64)
@@ -172,7 +163,7 @@ def resolved(numbers: Numbers) -> Indices:
     """The addresses themselves."""
     addresses, found = np.empty(numbers.shape, np.int64), library()
     assert found is not None, "only what C can resolve is left to it"
-    where = _where(numbers.columns)
+    where = _where(numbers)
     if addresses.size and found.gscli_resolve(ctypes.byref(where), addresses.ctypes.data):
         numbers.refuse()
     return addresses
@@ -185,27 +176,23 @@ def resolves(numbers: Array) -> bool:
     return known and library() is not None
 
 
-def _where(columns: tuple[Column, ...], parts: int = 1, rows: Array | None = None) -> _Where:
+def _where(addresses: Numbers, parts: int = 1, rows: Array | None = None) -> _Where:
     """Where items go, for C; each of several parts takes the same numbers.
 
-    Without `rows` only addresses are asked for.
+    Without `rows` only addresses are asked for. Where C walks each plane alone, the columns forget
+    how far apart planes are: nobody asks them again.
     """
-    planes, height, width = columns[0].numbers.shape
+    columns, (planes, height, width) = addresses.columns, addresses.numbers[0].shape
     planes = max(planes, parts)
-    made = (_Column * len(columns))()
-    where = _Where(ctypes.cast(made, _POINTER), len(columns), (planes, height, width))
+    where = _Where(ctypes.addressof(columns), len(columns), (planes, height, width))
     if rows is not None:
         where.part = rows.nbytes // planes
         where.far = where.part > NEAR
         where.apart = planes == 1 or parts > 1 or height * width >= ALONE
-    for one, own in zip(made, columns, strict=True):
-        one.numbers, one.strides = own.numbers.ctypes.data, own.numbers.strides
+    for one in columns if where.apart else ():
+        one.plane_step = 0
         if parts > 1:
             one.strides[0] = 0
-        one.type = number_of(own.numbers.dtype)
-        one.size, one.turn, one.step = own.size, own.turn, own.step
-        one.plane_step = 0 if where.apart else own.plane_step
-        one.place_step, one.first = own.place_step, own.first
     return where
 
 
@@ -215,29 +202,20 @@ def take(rows: Array, addresses: Indices | Numbers, target: Array, parts: int = 
     With several `parts`, equal ranges of the rows, the first axis of the grid counts them, and each
     takes the same addresses.
     """
-    found = library()
-    if found is None or rows.dtype != target.dtype or not _movable(rows, target):
-        return False
     after = (rows.shape[1] * rows.itemsize,)
-    return _done(found.gscli_take, (), rows, addresses, target, after, parts, written=target)
+    return _done("gscli_take", (), rows, addresses, target, after, parts, written=target)
 
 
 def put(
-    rows: Array,
-    addresses: Indices | Numbers,
-    items: Array,
-    parts: int = 1,
+    rows: Array, addresses: Indices | Numbers, items: Array, parts: int = 1,
     source: Array | None = None,
-) -> bool:
+) -> bool:  # fmt: skip
     """`rows[addresses] = items[…, :]` in entry order; for `parts` see `take`.
 
     `source`: what rows hold before, where they are not there yet.
     """
-    found = library()
-    if found is None or rows.dtype != items.dtype or not _movable(rows, items):
-        return False
     after = (rows.shape[1] * rows.itemsize,)
-    return _done(found.gscli_put, (), rows, addresses, items, after, parts, source)
+    return _done("gscli_put", (), rows, addresses, items, after, parts, source)
 
 
 def combines(dtype: np.dtype[Any], ufunc: Any) -> tuple[int, int, int] | None:
@@ -260,9 +238,6 @@ def combine(
 
     For `parts` see `take`, for `source` see `put`.
     """
-    found = library()
-    if found is None or rows.dtype != updates.dtype or not _movable(rows, updates):
-        return False
     known = combines(rows.dtype, ufunc)
     if known is None or not rows.flags.aligned or not updates.flags.aligned:
         return False
@@ -271,41 +246,38 @@ def combine(
     (top, bottom), (low, high) = share.cut(count, run, rows.itemsize)
     picks = (top, bottom) != (0, count)
     return _done(
-        found.gscli_combine, (operation, number), rows, addresses, updates,
+        "gscli_combine", (operation, number), rows, addresses, updates,
         (run * cells, low * cells, high * cells, picks, top, bottom), parts, source,
     )  # fmt: skip
 
 
-def _movable(rows: Array, items: Array) -> bool:
-    """Whether rows stand one after the other and each item is one piece, without references."""
-    whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
-    return rows.flags.c_contiguous and whole and not rows.dtype.hasobject
-
-
 def _done(
-    function: Callable[..., int], before: tuple[int, ...], rows: Array,
+    name: str, before: tuple[int, ...], rows: Array,
     addresses: Indices | Numbers, items: Array, after: tuple[int, ...], parts: int,
     source: Array | None = None, written: Array | None = None,
 ) -> bool:  # fmt: skip
-    """Call C for rows and a grid of items, if it has three axes at most.
+    """Call C for rows that stand one after the other, and a grid of items, each of one piece.
 
     `written`: the one of the two that is the result, the rows where it is None.
     """
-    grid = grid_of(items.shape[:-1], items.strides[:-1])
-    if grid is None:
+    found, grid = library(), grid_of(items.shape[:-1], items.strides[:-1])
+    whole = items.shape[-1] == 1 or items.strides[-1] == items.itemsize
+    known = rows.dtype == items.dtype and not rows.dtype.hasobject
+    if found is None or grid is None or not (known and whole and rows.flags.c_contiguous):
         return False
     if not isinstance(addresses, Numbers):
-        column = Column(addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
-        addresses = Numbers((column,), addresses.shape, _refuse)
-    where = _where(addresses.columns, parts, rows)
+        column = (addresses.reshape(1, 1, -1), len(rows) // parts, 0, 1)
+        addresses = Numbers([column], addresses.shape, _refuse)
+    where = _where(addresses, parts, rows)
     if source is not None and where.apart:
         where.source = source.ctypes.data
     elif source is not None:
         rows[...] = source
     written = rows if written is None else written
     stream = max(written.nbytes, getattr(written.base, "nbytes", 0)) > STREAMED
-    made = _Items(items.ctypes.data, grid.sizes, grid.strides, stream)
-    if function(*before, rows.ctypes.data, ctypes.byref(where), ctypes.byref(made), *after):
+    made = _Items(items.ctypes.data, *grid, stream)
+    function, start = getattr(found, name), rows.ctypes.data
+    if function(*before, start, ctypes.byref(where), ctypes.byref(made), *after):
         addresses.refuse()
     return True
 

@@ -115,8 +115,7 @@ def divided(sums: Array, counts: Indices, divisor: Callable[[Array], Array]) -> 
     divide: Ufunc = np.floor_divide if sums.dtype.kind in "iu" else np.divide
     divisors = divisor(counts.astype(sums.dtype))
     divisors[divisors == 0] = 1  # a count that wrapped to 0, as PyTorch has it
-    quotient: Array = divide(sums, divisors)
-    return quotient.astype(sums.dtype, copy=False)
+    return np.asarray(divide(sums, divisors)).astype(sums.dtype, copy=False)
 
 
 def comparable(layout: Layout, updates: Array) -> Array:

@@ -260,9 +260,9 @@ def _axes(plan: JudgedPlan) -> list[tuple[int, int]]:
 
 def _numbers(plan: JudgedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Numbers:
     """Index numbers that wait for C."""
-    from gscli.kernel.loops import Column, Numbers
+    from gscli.kernel.loops import Numbers
 
-    return Numbers(tuple(Column(*column) for column in columns), shape, plan.refuse)
+    return Numbers(columns, shape, plan.refuse)
 
 
 def _pieces(begin: int, end: int, size: int) -> list[slice]:

@@ -21,7 +21,7 @@ import gscli
 from gscli.base import CannotRead
 from gscli.frameworks import find
 from gscli.kernel import gather, loops, steps, tuning
-from gscli.kernel.loops import Column, Numbers
+from gscli.kernel.loops import Numbers
 from gscli.kernel.steps import Step
 from gscli.plan import layout_of
 from gscli.plan.plan import Plan
@@ -121,8 +121,8 @@ def test_index_numbers_of_every_type_are_resolved(kind: str, stride: int) -> Non
     turn = 6 if signed else 0
 
     def resolved(*grids: Array) -> Array:
-        columns = [Column(one, 6, turn, 10, 1000, 1, 7) for one in grids]
-        return loops.resolved(Numbers(tuple(columns), grid.shape, refuse))
+        columns = [(one, 6, turn, 10, 1000, 1, 7) for one in grids]
+        return loops.resolved(Numbers(columns, grid.shape, refuse))
 
     wrapped = np.where(grid < 0, grid.astype(int) + 6, grid.astype(int)) if signed else grid
     expected = wrapped.astype(np.int64) * 10 + np.arange(2)[:, None, None] * 1000 + np.arange(4) + 7
@@ -146,8 +146,8 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
     """Lines of numbers and of items end at other places than chunks do."""
     rng = np.random.default_rng(count)
     written = rng.integers(-50, 50, (count, 2))
-    columns = [Column(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
-    where = Numbers(tuple(columns), (count,), refuse)
+    columns = [(written[:, k].reshape(1, 1, -1), 50, 50, (50, 1)[k]) for k in (0, 1)]
+    where = Numbers(columns, (count,), refuse)
     addresses = written[:, 0] % 50 * 50 + written[:, 1] % 50
     data = rng.integers(0, 1000, (2500, 1))
     for height in (1, 3, 7):
@@ -171,7 +171,7 @@ def test_chunks_of_numbers_meet_items_of_any_grid(count: int) -> None:
 def test_nothing_of_a_chunk_is_followed_where_a_number_is_outside() -> None:
     written = np.zeros((1, 1, 100), np.int64)
     written[0, 0, 99] = 7
-    where = Numbers((Column(written, 7, 7, 1),), (100,), refuse)
+    where = Numbers([(written, 7, 7, 1)], (100,), refuse)
     data = np.zeros((7, 1))
     with pytest.raises(IndexError):
         loops.put(data, where, np.ones((100, 1)))
@@ -241,11 +241,10 @@ def test_planes_are_copied_from_their_source_before_they_are_written(
     source = rng.integers(0, 90, (5 * width, 1)).astype(dtype)
     updates = rng.integers(0, 90, (5, width, 1)).astype(dtype)
     written = rng.integers(-width, width, (5, 1, width))
-    column = Column(written, width, width, 1, plane_step=width)
     cells = written % width + np.arange(5)[:, None, None] * width
     for planes in (5, 1):
         of = slice(0, planes * width)
-        where = Numbers((column._replace(numbers=written[:planes]),), (planes, width, 1), refuse)
+        where = Numbers([(written[:planes], width, width, 1, width)], (planes, width, 1), refuse)
         expected, found = source[of].copy(), np.zeros_like(source[of])
         expected[cells[:planes].reshape(-1)] = updates[:planes].reshape(-1, 1)
         assert loops.put(found, where, updates[:planes], source=source[of])
@@ -321,9 +320,9 @@ def test_addresses_beyond_31_bits(tmp_path: Path) -> None:
     size = (1 << 31) + 10_000
     data = np.memmap(tmp_path / "sparse", np.int8, "w+", shape=(size, 1))
     numbers = np.arange(10_000)[::-1] + (1 << 31)
-    column = Column(numbers.reshape(1, 1, -1) - size, size, size, 1)
+    column = (numbers.reshape(1, 1, -1) - size, size, size, 1)
     updates = np.arange(10_000).astype(np.int8)[:, None]
-    for where in (numbers, Numbers((column,), numbers.shape, refuse)):
+    for where in (numbers, Numbers([column], numbers.shape, refuse)):
         assert loops.combine(data, where, updates, np.add)
     found = np.empty_like(updates)
     assert loops.take(data, numbers, found)
