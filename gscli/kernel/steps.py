@@ -145,10 +145,10 @@ def combine(rows: Array, step: Step, updates: Array, ufunc: Ufunc, share: Share 
         at = step.addresses
         mine = (top <= at) & (at < bottom)
         step = step._replace(where=at, live=mine if step.live is None else mine & step.live)
-    addresses, live = step.flat()
+    addresses, live = step._replace(base=slice(0, len(target))).flat()  # not added to once more
     values = updates.reshape(-1, run)[:, low:high]
     if live is not None:
         addresses, values = addresses[live], values[live]
     if run > 1:
         addresses = addresses[:, None] * run + np.arange(low, high)
-    ufunc.at(rows.reshape(-1), addresses.reshape(-1), values.reshape(-1))
+    ufunc.at(target.reshape(-1), addresses.reshape(-1), values.reshape(-1))
