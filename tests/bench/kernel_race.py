@@ -27,6 +27,7 @@ from gscli.plan.plan import Plan
 from .interleaving import raced, summary
 from .kernel_peers import Call, Peer, peers
 from .kernel_workloads import Array, Inputs, Workload, workloads
+from .limits import bare_calls
 
 SECONDS, MOST_ROUNDS = 4.0, 31
 OWN, PLAIN = ("gscli 1", "gscli 2"), "plain 1"
@@ -93,6 +94,8 @@ def race(workload: Workload, rounds: int, shrink: int = 1) -> dict[str, Any]:
     exact = compared(candidates, expected)
     prime(3 * (expected.nbytes + sum(array.nbytes for array in inputs.values())))
     timed = {name: timer(peer.call) for name, peer in candidates.items()}
+    bare = bare_calls(workload, inputs)
+    timed |= {name: timer(call) for name, call in bare.items()}
     timed[COPY] = timer(copy_call(inputs, expected))
     del expected
     warm = sum(timed[name]()["wall"] for name in timed)

@@ -1,25 +1,39 @@
-/* Bare loops, without any check: the least that a machine needs to do a row's work. */
+/* Bare loops: the least that a machine must do for a row of the benchmark.
+
+   They read every index number once and touch the cells it names, but neither judge nor wrap a
+   number and copy no data. A plane is one row of `width` numbers and the cells that these choose
+   from, `size` further on for each plane; 0: all planes share the cells, in threads too, so that
+   sums are worth nothing. Sums are of whole numbers, which no other type is faster than. */
+
 #include <stdint.h>
 
-/* Read all numbers, as far ahead as gscli does. */
-int64_t bare_read(const int64_t *numbers, int64_t count)
+typedef int64_t I;
+
+void gather_4(const I *numbers, I turn, I width, const uint32_t *cells, I size, uint32_t *result,
+              I first, I last)
 {
-    int64_t found = 0;
-    for (int64_t k = 0; k < count; k++) {
-        if (k % 8 == 0) __builtin_prefetch((const char *)(numbers + k) + 4096);
-        found |= numbers[k];
+    for (I plane = first; plane < last; plane++) {
+        const I *from = numbers + plane * turn;
+        for (I k = 0; k < width; k++) {
+            if (k % 8 == 0) __builtin_prefetch((const char *)(from + k) + 4096);
+            result[plane * width + k] = cells[plane * size + from[k]];
+        }
     }
-    return found;
 }
 
-/* Read all numbers and follow each to a cell of its own row of `size` cells; 0: all share the rows. */
-int64_t bare_follow(const int64_t *numbers, int64_t count, int64_t width, const float *rows,
-                    int64_t size, float *result)
-{
-    for (int64_t first = 0; first < count; first += width, rows += size)
-        for (int64_t k = first; k < first + width; k++) {
-            if (k % 8 == 0) __builtin_prefetch((const char *)(numbers + k) + 4096);
-            result[k] = rows[numbers[k]];
-        }
-    return 0;
-}
+#define SUMS(NAME, TYPE)                                                                           \
+    void NAME(const I *numbers, const TYPE *updates, I width, TYPE *cells, I size, I run, I first, \
+              I last)                                                                              \
+    {                                                                                              \
+        for (I plane = first; plane < last; plane++)                                               \
+            for (I k = plane * width; k < (plane + 1) * width; k++) {                              \
+                TYPE *restrict const row = cells + (plane * size + numbers[k]) * run;              \
+                if (run == 1) row[0] += updates[k];                                                \
+                else                                                                               \
+                    for (I c = 0; c < run; c++) row[c] += updates[k * run + c];                    \
+            }                                                                                      \
+    }
+SUMS(sums_1, uint8_t)
+SUMS(sums_2, uint16_t)
+SUMS(sums_4, uint32_t)
+SUMS(sums_8, uint64_t)

@@ -1,104 +1,104 @@
-"""What the machine itself needs: bare loops on a row's arrays, without check, wrap or plan.
+"""What the machine itself needs: bare loops on a row's arrays, raced beside everything else.
 
-    python -m tests.bench.limits [ROUNDS]
-
-Needs a C compiler. A row that misses its goal is to be compared with these: where the bare loop is
-as slow, the limit is the machine's.
+The loops of limits.c judge and wrap no index number and copy no data. Where they take as long as
+gscli, the limit is the machine's; where they are faster, what lies between is gscli's own.
 """
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from .interleaving import raced, summary
-from .kernel_workloads import Array, Inputs, workloads
+from gscli.kernel.tuning import for_each
+
+from .kernel_peers import Call
+from .kernel_workloads import Array, Inputs, Workload
 
 SOURCE = Path(__file__).with_name("limits.c")
 THREADS = (1, 2)
-FAR = 4000
-"""Numbers of W6 that stand in one row of the bare loop; its rows are all of data."""
+PLANES = 1000
+"""Numbers that choose from all cells are dealt to the threads in so many planes."""
 
-Loop = Callable[[int, int], object]
-"""Does the part of the work from one row of the numbers to another."""
-
-
-def flat(inputs: Inputs) -> tuple[Array, int]:
-    """Numbers as rows of addresses within as many cells: (rows, width), size."""
-    numbers, data = inputs["indices"], inputs["data"]
-    if numbers.shape == data.shape:
-        return numbers, data.shape[1]
-    vectors = numbers[: len(numbers) // FAR * FAR] % len(data)
-    return (vectors[:, 0] * data.shape[1] + vectors[:, 1]).reshape(-1, FAR), 0
+OWN_CELLS = ("W3", "W4", "W4 negative", "W14 axis 1")
+ALL_CELLS = ("W6", "W6 negative", "W10 add", "W11 rows add")
+"""Workloads with a bare loop: each plane chooses from cells of its own, or all from the same."""
 
 
-def bare_loops(library: ctypes.CDLL, inputs: Inputs) -> Mapping[str, tuple[Loop, int]]:
-    """The bare loops of a row, each with the number of rows that threads share."""
-    numbers, size = flat(inputs)
-    height, width = numbers.shape
-    data, result = inputs["data"], np.empty(numbers.shape, np.float32)
-
-    def read(first: int, last: int) -> object:
-        return library.bare_read(numbers[first:].ctypes, (last - first) * width)
-
-    def follow(first: int, last: int) -> object:
-        count, rows = (last - first) * width, data[first:] if size else data
-        return library.bare_follow(
-            numbers[first:].ctypes, count, width, rows.ctypes, size, result[first:].ctypes
-        )
-
-    return {"numbers read": (read, height), "and followed": (follow, height)}
-
-
-def timer(loop: Loop, height: int, threads: int) -> Callable[[], dict[str, float]]:
-    """Seconds of one loop, its rows dealt to threads."""
-    ends = [height * k // threads for k in range(threads + 1)]
-
-    def timed() -> dict[str, float]:
-        parts = [threading.Thread(target=loop, args=part) for part in itertools.pairwise(ends)]
-        start = time.perf_counter()
-        for part in parts:
-            part.start()
-        for part in parts:
-            part.join()
-        return {"wall": time.perf_counter() - start}
-
-    return timed
-
-
-def table(rounds: int, shrink: int = 1) -> str:
-    """Milliseconds (minimum) of each row's bare loops, with one and two threads."""
-    lines = ["| | bare loop | 1t | 2t |", "|---|---|--:|--:|"]
+@cache
+def library() -> ctypes.CDLL | None:
+    """The loops, compiled for this very processor; None without a compiler."""
+    compiler = which("cc")
+    if compiler is None:
+        return None
     with TemporaryDirectory() as folder:
         built = Path(folder) / "limits.so"
-        command = ["cc", "-O3", "-shared", "-fPIC", "-o", str(built), str(SOURCE)]
-        subprocess.run(command, check=True)
-        library = ctypes.CDLL(str(built))
-        size, place = ctypes.c_int64, ctypes.c_void_p
-        library.bare_read.argtypes = (place, size)
-        library.bare_follow.argtypes = (place, size, size, place, size, place)
-        for row in workloads():
-            if row.key not in ("W4", "W6"):
-                continue
-            loops = bare_loops(library, row.inputs(shrink))
-            timed = {
-                f"{name} {n}": timer(*loop, n) for name, loop in loops.items() for n in THREADS
-            }
-            found = summary(raced(timed, rounds)["wall"])["min"]
-            for name in loops:
-                times = " | ".join(f"{found[f'{name} {n}'] * 1e3:.1f}" for n in THREADS)
-                lines.append(f"| {row.key} | {name} | {times} |")
-    return "\n".join(lines)
+        flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(built)]
+        subprocess.run([compiler, *flags, str(SOURCE)], check=True)
+        return ctypes.CDLL(str(built))
 
 
-if __name__ == "__main__":
-    print(table(int(sys.argv[1]) if sys.argv[1:] else 9))
+def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
+    """The bare loop of a workload with one and with two threads; nothing where there is none."""
+    key = workload.key.removesuffix(f" {workload.dtype}")
+    loops = library() if key in OWN_CELLS + ALL_CELLS else None
+    if loops is None:
+        return {}
+    numbers = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
+    size = inputs["data"].shape[1] if key in OWN_CELLS else 0
+    part = _sums if "updates" in inputs else _gather
+    return {f"bare {count}": part(loops, numbers, size, inputs, count) for count in THREADS}
+
+
+def planes_of(numbers: Array, data: Array, *, own: bool) -> Array:
+    """Index numbers as planes, none negative: of each row of cells, or addresses among all."""
+    if own:
+        return np.broadcast_to(numbers % data.shape[1], (len(data), numbers.shape[-1]))
+    columns = [numbers[:, k] % data.shape[k] for k in range(numbers.shape[1])]
+    addresses = np.ravel_multi_index(columns, data.shape[: len(columns)])
+    width = len(addresses) // min(PLANES, len(addresses))
+    return addresses[: len(addresses) // width * width].reshape(-1, width)
+
+
+def _gather(loops: ctypes.CDLL, numbers: Array, size: int, inputs: Inputs, threads: int) -> Call:
+    data, width, turn = inputs["data"], numbers.shape[1], numbers.strides[0] // numbers.itemsize
+
+    def call() -> Array:
+        result = np.empty(numbers.shape, data.dtype)
+        start = (_at(numbers), _whole(turn), _whole(width), _at(data), _whole(size), _at(result))
+        _shared(lambda *ends: loops.gather_4(*start, *ends), len(numbers), threads)
+        return result
+
+    return call
+
+
+def _sums(loops: ctypes.CDLL, numbers: Array, size: int, inputs: Inputs, threads: int) -> Call:
+    cells, updates, width = inputs["data"].copy(), inputs["updates"], numbers.shape[1]
+    run = updates.size // inputs["indices"].size
+    function = getattr(loops, f"sums_{cells.itemsize}")
+
+    def call() -> Array:
+        start = (_at(numbers), _at(updates), _whole(width), _at(cells), _whole(size), _whole(run))
+        _shared(lambda *ends: function(*start, *ends), len(numbers), threads)
+        return cells
+
+    return call
+
+
+def _shared(part: Call, planes: int, threads: int) -> None:
+    ends = [planes * k // threads for k in range(threads + 1)]
+    for_each(range(threads), lambda k: part(_whole(ends[k]), _whole(ends[k + 1])), threads)
+
+
+def _at(array: Array) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _whole(number: int) -> ctypes.c_int64:
+    return ctypes.c_int64(number)

@@ -67,10 +67,13 @@ def _legend(rows: Sequence[kernel_table.Row]) -> str:
     against_idiom = Counter(kernel_table.judged(row)[1] for row in rows)
     return (
         "Kernels, data in memory, milliseconds (minimum); index check, wrap of negatives and copy "
-        "of data included. *copyto* copies as many bytes as must be read and written; ORT is "
-        "onnxruntime; 1t, 2t are threads; † result differs from the specification's sequential "
-        "loop. The best peer is bold. Ratios are of minima, in brackets of medians. A goal is met "
-        "where both reach it with two threads, missed where neither does with one or two. "
+        "of data included. *copyto* copies as many bytes as must be read and written; "
+        "*bare* is a loop of C that reads the same numbers and touches the same cells without any "
+        "check, wrap or copy (limits.c): where gscli takes as long, the limit is the machine's; "
+        "ORT is onnxruntime; 1t, 2t are threads; † result differs from the specification's "
+        "sequential loop. The best peer is bold. Ratios are of minima, in brackets of medians. A "
+        "goal is met where both reach it with two threads, missed where neither does with one "
+        "or two. "
         f"Against the best peer: {_counted(against_best)}. "
         f"The plain way, which an install without a C compiler takes, at most "
         f"{kernel_table.IDIOM_GOAL} × NumPy (CPU, 1t): {_counted(against_idiom)}."
