@@ -29,6 +29,9 @@ SIGNALS = tuple(
 _NOT_IN = {"__enter__", "__exit__", "__del__"}
 """Functions in which an exception would cut a clean-up in two, or be dropped by Python."""
 
+_NOT_OF = {"weakref", "_weakrefset"}
+"""Modules whose functions run while something is freed: Python drops exceptions there too."""
+
 
 class Interrupts:
     """While entered, signals wait for `allowed()` or the end, then the first one raises.
@@ -84,7 +87,7 @@ class Interrupts:
     def _arrived(self, number: int, frame: FrameType | None) -> None:
         self._pending.append(number)
         while frame is not None:
-            if frame.f_code.co_name in _NOT_IN:
+            if frame.f_code.co_name in _NOT_IN or frame.f_globals.get("__name__") in _NOT_OF:
                 return
             frame = frame.f_back
         self.act()

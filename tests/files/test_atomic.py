@@ -11,6 +11,8 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -384,6 +386,30 @@ class TestInterrupts:
         with pytest.raises(SystemExit):
             interrupted_while_leaving()
         assert reached == ["left"]
+
+    def test_a_signal_while_a_weak_dictionary_forgets_a_key_waits_until_it_is_gone(self) -> None:
+        reached = []
+
+        class Told(dict[Any, Any]):
+            def __delitem__(self, key: object) -> None:
+                signal.raise_signal(signal.SIGTERM)
+                reached.append("forgotten")
+
+        class Key: ...
+
+        def interrupted_while_freeing() -> None:
+            held = WeakKeyDictionary[Key, int]()
+            held.data = Told()
+            key = Key()
+            held[key] = 1
+            with Interrupts() as interrupts, interrupts.allowed():
+                del key
+                interrupts.act()
+                reached.append("behind")
+
+        with pytest.raises(SystemExit):
+            interrupted_while_freeing()
+        assert reached == ["forgotten"]
 
     def test_another_thread_writes_without_handlers(self, tmp_path: Path) -> None:
         thread = threading.Thread(target=put, args=(tmp_path / "x",))
