@@ -6,23 +6,28 @@
    sums are worth nothing. Sums are of whole numbers, which no other type is faster than. */
 
 #include <stdint.h>
+#include <string.h>
 
 typedef int64_t I;
 
-void gather_4(const I *numbers, I turn, I width, const uint32_t *cells, I size, uint32_t *result,
-              I first, I last)
+void gather_4(const I *numbers, const uint32_t *cells, uint32_t *result, I turn, I width, I size,
+              I run, I first, I last)
 {
     for (I plane = first; plane < last; plane++) {
         const I *from = numbers + plane * turn;
+        const uint32_t *rows = cells + plane * size * run;
+        uint32_t *to = result + plane * width * run;
         for (I k = 0; k < width; k++) {
-            if (k % 8 == 0) __builtin_prefetch((const char *)(from + k) + 4096);
-            result[plane * width + k] = cells[plane * size + from[k]];
+            if (run == 1 && k % 8 == 0) __builtin_prefetch((const char *)(from + k) + 4096);
+            if (run > 1 && k + 6 < width) __builtin_prefetch(rows + from[k + 6] * run);
+            if (run == 1) to[k] = rows[from[k]];
+            else memcpy(to + k * run, rows + from[k] * run, (size_t)run * sizeof *to);
         }
     }
 }
 
 #define SUMS(NAME, TYPE)                                                                           \
-    void NAME(const I *numbers, const TYPE *updates, I width, TYPE *cells, I size, I run, I first, \
+    void NAME(const I *numbers, const TYPE *updates, TYPE *cells, I width, I size, I run, I first, \
               I last)                                                                              \
     {                                                                                              \
         for (I plane = first; plane < last; plane++)                                               \

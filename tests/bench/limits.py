@@ -7,12 +7,14 @@ gscli, the limit is the machine's; where they are faster, what lies between is g
 from __future__ import annotations
 
 import ctypes
+import math
 import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from shutil import which
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +28,8 @@ THREADS = (1, 2)
 PLANES = 1000
 """Numbers that choose from all cells are dealt to the threads in so many planes."""
 
-OWN_CELLS = ("W3", "W4", "W4 negative", "W14 axis 1")
-ALL_CELLS = ("W6", "W6 negative", "W10 add", "W11 rows add")
+OWN_CELLS = ("W2", "W3", "W4", "W4 negative", "W8", "W14 axis 1")
+ALL_CELLS = ("W1", "W6", "W6 negative", "W7", "W10 add", "W11 rows add")
 """Workloads with a bare loop: each plane chooses from cells of its own, or all from the same."""
 
 
@@ -50,41 +52,55 @@ def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
     loops = library() if key in OWN_CELLS + ALL_CELLS else None
     if loops is None:
         return {}
-    numbers = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
-    size = inputs["data"].shape[1] if key in OWN_CELLS else 0
     part = _sums if "updates" in inputs else _gather
-    return {f"bare {count}": part(loops, numbers, size, inputs, count) for count in THREADS}
+    planes = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
+    return {f"bare {count}": part(loops, planes, inputs, count) for count in THREADS}
 
 
-def planes_of(numbers: Array, data: Array, *, own: bool) -> Array:
-    """Index numbers as planes, none negative: of each row of cells, or addresses among all."""
+class Planes(NamedTuple):
+    """Index numbers, none negative, as (planes, width); a plane's own rows or 0; cells of a row."""
+
+    numbers: Array
+    size: int
+    run: int
+
+
+def planes_of(numbers: Array, data: Array, *, own: bool) -> Planes:
+    """The index numbers of a row of the table as the loops take them."""
     if own:
-        return np.broadcast_to(numbers % data.shape[1], (len(data), numbers.shape[-1]))
-    columns = [numbers[:, k] % data.shape[k] for k in range(numbers.shape[1])]
-    addresses = np.ravel_multi_index(columns, data.shape[: len(columns)])
+        size, width = data.shape[1], numbers.shape[min(numbers.ndim, 2) - 1]
+        planes = np.broadcast_to((numbers % size).reshape(-1, width), (len(data), width))
+        return Planes(planes, size, data.size // (len(data) * size))
+    vectors = numbers.reshape(len(numbers), -1)
+    shape = data.shape[: vectors.shape[1]]
+    addresses = np.ravel_multi_index([*(vectors % shape).T], shape)
     width = len(addresses) // min(PLANES, len(addresses))
-    return addresses[: len(addresses) // width * width].reshape(-1, width)
+    planes = addresses[: len(addresses) // width * width].reshape(-1, width)
+    return Planes(planes, 0, data.size // math.prod(shape))
 
 
-def _gather(loops: ctypes.CDLL, numbers: Array, size: int, inputs: Inputs, threads: int) -> Call:
-    data, width, turn = inputs["data"], numbers.shape[1], numbers.strides[0] // numbers.itemsize
+def _gather(loops: ctypes.CDLL, planes: Planes, inputs: Inputs, threads: int) -> Call:
+    (numbers, size, run), data = planes, inputs["data"]
+    turn = numbers.strides[0] // numbers.itemsize
+    wholes = [_whole(number) for number in (turn, numbers.shape[1], size, run)]
 
     def call() -> Array:
-        result = np.empty(numbers.shape, data.dtype)
-        start = (_at(numbers), _whole(turn), _whole(width), _at(data), _whole(size), _at(result))
+        result = np.empty((*numbers.shape, run), data.dtype)
+        start = (_at(numbers), _at(data), _at(result), *wholes)
         _shared(lambda *ends: loops.gather_4(*start, *ends), len(numbers), threads)
         return result
 
     return call
 
 
-def _sums(loops: ctypes.CDLL, numbers: Array, size: int, inputs: Inputs, threads: int) -> Call:
-    cells, updates, width = inputs["data"].copy(), inputs["updates"], numbers.shape[1]
-    run = updates.size // inputs["indices"].size
+def _sums(loops: ctypes.CDLL, planes: Planes, inputs: Inputs, threads: int) -> Call:
+    (numbers, size, run), updates = planes, inputs["updates"]
+    cells = inputs["data"].copy()
+    wholes = [_whole(number) for number in (numbers.shape[1], size, run)]
     function = getattr(loops, f"sums_{cells.itemsize}")
 
     def call() -> Array:
-        start = (_at(numbers), _at(updates), _whole(width), _at(cells), _whole(size), _whole(run))
+        start = (_at(numbers), _at(updates), _at(cells), *wholes)
         _shared(lambda *ends: function(*start, *ends), len(numbers), threads)
         return cells
 
