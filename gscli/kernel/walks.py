@@ -32,8 +32,8 @@ COLUMNS = 64
 columns reads each line of data several times while it is near."""
 
 LARGER, LARGEST = 4, 64
-"""How many more entries a step may have where nobody stores their addresses, and where it is all
-that its thread does."""
+"""How many more entries a step may have where nobody stores their addresses (in NumPy's way too,
+where numbers of one column are addresses as they stand), and where it is all its thread does."""
 
 NEAR, SEVERAL = 1 << 19, 1 << 22
 """Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
@@ -49,8 +49,9 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool = False, in_sequence: bo
     form = plan.layout.form
     if form.kind == "cells":
         return CellWalk(plan, form, block, ordered=ordered)
-    if form.run == 1 and not in_sequence and waits(plan):
-        block *= LARGEST if ordered and form.is_flat else LARGER
+    late, alone = waits(plan), ordered and form.is_flat
+    if form.run == 1 and not in_sequence and (late or (alone and len(form.steps) == 1)):
+        block *= LARGEST if late and alone else LARGER
     batches, outer, entries, inner = form.result
     if form.kind == "elements":
         wide = inner if inner <= 2 * COLUMNS else COLUMNS
