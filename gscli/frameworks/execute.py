@@ -18,7 +18,7 @@ from gscli.base import (
 )
 from gscli.declare import Signature
 from gscli.files import mapped
-from gscli.files.arrays import Array, dtype_name, is_left
+from gscli.files.arrays import Array, is_left
 from gscli.kernel import gather, scatter
 from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
 from gscli.plan.plan import JudgedPlan, Plan
@@ -183,10 +183,7 @@ def execute_to_file(
     suffix = suffix_of(path)
     try:
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
-        data = plan.inputs.get(plan.layout.data or "")
-        streams = plan.layout.dtype != "str" and (
-            data is None or dtype_name(data.dtype) == plan.layout.dtype
-        )
+        streams = plan.layout.dtype != "str" and plan.keeps_type
         if streams and suffix == ".zarr":
             from gscli.files.stand_ins import store_of
             from gscli.stream.chunked.to_store import run_to_store
@@ -201,7 +198,7 @@ def execute_to_file(
             return judged, run_to_file(judged, path)
     except MemoryError as error:
         raise no_memory(operator.full_name) from error
-    judged, output = execute(operator, inputs, attrs, max_bytes=max_bytes, planner=LEAVING)
+    judged, output = run_plan(operator, plan, max_bytes=max_bytes)
     files.save(path, output)
     return judged, output
 

@@ -126,6 +126,12 @@ class Plan(WrittenIndices):
         """The plan for somebody who has let others look at every index."""
         return JudgedPlan(self.layout, self.inputs)
 
+    @property
+    def keeps_type(self) -> bool:
+        """Whether the output has the element type of data, if any; what JAX divides may not."""
+        data = self.inputs.get(self.layout.data or "")
+        return data is None or dtype_name(data.dtype) == self.layout.dtype
+
     def updates(self) -> Array:
         """The values to write as a view of shape `entries ++ window`, in their own dtype."""
         return fit_updates(self.layout, self.inputs)

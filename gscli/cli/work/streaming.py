@@ -8,7 +8,7 @@ from functools import partial
 from gscli.base import UsageError
 from gscli.base.words import counted
 from gscli.cli.options import Settings
-from gscli.files.arrays import Array, dtype_name, is_left
+from gscli.files.arrays import Array, is_left
 from gscli.files.mapped import RegularFile
 from gscli.files.request import STORES, suffix_of
 from gscli.files.system import give_back_large_blocks
@@ -28,14 +28,8 @@ def goes_to_file(plan: Plan, settings: Settings) -> bool:
     if not (settings.only_saves if to_store else settings.goes_to_file):
         return False
     return any(map(is_left, plan.inputs.values())) or (
-        worth_streaming(plan.inputs) and _keeps_type(plan)
+        worth_streaming(plan.inputs) and plan.keeps_type
     )
-
-
-def _keeps_type(plan: Plan) -> bool:
-    """Whether the result has data's element type; what is divided in JAX may not."""
-    data = plan.inputs.get(plan.layout.data or "")
-    return data is None or dtype_name(data.dtype) == plan.layout.dtype
 
 
 def written(plan: JudgedPlan, settings: Settings) -> Array:
@@ -88,7 +82,7 @@ def patch_of(
             where=operator.full_name,
             hint="-o FILE writes a new file; it may be the input",
         )
-    if not _keeps_type(plan):
+    if not plan.keeps_type:
         raise UsageError(
             f"the result is {plan.layout.dtype}, another element type than the file's",
             where=operator.full_name,
