@@ -49,9 +49,10 @@ def walk(plan: JudgedPlan, block: int, *, ordered: bool = False, in_sequence: bo
     form = plan.layout.form
     if form.kind == "cells":
         return CellWalk(plan, form, block, ordered=ordered)
-    late, alone = waits(plan), ordered and form.is_flat
-    if form.run == 1 and not in_sequence and (late or (alone and len(form.steps) == 1)):
-        block *= LARGEST if late and alone else LARGER
+    if form.run == 1 and not in_sequence:
+        late, alone = waits(plan), ordered and form.is_flat
+        if late or (alone and len(form.steps) == 1):
+            block *= LARGEST if late and alone else LARGER
     batches, outer, entries, inner = form.result
     if form.kind == "elements":
         wide = inner if inner <= 2 * COLUMNS else COLUMNS
