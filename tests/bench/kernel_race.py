@@ -26,12 +26,11 @@ from gscli.plan.plan import Plan
 
 from .interleaving import raced, summary
 from .kernel_peers import Call, Peer, peers
+from .kernel_table import COPY, IDIOM, OWN, PLAIN
 from .kernel_workloads import Array, Inputs, Workload, workloads
 from .limits import bare_calls
 
 SECONDS, MOST_ROUNDS = 4.0, 31
-OWN, PLAIN = ("gscli 1", "gscli 2"), "plain 1"
-COPY, IDIOM = "copyto", "numpy"
 
 
 def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:

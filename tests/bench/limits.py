@@ -21,10 +21,10 @@ import numpy as np
 from gscli.kernel.tuning import for_each
 
 from .kernel_peers import Call
+from .kernel_table import BARE
 from .kernel_workloads import Array, Inputs, Workload
 
 SOURCE = Path(__file__).with_name("limits.c")
-THREADS = (1, 2)
 PLANES = 1000
 """Numbers that choose from all cells are dealt to the threads in so many planes."""
 
@@ -54,7 +54,7 @@ def bare_calls(workload: Workload, inputs: Inputs) -> Mapping[str, Call]:
         return {}
     part = _sums if "updates" in inputs else _gather
     planes = planes_of(inputs["indices"], inputs["data"], own=key in OWN_CELLS)
-    return {f"bare {count}": part(loops, planes, inputs, count) for count in THREADS}
+    return {name: part(loops, planes, inputs, count) for count, name in enumerate(BARE, 1)}
 
 
 class Planes(NamedTuple):
