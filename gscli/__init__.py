@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from gscli.base import GscliWarning as GscliWarning
-    from gscli.files.arrays import Array
+    from gscli.base.arrays import Array
+    from gscli.codegen.code import code as code
     from gscli.frameworks import operators as operators
     from gscli.frameworks import run as run
     from gscli.frameworks.numpy import take as take
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
     from gscli.frameworks.onnx import scatter_nd as scatter_nd
     from gscli.frameworks.openvino.scatter import scatter_update as scatter_update
     from gscli.frameworks.operator import Framework
-    from gscli.lab.check import check as check
-    from gscli.lab.code.code import code as code
     from gscli.lab.compare import compare as compare
+    from gscli.traces.check import check as check
     from gscli.views import trace as trace
     from gscli.views.notebook import show as show
 
@@ -57,8 +57,8 @@ __all__ = [
 ]  # fmt: skip
 
 _LAZY = {
-    "check": ("gscli.lab.check", "check"),
-    "code": ("gscli.lab.code.code", "code"),
+    "check": ("gscli.traces.check", "check"),
+    "code": ("gscli.codegen.code", "code"),
     "compare": ("gscli.lab.compare", "compare"),
     "run": ("gscli.frameworks", "run"),
     "GscliWarning": ("gscli.base", "GscliWarning"),
@@ -93,7 +93,7 @@ def save(
     Raises CannotWrite where nothing was changed, and UsageError for a format that is not known.
     """
     from gscli import files
-    from gscli.files.arrays import as_array
+    from gscli.base.arrays import as_array
 
     files.save(fspath(target), as_array(array, "tensor"), format=format)
 

@@ -56,6 +56,15 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile(config.getoption("--hypothesis-profile", None) or "everyday")
 
 
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would make thousands of small writes slow; `tests/faults` does wait."""
+    if request.path.parent.name in {"disk", "files"}:
+        monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+
+
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
     return planned(find(name), inputs, attrs).judged()

@@ -138,7 +138,7 @@ def with_values(words: Sequence[str]) -> list[str]:
 
 def _check_inputs() -> None:
     """CannotRead where pages of an input were lost, by a command that did not ask itself."""
-    mapped = sys.modules.get("gscli.files.mapped")
+    mapped = sys.modules.get("gscli.disk.mapped")
     if mapped is not None and mapped.LOST:
         raise CannotRead(
             f"{mapped.LOST[0]} became shorter while it was being read",

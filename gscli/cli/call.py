@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from gscli import files
 from gscli.base import Drawn, GscliError, Notice, StrictFinding, UsageError
+from gscli.base.arrays import Array
 from gscli.base.words import counted, show_shape
 from gscli.cli.building import Typed
 from gscli.cli.options import Settings, print_document, screen, tell, view_options
-from gscli.files import mapped
-from gscli.files.arrays import Array
+from gscli.disk import mapped
 from gscli.files.request import STORES, suffix_of
 from gscli.frameworks import assigned
 from gscli.frameworks.execute import notices, run_plan, settled
@@ -283,7 +283,7 @@ def show_elsewhere(
 ) -> None:
     """Print the document that was asked for, and save the pictures that go to files."""
     if settings.json == "output":
-        from gscli.files.jsonarray import dump_json
+        from gscli.files.formats.jsonarray import dump_json
 
         print_document(dump_json(trace.output))
     elif settings.json is not None:

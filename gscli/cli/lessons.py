@@ -140,7 +140,7 @@ def copy(found: Lesson, parent: Path) -> Path:
 
     A file or folder of that name stays as it is.
     """
-    from gscli.files.system import writing
+    from gscli.disk.system import writing
 
     target = parent / found.name
     with writing(str(target)):

@@ -27,9 +27,10 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from gscli.base import CannotRead, UsageError, no_memory
+from gscli.base.arrays import Array, cast_exactly, dtype_named
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files.arrays import Array, cast_exactly, dtype_named
+from gscli.disk.mapped import RegularFile, reading
 from gscli.files.content import (
     TEXT_LIMIT,
     Bounds,
@@ -41,8 +42,7 @@ from gscli.files.content import (
     read_pipe,
     reader,
 )
-from gscli.files.mapped import RegularFile, reading
-from gscli.files.npy import MAGIC, PREFIX_LIMIT, parse_header
+from gscli.files.formats.npy import MAGIC, PREFIX_LIMIT, parse_header
 from gscli.files.request import (
     MANY_MEMBERS,
     MODULES,
@@ -227,8 +227,8 @@ def _load(
         array, typed = generate(source.text, wish, limit)
         return Loaded(array, safe(source.text), typed)
     if source.kind == "inline":
-        from gscli.files.jsonarray import array_of_json
-        from gscli.files.jsontext import parse_json
+        from gscli.files.formats.jsonarray import array_of_json
+        from gscli.files.formats.jsontext import parse_json
 
         parsed = parse_json(source.json.encode("utf-8", "surrogatepass"), name)
         read = array_of_json(parsed, wish, limit)
@@ -249,8 +249,8 @@ def _load(
 
 
 def _left(content: Content, request: Request, origin: str) -> Loaded:
-    from gscli.files.stand_ins import stand_in
-    from gscli.files.zarr_format import store_of
+    from gscli.files.stores.stand_ins import stand_in
+    from gscli.files.stores.zarr_format import store_of
 
     return Loaded(stand_in(store_of(content, request)), origin, typed=True)
 
@@ -269,7 +269,7 @@ def _opened(path: str, limit: int) -> tuple[Content, str]:
     """Open a file and say how to read it: by its suffix, or without one by its first bytes."""
     suffix = suffix_of(path)
     if suffix in STORES:
-        from gscli.files.zarr_format import content_of
+        from gscli.files.stores.zarr_format import content_of
 
         return content_of(path), suffix
     if not suffix:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TypeAlias
 import numpy as np
 
 from gscli.base import CannotRead, LimitRefused
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files import mapped
-from gscli.files.arrays import Array
-from gscli.files.mapped import RegularFile, check_system, is_unfinished, reading
+from gscli.disk import mapped
+from gscli.disk.mapped import RegularFile, check_system, is_unfinished, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,7 +184,7 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
     """
     check_system()
     if is_unfinished(path):
-        from gscli.files.undo import warn_of_unfinished
+        from gscli.disk.undo import warn_of_unfinished
 
         warn_of_unfinished(path)
     with reading(path):

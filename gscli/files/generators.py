@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from gscli.base import UsageError
+from gscli.base.arrays import Array, cast_exactly, dtype_named, is_floating
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files.arrays import Array, cast_exactly, dtype_named, is_floating
 from gscli.files.content import check_limit
-from gscli.files.jsonarray import array_of_json
-from gscli.files.jsontext import parse_json
-from gscli.files.npy import BYTES_LIMIT, RANK_LIMIT
+from gscli.files.formats.jsonarray import array_of_json
+from gscli.files.formats.jsontext import parse_json
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT
 from gscli.files.request import Wish
 
 FORMS = (

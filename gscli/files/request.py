@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.base.arrays import Array, dtype_label
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files.arrays import Array, dtype_label
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -49,21 +49,21 @@ _WORDS = {
 }  # fmt: skip
 
 MODULES = {
-    ".npy": "npy",
-    ".npz": "npz",
-    ".json": "jsonarray",
-    ".jsonl": "jsonlines",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".txt": "delimited",
-    ".pb": "tensorproto",
-    ".onnx": "model",
-    ".safetensors": "safetensor",
-    ".h5": "hdf5",
-    ".hdf5": "hdf5",
-    ".zarr": "zarr_format",
-    ".zip": "zarr_format",
-    ".icechunk": "zarr_format",
+    ".npy": "formats.npy",
+    ".npz": "formats.npz",
+    ".json": "formats.jsonarray",
+    ".jsonl": "formats.jsonlines",
+    ".csv": "formats.delimited",
+    ".tsv": "formats.delimited",
+    ".txt": "formats.delimited",
+    ".pb": "formats.tensorproto",
+    ".onnx": "formats.model",
+    ".safetensors": "formats.safetensor",
+    ".h5": "formats.hdf5",
+    ".hdf5": "formats.hdf5",
+    ".zarr": "stores.zarr_format",
+    ".zip": "stores.zarr_format",
+    ".icechunk": "stores.zarr_format",
 }
 """Suffix → module of gscli.files, imported when such a file comes."""
 

@@ -10,10 +10,11 @@ from typing import BinaryIO
 import numpy as np
 
 from gscli.base import CannotWrite, UsageError
+from gscli.base.arrays import Array, checked_dtype, is_native, native
 from gscli.base.words import safe
-from gscli.files import mapped
-from gscli.files.arrays import Array, checked_dtype, is_native, native
-from gscli.files.atomic import open_atomic
+from gscli.disk import mapped
+from gscli.disk.atomic import open_atomic
+from gscli.disk.system import writing
 from gscli.files.content import open_content
 from gscli.files.request import (
     MANY_MEMBERS,
@@ -24,7 +25,6 @@ from gscli.files.request import (
     format_for,
     suffix_of,
 )
-from gscli.files.system import writing
 
 WRITTEN = tuple(
     suffix for suffix in MODULES if suffix not in {".jsonl", ".onnx", ".zip", ".icechunk"}
@@ -59,7 +59,7 @@ def save_file(
         )
     checked = _checked(array, target)
     if suffix in STORES:
-        from gscli.files import zarr_format
+        from gscli.files.stores import zarr_format
 
         zarr_format.save(target, source.member, checked, chunks=chunks)
         return

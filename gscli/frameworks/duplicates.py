@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from gscli.base import Notice
+from gscli.base.arrays import Indices
 from gscli.base.records import Record
 from gscli.base.words import counted, name_of
 from gscli.declare import Signature
-from gscli.files.arrays import Indices
 from gscli.kernel.walks import addresses_of
 from gscli.layout import Layout
 from gscli.plan.plan import BLOCK, JudgedPlan

@@ -16,9 +16,9 @@ from gscli.base import (
     UsageError,
     no_memory,
 )
+from gscli.base.arrays import Array, is_left
 from gscli.declare import Signature
-from gscli.files import mapped
-from gscli.files.arrays import Array, is_left
+from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
 from gscli.plan.plan import JudgedPlan, Plan
@@ -185,7 +185,7 @@ def execute_to_file(
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
         streams = plan.layout.dtype != "str" and plan.keeps_type
         if streams and suffix == ".zarr":
-            from gscli.files.stand_ins import store_of
+            from gscli.files.stores.stand_ins import store_of
             from gscli.stream.chunked.to_store import run_to_store
 
             judged = plan.judged()

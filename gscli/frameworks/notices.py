@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from gscli.base import Drawn, Notice
+from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.words import counted
 from gscli.declare import Signature
-from gscli.files.arrays import Array, dtype_name, dtype_named
 from gscli.layout import Layout
 from gscli.plan.adjusted import Adjusted, How, census
 from gscli.plan.plan import JudgedPlan

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gscli.base import DtypeRefused, IndexTypeRefused, LossyTypeRefused, Notice, UpdatesTypeRefused
+from gscli.base.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.declare import Signature
-from gscli.files.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.layout.axes import TypeRefused
 from gscli.plan import Inputs, layout_of, refused_types
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gscli.files.arrays import Array, Indices, dtype_named
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, converted, divided, prepared, update_rows
 from gscli.kernel.steps import Region, Step, combine, put, take, take_plainly
 from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for_each, unfilled

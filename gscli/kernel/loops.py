@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from gscli.files.arrays import Array, Indices
+from gscli.base.arrays import Array, Indices
 from gscli.kernel.tuning import WHOLE, Share
 
 LIBRARY = Path(__file__).with_name("loops.dll" if sys.platform == "win32" else "libloops.so")

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
-from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import Record
-from gscli.files.arrays import Array, Flags, Indices
 from gscli.kernel import tuning
 from gscli.kernel.tuning import WHOLE, Share
 from gscli.layout.axes import Number

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files.arrays import Array
 from gscli.plan.plan import BLOCK
 
 Item = TypeVar("Item")

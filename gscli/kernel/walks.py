@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import cached_property
-from gscli.files.arrays import Array, Flags, Indices
 from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Step, resolved
 from gscli.layout.axes import Negative

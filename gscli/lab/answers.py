@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused
+from gscli.base.arrays import Array
 from gscli.base.records import Record, cached_property
-from gscli.files.arrays import Array
-from gscli.files.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
 from gscli.traces import Trace, input_document
 

@@ -16,13 +16,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import safe, show_shape
-from gscli.files.arrays import Array, dtype_name
 from gscli.files.content import open_content
-from gscli.files.jsonarray import DOCUMENT_VALUES, dump_json, load_json
-from gscli.files.jsonlines import lines
-from gscli.files.jsontext import check_memory
+from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
+from gscli.files.formats.jsonlines import lines
+from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator

@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
-from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.frameworks.operator import Comparison
 from gscli.lab.compare import compare
 from gscli.lab.orders import Compute, Variants, other_orders

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, UsageError
-from gscli.files import mapped
-from gscli.files.arrays import Array, as_array, dtype_name
+from gscli.base.arrays import Array, as_array, dtype_name
+from gscli.disk import mapped
 from gscli.frameworks.execute import execute, settle_types
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid

@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices, dtype_name, plain
 from gscli.base.records import Record
 from gscli.base.words import counted, show_shape
-from gscli.files import mapped
-from gscli.files.arrays import Array, Indices, dtype_name, plain
+from gscli.disk import mapped
 from gscli.layout.axes import Shape
 
 RELATIVE = {

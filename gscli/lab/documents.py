@@ -15,9 +15,9 @@ from functools import partial
 from typing import get_args
 
 from gscli.base import ContentRefused, InputRefused
+from gscli.base.arrays import plain
 from gscli.base.words import safe
-from gscli.files.arrays import plain
-from gscli.files.jsonarray import dump_json, load_json
+from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.frameworks import find
 from gscli.frameworks.operator import ConceptName, Operator
 from gscli.lab.answers import SCHEMA as COMPARED

@@ -14,8 +14,8 @@ import numpy as np
 
 from gscli import files
 from gscli.base import GscliError
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files.arrays import Array
 from gscli.frameworks import assigned
 from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator

@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from gscli.base import DtypeRefused
+from gscli.base.arrays import Array, Flags, Indices, cast_exactly, dtype_name
 from gscli.base.words import counted, name_of, safe
-from gscli.files import Loaded, mapped
-from gscli.files.arrays import Array, Flags, Indices, cast_exactly, dtype_name
+from gscli.disk import mapped
+from gscli.files import Loaded
 from gscli.lab.causes import PossibleCause, candidates
 from gscli.lab.difference import (
     Difference,

@@ -23,8 +23,8 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.words import safe
 from gscli.files import Loaded, load, save
-from gscli.files.jsonarray import array_of_json, dump_json
-from gscli.files.jsontext import Parsed, parse_json
+from gscli.files.formats.jsonarray import array_of_json, dump_json
+from gscli.files.formats.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute, settle_types

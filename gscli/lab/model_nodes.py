@@ -10,7 +10,7 @@ from gscli.base import ContentRefused
 from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.files.extras import extra
-from gscli.files.model import Graph, name_of
+from gscli.files.formats.model import Graph, name_of
 from gscli.frameworks import framework
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import operator_name

@@ -21,8 +21,8 @@ from gscli.base import InputRefused, UsageError
 from gscli.base.words import counted, safe
 from gscli.files.content import open_content
 from gscli.files.extras import extra
-from gscli.files.model import Graph, name_of
-from gscli.files.tensorproto import TYPES, parsed
+from gscli.files.formats.model import Graph, name_of
+from gscli.files.formats.tensorproto import TYPES, parsed
 from gscli.frameworks import framework
 from gscli.lab.model_nodes import OWN_DOMAINS, ModelNode, NotOurs, is_ours, nodes_of
 

@@ -15,7 +15,7 @@ from gscli import files
 from gscli.base import CannotRead, ContentRefused, GscliError
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
-from gscli.files.mapped import reading
+from gscli.disk.mapped import reading
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import difference

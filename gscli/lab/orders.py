@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.declare import Signature
-from gscli.files.arrays import Array, Indices, dtype_named
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.lab.sample import values_at, whole, written_at

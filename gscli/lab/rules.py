@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gscli.base import GscliError
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files.arrays import Array
 from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from gscli.base import InputRefused
-from gscli.files import mapped
-from gscli.files.arrays import Array, Flags, Indices, dtype_named, is_left
+from gscli.base.arrays import Array, Flags, Indices, dtype_named, is_left
+from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.kernel.walks import window_rows
 from gscli.layout import Layout

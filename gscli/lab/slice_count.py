@@ -6,7 +6,7 @@ from math import prod
 
 import numpy as np
 
-from gscli.files.arrays import Indices
+from gscli.base.arrays import Indices
 from gscli.layout import Layout
 from gscli.layout.axes import Shape
 

@@ -13,10 +13,10 @@ from types import MappingProxyType
 import numpy as np
 
 from gscli.base import GscliError, LimitRefused, Notice, UsageError
+from gscli.base.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
 from gscli.base.words import show_shape
 from gscli.declare import Signature, numbered
-from gscli.files.arrays import CHUNKED_LIMIT, Array, as_array, dtype_name, dtype_named, is_left
-from gscli.files.mapped import RegularFile
+from gscli.disk.mapped import RegularFile
 from gscli.layout import Layout
 from gscli.layout.axes import Tensor, TypeRefused
 from gscli.plan.plan import Plan
@@ -90,7 +90,7 @@ def planned(
 def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
-        from gscli.files.stand_ins import left_in_chunks
+        from gscli.files.stores.stand_ins import left_in_chunks
 
         limit = CHUNKED_LIMIT if max_bytes is None else max_bytes
         found = left_in_chunks(value, name, limit)
@@ -106,7 +106,7 @@ def read_again(
     left = {name: array for name, array in arrays.items() if is_left(array)}
     if not left:
         return {}
-    from gscli.files.stand_ins import chunks_of
+    from gscli.files.stores.stand_ins import chunks_of
 
     layout = layout_of(operator, arrays, attrs)
     found = {}

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import Record
-from gscli.files.arrays import Array, Flags, Indices
 from gscli.layout.axes import Axis, Beyond, Negative, Policy, Shape
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import BLOCK, JudgedPlan

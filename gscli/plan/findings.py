@@ -8,7 +8,7 @@ import numpy as np
 
 from gscli.base import Finding, IndexRefused, Pointed
 from gscli.base.words import counted
-from gscli.files import mapped
+from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.plan.indices import BLOCK, WrittenIndices, legal_range, outside
 

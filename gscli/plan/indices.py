@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import cached_property
-from gscli.files.arrays import Array, Flags, Indices
 from gscli.layout import Layout
 from gscli.layout.axes import (
     Axis,

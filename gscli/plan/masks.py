@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 
 from gscli.base import ShapeRefused, UsageError
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import show_shape
 from gscli.declare import Signature, numbered
-from gscli.files.arrays import Array
 from gscli.layout.items import Item, basic_item, first_axes, parsed, written
 
 ARRAY = Item("i")

@@ -21,9 +21,9 @@ from typing import NoReturn
 import numpy as np
 
 from gscli.base import CannotRead, Finding
+from gscli.base.arrays import Array, Flags, Indices, dtype_name
 from gscli.base.records import Record, cached_property
-from gscli.files import mapped
-from gscli.files.arrays import Array, Flags, Indices, dtype_name
+from gscli.disk import mapped
 from gscli.layout import Layout
 from gscli.layout.axes import Column, Fit, Negative
 from gscli.plan.indices import (

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gscli.files import mapped
-from gscli.files.arrays import Array
+from gscli.base.arrays import Array
+from gscli.disk import mapped
 from gscli.kernel.walks import walk
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.rows import Rows

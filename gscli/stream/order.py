@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.files.arrays import Indices
+from gscli.base.arrays import Indices
 
 
 def stable_order(keys: Indices, limit: int) -> Indices:

@@ -15,14 +15,15 @@ import numpy as np
 
 from gscli import kernel
 from gscli.base import UsageError
-from gscli.files import mapped, npy
-from gscli.files.arrays import Array, Indices
-from gscli.files.atomic import AtomicFile, open_atomic
-from gscli.files.clone import clone
-from gscli.files.interrupts import Interrupts
-from gscli.files.mapped import RegularFile
-from gscli.files.system import locked, refused, sync, writing
-from gscli.files.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
+from gscli.base.arrays import Array, Indices
+from gscli.disk import mapped
+from gscli.disk.atomic import AtomicFile, open_atomic
+from gscli.disk.clone import clone
+from gscli.disk.interrupts import Interrupts
+from gscli.disk.mapped import RegularFile
+from gscli.disk.system import locked, refused, sync, writing
+from gscli.disk.undo import UndoFile, refuse_unfinished, reserve_rows, write_rows
+from gscli.files.formats import npy
 from gscli.kernel import Target
 from gscli.kernel.steps import Step
 from gscli.layout import Layout

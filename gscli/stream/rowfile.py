@@ -12,9 +12,9 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from gscli.files import mapped
-from gscli.files.arrays import Array, Indices
-from gscli.files.mapped import RegularFile, reading
+from gscli.base.arrays import Array, Indices
+from gscli.disk import mapped
+from gscli.disk.mapped import RegularFile, reading
 from gscli.kernel.tuning import DEFAULT, for_each
 from gscli.stream.order import stable_order
 

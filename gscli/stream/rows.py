@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from gscli.files import mapped
-from gscli.files.arrays import Array, is_left
+from gscli.base.arrays import Array, is_left
+from gscli.disk import mapped
 from gscli.stream.rowfile import HeldRows, RowFile
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def rows_of(array: Array, width: int) -> Rows:
 
 
 def _rows_in_chunks(array: Array, width: int) -> Rows:
-    from gscli.files.stand_ins import chunks_of, spooled
+    from gscli.files.stores.stand_ins import chunks_of, spooled
     from gscli.stream.chunked.chunk_rows import ChunkRows
     from gscli.stream.chunked.grid import Grid
 

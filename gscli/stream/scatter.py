@@ -14,9 +14,9 @@ from typing import IO
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.files import mapped
-from gscli.files.arrays import Array, Indices
+from gscli.disk import mapped
 from gscli.kernel import Target
 from gscli.kernel.steps import Region, Step
 from gscli.kernel.walks import walk

@@ -12,12 +12,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.words import safe
-from gscli.files import mapped
-from gscli.files.arrays import Array, Indices, dtype_named
-from gscli.files.atomic import AtomicFile, open_atomic
-from gscli.files.npy import blocks, npy_header
-from gscli.files.system import writing
+from gscli.disk import mapped
+from gscli.disk.atomic import AtomicFile, open_atomic
+from gscli.disk.system import writing
+from gscli.files.formats.npy import blocks, npy_header
 from gscli.kernel.reductions import prepared, update_rows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import TypeAlias
 
 from gscli.base import GscliError
-from gscli.files.atomic import AtomicFile
-from gscli.files.system import refused
-from gscli.files.uncached import UNCACHED_FROM, put, set_direct
+from gscli.disk.atomic import AtomicFile
+from gscli.disk.system import refused
+from gscli.disk.uncached import UNCACHED_FROM, put, set_direct
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
 Call: TypeAlias = Callable[[], None]

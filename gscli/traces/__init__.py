@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from gscli.base import Notice
+from gscli.base.arrays import Array, dtype_name, plain
 from gscli.base.records import Record
 from gscli.base.words import counted, label_of
-from gscli.files.arrays import Array, dtype_name, plain
 from gscli.frameworks import named
 from gscli.frameworks.execute import execute, notices
 from gscli.frameworks.operator import Operator
@@ -176,7 +176,7 @@ class Trace:
         Inputs of up to LISTED_CELLS cells carry their `data`, flat as the output's, so that a
         document of a small run says all that is needed to run it again.
         """
-        from gscli.files.jsonarray import dump_json
+        from gscli.files.formats.jsonarray import dump_json
 
         attributes = dict(self.attributes)
         opset = attributes.pop("opset", None)
@@ -204,7 +204,7 @@ class Trace:
 
 def input_document(array: Array) -> dict[str, object]:
     """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
-    from gscli.files.jsonarray import dump_json
+    from gscli.files.formats.jsonarray import dump_json
 
     if array.size <= LISTED_CELLS:
         return dump_json(array)

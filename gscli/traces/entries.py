@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices, dtype_named, plain
 from gscli.base.records import Record
 from gscli.base.words import label_of
-from gscli.files.arrays import Array, Indices, dtype_named, plain
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.layout.axes import Beyond, Box, Fit, axis_boxes, box_size, reshaped, without

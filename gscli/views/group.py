@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.files.arrays import Array, dtype_name
 from gscli.views.cell_rows import Chunk, Measures, Pen, Ruling, fitting, is_narrow, measured
 from gscli.views.lines import Block, block, flow, line_width
 from gscli.views.look import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from gscli.files.arrays import as_array
+from gscli.base.arrays import as_array
 from gscli.traces import Trace
 from gscli.views.lines import Drawing, rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions

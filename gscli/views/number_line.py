@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files.arrays import Array
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative

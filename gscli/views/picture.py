@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import LETTERED
-from gscli.files.arrays import Array
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
 from gscli.views.group import DrawnGroup, draw_group

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, is_left
 from gscli.base.records import Record, cached_property
-from gscli.files.arrays import Array, Flags, is_left
 from gscli.layout.axes import Box, overlap
 from gscli.traces import How
 from gscli.views.look import LARGE, Limits, ViewOptions

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from gscli.files.arrays import Array
+from gscli.base.arrays import Array
 from gscli.kernel.reductions import converted
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.files.arrays import Array
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, box_size, reshaped
 from gscli.traces import Entry, How, Role, Trace, TracedTensor

@@ -12,9 +12,9 @@ from math import prod
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.files.arrays import Array, Indices
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Box, Shape, box_size
 from gscli.traces import Entry, Trace

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from gscli.base.arrays import Array, Flags, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import SMALL_INTEGERS
-from gscli.files.arrays import Array, Flags, dtype_name
 from gscli.layout.axes import Box
 from gscli.traces import How
 from gscli.views.look import UTF8, Signs, ViewOptions, signs_of

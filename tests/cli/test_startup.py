@@ -35,7 +35,7 @@ RUNS = {
     "tensor": ("show", "arange:3x4", "--color", "always"),
     "framework": ("torch", "gather", "[1,2]", "[0]", "--dim", "0"),
 }
-MOST_MODULES = 45
+MOST_MODULES = 47
 """Modules of ours in a small run, beside the framework that it names."""
 THREADS = "OPENBLAS_NUM_THREADS"
 LOADED = """
@@ -120,7 +120,7 @@ def test_a_run_loads_the_framework_it_names_and_no_other() -> None:
 
 def test_a_document_of_numbers_in_the_command_loads_no_reader_and_no_view() -> None:
     loaded, _ = loaded_by(RUNS["document"], RUNS["explanation"])
-    readers = {f"gscli.files.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
+    readers = {f"gscli.files.formats.{name}" for name in ("delimited", "hdf5", "npz", "safetensor")}
     assert not loaded & (readers | {"gscli.files.writers"})
     assert not {name for name in loaded if name.startswith("gscli.views")}
 

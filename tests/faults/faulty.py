@@ -14,7 +14,8 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base import GscliError
-from gscli.files import atomic, clone, content, exchange, mapped, system, uncached, undo
+from gscli.disk import atomic, clone, exchange, mapped, system, uncached, undo
+from gscli.files import content
 from gscli.stream import rowfile, scatter, to_file
 
 CALLS = (

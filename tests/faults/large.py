@@ -12,8 +12,8 @@ import pytest
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
+from gscli.disk.mapped import open_regular
 from gscli.files import content, load
-from gscli.files.mapped import open_regular
 from gscli.frameworks import find
 from gscli.plan import planned
 from gscli.plan.plan import JudgedPlan

@@ -19,7 +19,7 @@ from faults.faulty import Faults
 from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import GscliError
-from gscli.files.undo import undo, undo_file_of
+from gscli.disk.undo import undo, undo_file_of
 
 SUBJECT = STREAMED["sums"]
 NEW = SUBJECT.expected()

@@ -15,7 +15,7 @@ from conftest import everyday
 from faults.faulty import each_step, refused
 from faults.large import DATA, PATCHED, STREAMED, cramp
 
-from gscli.files.undo import undo
+from gscli.disk.undo import undo
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 

@@ -14,8 +14,8 @@ from faults.faulty import Faults, refused
 from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import CannotWrite
-from gscli.files import system, uncached, undo
-from gscli.files.mapped import RegularFile
+from gscli.disk import system, uncached, undo
+from gscli.disk.mapped import RegularFile
 
 SUBJECT = STREAMED["scatter"]
 NEW = SUBJECT.expected()

@@ -17,8 +17,9 @@ import pytest
 from faults.faulty import each_step, refused
 
 from gscli.base import CannotWrite
-from gscli.files import atomic, load, save, system
-from gscli.files.atomic import open_atomic
+from gscli.disk import atomic, system
+from gscli.disk.atomic import open_atomic
+from gscli.files import load, save
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EINTR)
 OLD = np.arange(3)

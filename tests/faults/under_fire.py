@@ -22,7 +22,9 @@ import numpy as np
 
 from gscli.__main__ import raise_again
 from gscli.cli import guarded
-from gscli.files import atomic, clone, content, exchange, load, npy, save, system, uncached, undo
+from gscli.disk import atomic, clone, exchange, system, uncached, undo
+from gscli.files import content, load, save
+from gscli.files.formats import npy
 from gscli.stream import patch, scatter, to_file, writeback
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)

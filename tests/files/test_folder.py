@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gscli.base import CannotWrite, GscliWarning
-from gscli.files import folder
-from gscli.files.folder import open_folder
+from gscli.files.stores import folder
+from gscli.files.stores.folder import open_folder
 
 
 def ours(_path: str) -> bool:
@@ -98,7 +98,7 @@ def test_leftovers_are_removed_and_told_of(tmp_path: Path) -> None:
 
 WAITING = """
 import sys, time
-from gscli.files.folder import open_folder
+from gscli.files.stores.folder import open_folder
 with open_folder(sys.argv[1], lambda path: True) as hidden:
     print("there", flush=True)
     time.sleep(60)

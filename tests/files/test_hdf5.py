@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError
-from gscli.files import hdf5, load, members, save
+from gscli.files import load, members, save
+from gscli.files.formats import hdf5
 from gscli.files.request import Member
 
 

@@ -12,7 +12,8 @@ import zarr
 
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.cli import guarded
-from gscli.files import icechunk_store, load, members
+from gscli.files import load, members
+from gscli.files.stores import icechunk_store
 
 
 def repository(path: Path) -> tuple[str, list[str]]:

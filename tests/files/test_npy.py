@@ -12,10 +12,11 @@ import pytest
 
 from gscli import files
 from gscli.base import CannotRead, ContentRefused, DtypeRefused, GscliError
-from gscli.files import load, members, npy, save
+from gscli.disk.mapped import RegularFile
+from gscli.files import load, members, save
 from gscli.files.content import MAPPED_FROM, FileContent, HeldContent
-from gscli.files.mapped import RegularFile
-from gscli.files.npy import npy_header
+from gscli.files.formats import npy
+from gscli.files.formats.npy import npy_header
 
 DTYPES = [
     *("?", "i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "u1", "<u2", ">u4", "<u8", ">u8"),

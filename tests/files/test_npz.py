@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.files import load, members, packing, save
+from gscli.files import load, members, save
+from gscli.files.formats import packing
 from gscli.files.request import Member
 
 

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from gscli.base import GscliError
-from gscli.files import load, save
-from gscli.files.arrays import (
+from gscli.base.arrays import (
     NUMPY_NAMES,
     SMALL_NAMES,
     cast_exactly,
     dtype_label,
     dtype_named,
 )
-from gscli.files.jsonarray import dump_json, load_json
+from gscli.files import load, save
+from gscli.files.formats.jsonarray import dump_json, load_json
 
 FORMATS = ("npy", "npz", "json", "pb", "safetensors", "h5", "csv", "tsv", "txt")
 REPEATABLE = settings(

@@ -9,8 +9,9 @@ import pytest
 import safetensors.numpy
 
 from gscli.base import ContentRefused, DtypeRefused, GscliError, UsageError
-from gscli.files import load, members, safetensor, save
-from gscli.files.arrays import dtype_named
+from gscli.base.arrays import dtype_named
+from gscli.files import load, members, save
+from gscli.files.formats import safetensor
 from gscli.files.request import Member
 
 RECENT = ("complex64", "float8")

@@ -24,7 +24,7 @@ from gscli.base import (
 from gscli.files import content as contents
 from gscli.files import load, members, save
 from gscli.files.content import open_content, read_pipe, reader
-from gscli.files.npy import npy_header
+from gscli.files.formats.npy import npy_header
 
 
 def saved(array: np.ndarray, form: str = "npy") -> bytes:
@@ -344,5 +344,5 @@ def test_a_plain_read_imports_nothing_it_does_not_need() -> None:
     result = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )
-    needless = {"gscli.files.atomic", "gscli.files.generators", "ml_dtypes", "onnx", "h5py"}
+    needless = {"gscli.disk.atomic", "gscli.files.generators", "ml_dtypes", "onnx", "h5py"}
     assert not needless & set(result.stdout.split())

@@ -31,10 +31,12 @@ from gscli.base import (
     UsageError,
 )
 from gscli.cli import guarded
-from gscli.files import load, mapped, members, packed, save, zarr_format
-from gscli.files.zarr_format import created
-from gscli.files.zarr_place import Place
-from gscli.files.zarr_store import Store, open_store
+from gscli.disk import mapped
+from gscli.files import load, members, save
+from gscli.files.stores import packed, zarr_format
+from gscli.files.stores.zarr_format import created
+from gscli.files.stores.zarr_place import Place
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.stream.cluster.packed_plans import named
 
 LIMIT = 1 << 30

@@ -15,9 +15,9 @@ import gscli
 from gscli.base import GscliError, GscliWarning
 from gscli.cli import guarded
 from gscli.frameworks import find
-from gscli.lab.check import remarks
 from gscli.plan.adjusted import census
 from gscli.traces import Trace
+from gscli.traces.check import remarks
 
 CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "onnx.gather": ("gather", {}),

@@ -22,9 +22,9 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 with atheris.instrument_imports(include=["gscli"]):
     from gscli.base import GscliError
-    from gscli.files import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
-    from gscli.files import tensorproto as _tensorproto
     from gscli.files.content import HeldContent
+    from gscli.files.formats import archive, jsonarray, jsontext, npy, npz, safetensor, values, wire
+    from gscli.files.formats import tensorproto as _tensorproto
     from gscli.files.request import Request, Wish, format_for
 
 import numpy as np  # noqa: E402 -- atheris has to see gscli before anything imports it

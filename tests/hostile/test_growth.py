@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from gscli.cli import guarded
-from gscli.files.mapped import open_regular
-from gscli.files.undo import UndoFile, undo_file_of, write_rows
+from gscli.disk.mapped import open_regular
+from gscli.disk.undo import UndoFile, undo_file_of, write_rows
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ from gscli import files
 from gscli import stream as streaming
 from gscli.base import ContentRefused, DtypeRefused, GscliError, LimitRefused
 from gscli.base.words import safe
-from gscli.files.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_json
 from gscli.files.request import format_for
 from gscli.lab import jobs
 from gscli.stream import writeback

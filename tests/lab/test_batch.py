@@ -13,7 +13,7 @@ from shell import forked as gscli
 
 import gscli as package
 from gscli.cli import guarded
-from gscli.files.jsonarray import dump_json, load_json
+from gscli.files.formats.jsonarray import dump_json, load_json
 from gscli.lab.jobs import answer
 
 GATHER: dict[str, Any] = {"op": "gather", "inputs": {"data": [10, 20], "indices": [1]}}

@@ -13,7 +13,7 @@ import pytest
 import shell
 
 from gscli.base import CannotRead, ContentRefused, LimitRefused
-from gscli.files import jsonlines
+from gscli.files.formats import jsonlines
 from gscli.lab import cases
 from gscli.lab.cases import difference, judge, parse_case, read_cases, reproduction
 

@@ -12,7 +12,7 @@ import pytest
 
 from gscli.base import ContentRefused, InputRefused, UsageError
 from gscli.cli import guarded
-from gscli.files.jsonarray import dump_json
+from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks import NAMES, framework, operators
 from gscli.lab.answers import Comparing, Row, document
 from gscli.lab.compare import compare, grouped

@@ -134,7 +134,7 @@ def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
 def test_mapped_indices_are_judged_in_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gscli.files.mapped.READ_AT_ONCE", 1 << 10)
+    monkeypatch.setattr("gscli.disk.mapped.READ_AT_ONCE", 1 << 10)
     numbers = np.zeros(100_000, np.int64)
     numbers[[77_777, 99_999]] = 3
     np.save(tmp_path / "i.npy", numbers)

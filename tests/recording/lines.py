@@ -17,11 +17,11 @@ from typing import Any
 
 from conftest import arguments, operator_name, recorded
 
+from gscli.codegen.code import written
+from gscli.codegen.execution import compared, lines_of
+from gscli.codegen.native import TARGETS
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
-from gscli.lab.code.code import written
-from gscli.lab.code.execution import compared, lines_of
-from gscli.lab.code.native import TARGETS
 
 FILE = "tests/vectors/code.json"
 PATIENCE = 30.0

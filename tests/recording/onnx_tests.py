@@ -2,7 +2,7 @@
 
     python tests/recording/onnx_tests.py
 
-`gscli cases` tells them beside its own; tests/lab/runtimes/test_pack_coverage.py compares. The
+`gscli cases` tells them beside its own; tests/runtimes/test_pack_coverage.py compares. The
 package carries its tests as code, of which only the modules of these operators are imported.
 """
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # this checkout, installed o
 import onnx
 from onnx import numpy_helper
 
-from gscli.lab.runtimes.packs import OWN_TESTS, measured
+from gscli.runtimes.packs import OWN_TESTS, measured
 
 ROOT = Path(__file__).parents[2]
 MODULES = ("gather", "gatherelements", "gathernd", "scatter", "scatterelements", "scatternd")
@@ -59,4 +59,4 @@ def made() -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "gscli/lab/runtimes" / OWN_TESTS).write_text(made(), "utf-8")
+    (ROOT / "gscli/runtimes" / OWN_TESTS).write_text(made(), "utf-8")

@@ -21,11 +21,13 @@ from stream.stores import DATA, RandomCall, made, random_call, same_bits
 import gscli
 from gscli.base import CannotRead, CannotWrite, ContentRefused
 from gscli.cli import guarded
-from gscli.files import load, plain_chunks, save, uncached
-from gscli.files.mapped import open_regular
-from gscli.files.stand_ins import spooled, stand_in, store_of
-from gscli.files.zarr_place import Place
-from gscli.files.zarr_store import Store, open_store
+from gscli.disk import uncached
+from gscli.disk.mapped import open_regular
+from gscli.files import load, save
+from gscli.files.stores import plain_chunks
+from gscli.files.stores.stand_ins import spooled, stand_in, store_of
+from gscli.files.stores.zarr_place import Place
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.stream import run_to_file, scatter
 from gscli.stream.chunked import behind, chunk_rows, gather
 from gscli.stream.chunked.grid import Grid

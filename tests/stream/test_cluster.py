@@ -24,9 +24,9 @@ from stream.stores import DATA, RandomCall, random_call, same_bits
 from gscli.base import CannotRead, CannotWrite, ContentRefused, UsageError
 from gscli.cli import guarded
 from gscli.files import load
-from gscli.files.stand_ins import store_of
-from gscli.files.zarr_place import Place
-from gscli.files.zarr_store import Store, open_store
+from gscli.files.stores.stand_ins import store_of
+from gscli.files.stores.zarr_place import Place
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import twin
 from gscli.stream.cluster import connection, on_cluster, tasks

@@ -12,10 +12,11 @@ import zarr
 from stream.stores import committed_meanwhile
 
 from gscli.cli import guarded
-from gscli.files import icechunk_store, load
-from gscli.files.stand_ins import stand_in
-from gscli.files.zarr_place import Place
-from gscli.files.zarr_store import open_store
+from gscli.files import load
+from gscli.files.stores import icechunk_store
+from gscli.files.stores.stand_ins import stand_in
+from gscli.files.stores.zarr_place import Place
+from gscli.files.stores.zarr_store import open_store
 from gscli.frameworks import find
 from gscli.plan import plan_of
 from gscli.stream.chunked import commit

@@ -23,9 +23,9 @@ from gscli.base import (
     LimitRefused,
     UsageError,
 )
-from gscli.files.chunks import DaskChunks
-from gscli.files.stand_ins import chunks_of, left_in_chunks, stand_in
-from gscli.files.zarr_store import Store
+from gscli.files.stores.chunks import DaskChunks
+from gscli.files.stores.stand_ins import chunks_of, left_in_chunks, stand_in
+from gscli.files.stores.zarr_store import Store
 from gscli.stream.chunked import to_store
 from gscli.stream.chunked.grid import Grid
 

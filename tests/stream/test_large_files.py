@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from shell import forked
 
-from gscli.files import load, mapped
+from gscli.disk import mapped
+from gscli.files import load
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 

@@ -14,7 +14,8 @@ import zarr
 from stream.stores import committed_meanwhile
 
 from gscli.cli import guarded
-from gscli.files import icechunk_store, load
+from gscli.files import load
+from gscli.files.stores import icechunk_store
 
 pytestmark = pytest.mark.slow
 

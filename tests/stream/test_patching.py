@@ -16,10 +16,10 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import files
 from gscli import stream as streaming
-from gscli.files import undo
-from gscli.files.mapped import RegularFile, open_regular
-from gscli.files.npy import npy_header
-from gscli.files.system import locked
+from gscli.disk import undo
+from gscli.disk.mapped import RegularFile, open_regular
+from gscli.disk.system import locked
+from gscli.files.formats.npy import npy_header
 from gscli.frameworks import find
 from gscli.stream import patch as patching
 

@@ -15,8 +15,8 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import stream as streaming
 from gscli.base import CannotRead
+from gscli.disk.mapped import open_regular
 from gscli.files import content, load
-from gscli.files.mapped import open_regular
 from gscli.stream import rowfile, to_file, writeback
 from gscli.stream.order import stable_order
 from gscli.stream.scatter import Ahead

@@ -23,9 +23,9 @@ from conftest import Array, assert_same, judged, slow
 import gscli
 from gscli import stream as streaming
 from gscli.cli import guarded
-from gscli.files import mapped
-from gscli.files.atomic import AtomicFile, open_atomic
-from gscli.files.mapped import open_regular
+from gscli.disk import mapped
+from gscli.disk.atomic import AtomicFile, open_atomic
+from gscli.disk.mapped import open_regular
 from gscli.plan.plan import Plan
 from gscli.stream import gather, rowfile, scatter, writeback
 

@@ -67,7 +67,7 @@ def batch(
 
 def _serve(file: str) -> int:
     from gscli.lab.cases import lines_of
-    from gscli.lab.runtimes.peer import serve
+    from gscli.runtimes.peer import serve
 
     def say(message: dict[str, object]) -> None:
         print_document(message)

@@ -30,7 +30,7 @@ from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:
-    from gscli.lab.runtimes.packs import Measured, Pack
+    from gscli.runtimes.packs import Measured, Pack
 
 MOST_CASES = 100_000
 
@@ -65,8 +65,8 @@ def cases(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.lab.runtimes.operator_names import operators_named
-    from gscli.lab.runtimes.packs import Pack, coverage_table, measured, onnx_node_tests
+    from gscli.runtimes.operator_names import operators_named
+    from gscli.runtimes.packs import Pack, coverage_table, measured, onnx_node_tests
 
     one_document(output, settings)
     chosen = dict.fromkeys(one for name in operators for one in operators_named(name))
@@ -85,7 +85,7 @@ def cases(
 def _write(made: list[Pack], output: str) -> int:
     """Write the packs as one file, or as node tests; how many cases that are."""
     from gscli.cli.work.pictures import save_text
-    from gscli.lab.runtimes import packs
+    from gscli.runtimes import packs
 
     if are_lines(output):
         save_text(output, packs.lines(pack.trials for pack in made))

@@ -32,8 +32,8 @@ from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, are_lines, o
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.lab.runtimes.fuzz import Report, Wishes
-    from gscli.lab.runtimes.process import RuntimeProcess
+    from gscli.runtimes.fuzz import Report, Wishes
+    from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
 USUAL_CASES = 500
@@ -112,8 +112,8 @@ def fuzz(
     settings: Settings,
 ) -> int:
     from gscli.cli.work.runtimes import judging
-    from gscli.lab.runtimes.fuzz import Wishes
-    from gscli.lab.runtimes.packs import check_node_tests
+    from gscli.runtimes.fuzz import Wishes
+    from gscli.runtimes.packs import check_node_tests
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
@@ -143,7 +143,7 @@ def _watched(
     quiet: bool,
 ) -> Report:
     """The calls, with their rate, the kinds found and the time left on a terminal."""
-    from gscli.lab.runtimes.fuzz import fuzz as put
+    from gscli.runtimes.fuzz import fuzz as put
     from gscli.views.progress_bar import Progress
 
     total = None if wishes.seconds else wishes.cases
@@ -167,7 +167,7 @@ def _has_a_folder(path: str | None) -> None:
 
 def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, beside: bool) -> None:
     """Print what was found; on standard error where the cases go to standard output."""
-    from gscli.lab.runtimes.reports import document, summary, told
+    from gscli.runtimes.reports import document, summary, told
 
     if settings.json is not None:
         print_document(document(report, strict=strict))
@@ -182,7 +182,7 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, besi
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
     from gscli.cli.work.pictures import save_text
-    from gscli.lab.runtimes import packs, reports
+    from gscli.runtimes import packs, reports
 
     if junit is not None:
         save_text(junit, reports.junit(report, strict=strict))

@@ -25,7 +25,7 @@ from gscli.cli.tools import tool
 from gscli.cli.work.runtimes import Python
 
 if TYPE_CHECKING:
-    from gscli.lab.runtimes.catalogue import Installed
+    from gscli.runtimes.catalogue import Installed
 
 
 @tool("runtimes", DOCUMENT)
@@ -43,13 +43,13 @@ def runtimes(
     if runtime is not None and adapter is not None:
         raise UsageError("one thing at a time", valid="R or --adapter NAME")
     if adapter is not None:
-        from gscli.lab.runtimes.catalogue import adapter_text
+        from gscli.runtimes.catalogue import adapter_text
 
         sys.stdout.write(adapter_text(adapter))
         return 0
     if runtime is not None:
         return _introduce(runtime, python, settings)
-    from gscli.lab.runtimes.catalogue import installed
+    from gscli.runtimes.catalogue import installed
 
     _list(installed(python), settings)
     return 0

@@ -30,7 +30,7 @@ def undo(
     ] = None,
 ) -> int:
     from gscli.base.words import counted, safe
-    from gscli.files.undo import undo as put_back
+    from gscli.disk.undo import undo as put_back
 
     rows = put_back(file, undo_file)
     sys.stdout.write(f"{safe(file)} is as it was: {counted(rows, 'row')} put back\n")

@@ -140,7 +140,7 @@ def _judge(
 
         yield judge
         return
-    from gscli.lab.runtimes.runtime_answers import judge_on
+    from gscli.runtimes.runtime_answers import judge_on
 
     with judging(on, python, patience) as (runtime, _):
         yield lambda case: judge_on(runtime, case)

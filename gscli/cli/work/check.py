@@ -12,11 +12,11 @@ from gscli.cli.building import Typed
 from gscli.cli.call import read_inputs
 from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.work.ways_on import comparing, way_on, with_origin
-from gscli.files import mapped
+from gscli.disk import mapped
 from gscli.frameworks.execute import settle_types
 from gscli.frameworks.operator import Operator
-from gscli.lab.check import LISTED, CheckRemark, remarks
 from gscli.plan import Inputs
+from gscli.traces.check import LISTED, CheckRemark, remarks
 
 
 def check_operator(

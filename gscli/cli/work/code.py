@@ -32,14 +32,14 @@ def tell_code(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings, wish: CodeWish
 ) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
-    from gscli.lab.code.code import targets_named, written
+    from gscli.codegen.code import targets_named, written
 
     assert wish.code is not None
     _refuse_others(settings)
     targets = targets_named(wish.code)
     call = Call(operator, words, texts, settings)
     if wish.check:
-        from gscli.lab.code.execution import checked, judge_sizes
+        from gscli.codegen.execution import checked, judge_sizes
 
         judge_sizes(call.inputs.arrays)
         trace = call.traced()

@@ -15,12 +15,12 @@ from gscli.cli.call import check_requests, stands_for_all
 from gscli.cli.options import Settings, view_options
 from gscli.cli.work.pictures import save_text
 from gscli.cli.work.runtimes import Asked, judging
-from gscli.files import mapped
+from gscli.codegen.equivalents import with_equivalents
+from gscli.disk import mapped
 from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import Comparing, document
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES
-from gscli.lab.equivalents import with_equivalents
 from gscli.plan import Inputs
 
 
@@ -71,7 +71,7 @@ def compare_concept(
     )
     comparing = call(only=wanted.only, opsets=wanted.opsets)
     if asked.on:
-        from gscli.lab.runtimes.runtime_answers import with_runtime
+        from gscli.runtimes.runtime_answers import with_runtime
 
         with judging(asked.on, asked.python, asked.patience) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)

@@ -14,7 +14,7 @@ from gscli.cli.call import (
 )
 from gscli.cli.options import Settings
 from gscli.cli.work.pictures import explained
-from gscli.files import mapped
+from gscli.disk import mapped
 from gscli.frameworks.operator import Operator
 
 

@@ -8,7 +8,7 @@ from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.words import safe
 from gscli.cli.work.pictures import save_text
 from gscli.files.content import TEXT_LIMIT, open_content
-from gscli.files.jsontext import parse_json
+from gscli.files.formats.jsontext import parse_json
 from gscli.lab.answers import Comparing
 from gscli.traces import Trace
 from gscli.views.page import page, part_of

@@ -93,7 +93,7 @@ def save_text(path: str, text: str) -> None:
     if path == "-":
         sys.stdout.write(text)
         return
-    from gscli.files.atomic import open_atomic
+    from gscli.disk.atomic import open_atomic
 
     with open_atomic(path) as target:
         target.write(text.encode("utf-8", "backslashreplace"))

@@ -15,11 +15,11 @@ from gscli.base.records import Record
 if TYPE_CHECKING:
     from gscli.cli.options import Settings
     from gscli.frameworks.operator import Operator
-    from gscli.lab.runtimes.process import RuntimeProcess
+    from gscli.runtimes.process import RuntimeProcess
 
 
 def _complete(incomplete: str) -> list[str]:
-    from gscli.lab.runtimes.catalogue import NAMES
+    from gscli.runtimes.catalogue import NAMES
 
     return [name for name in NAMES if name.startswith(incomplete)]
 
@@ -102,10 +102,10 @@ def judging(
     wish: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
-    from gscli.lab.runtimes.catalogue import command_for
-    from gscli.lab.runtimes.operator_names import answered, operators_named
-    from gscli.lab.runtimes.process import RuntimeProcess
-    from gscli.lab.runtimes.selftest import self_test
+    from gscli.runtimes.catalogue import command_for
+    from gscli.runtimes.operator_names import answered, operators_named
+    from gscli.runtimes.process import RuntimeProcess
+    from gscli.runtimes.selftest import self_test
 
     for name in names:
         operators_named(name)  # a wrong name is told before anything is started

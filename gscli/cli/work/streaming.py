@@ -6,12 +6,12 @@ from collections.abc import Callable
 from functools import partial
 
 from gscli.base import UsageError
+from gscli.base.arrays import Array, is_left
 from gscli.base.words import counted
 from gscli.cli.options import Settings
-from gscli.files.arrays import Array, is_left
-from gscli.files.mapped import RegularFile
+from gscli.disk.mapped import RegularFile
+from gscli.disk.system import give_back_large_blocks
 from gscli.files.request import STORES, suffix_of
-from gscli.files.system import give_back_large_blocks
 from gscli.frameworks.operator import Operator
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream import patch_in_place, run_to_file, worth_streaming
@@ -101,7 +101,7 @@ def _patched(plan: JudgedPlan, file: RegularFile, settings: Settings) -> str:
 
 def _committed(plan: JudgedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
-    from gscli.files.stand_ins import store_of
+    from gscli.files.stores.stand_ins import store_of
     from gscli.stream.chunked.commit import commit_scatter
 
     store = store_of(plan.inputs.get(plan.layout.data or ""))

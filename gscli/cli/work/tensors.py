@@ -12,17 +12,17 @@ import numpy as np
 
 from gscli import files
 from gscli.base import DtypeRefused, UsageError
+from gscli.base.arrays import Array, dtype_label, dtype_named
 from gscli.base.words import safe, show_shape
 from gscli.cli.options import Settings, print_document, view_options
 from gscli.cli.work.pictures import save_text
-from gscli.files import mapped
-from gscli.files.arrays import Array, dtype_label, dtype_named
-from gscli.files.jsonarray import dump_json
+from gscli.disk import mapped
+from gscli.files.formats.jsonarray import dump_json
 from gscli.files.request import STORES, Member, Source, suffix_of
-from gscli.lab.statistics import statistics
+from gscli.files.statistics import statistics
 
 if TYPE_CHECKING:
-    from gscli.files.icechunk_store import Commit
+    from gscli.files.stores.icechunk_store import Commit
 
 COMMITS_SHOWN = 20
 """Versions of an Icechunk repository that are listed, the newest first."""
@@ -75,11 +75,11 @@ def commits_of(path: str) -> list[Commit]:
     """The newest versions of an Icechunk repository; none for anything else."""
     if suffix_of(path) not in STORES:
         return []
-    from gscli.files.zarr_place import is_repository, place_of
+    from gscli.files.stores.zarr_place import is_repository, place_of
 
     if not is_repository(place_of(path).path):
         return []
-    from gscli.files.icechunk_store import history
+    from gscli.files.stores.icechunk_store import history
 
     return history(path, COMMITS_SHOWN)
 

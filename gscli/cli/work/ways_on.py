@@ -19,11 +19,11 @@ from gscli.base import (
     ShapeRefused,
     UpdatesTypeRefused,
 )
+from gscli.base.arrays import Array, dtype_named, first_changed
 from gscli.base.words import INTEGERS, show_shape
 from gscli.cli.building import Typed
 from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
-from gscli.files.arrays import Array, dtype_named, first_changed
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Comparison, Operator
 from gscli.lab.concepts import CONCEPTS

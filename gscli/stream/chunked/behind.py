@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, Self
 
-from gscli.files.zarr_store import Store
+from gscli.files.stores.zarr_store import Store
 from gscli.stream.writeback import Behind
 
 WAITING = 2

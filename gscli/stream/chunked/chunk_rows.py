@@ -6,8 +6,8 @@ from contextlib import closing
 
 import numpy as np
 
-from gscli.files.arrays import Array, Indices
-from gscli.files.chunks import Chunks
+from gscli.base.arrays import Array, Indices
+from gscli.files.stores.chunks import Chunks
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
 from gscli.stream.order import stable_order
 from gscli.stream.rowfile import SPARSE, WINDOW, RowFile

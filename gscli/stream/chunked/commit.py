@@ -8,9 +8,9 @@ from gscli.base import CannotWrite, UsageError
 from gscli.base.records import Record
 from gscli.base.words import counted
 from gscli.files.extras import extra
-from gscli.files.icechunk_store import BRANCH, repository
-from gscli.files.zarr_place import Place, is_repository, writing
-from gscli.files.zarr_store import Store
+from gscli.files.stores.icechunk_store import BRANCH, repository
+from gscli.files.stores.zarr_place import Place, is_repository, writing
+from gscli.files.stores.zarr_store import Store
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import scatter_by_chunk

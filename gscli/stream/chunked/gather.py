@@ -11,8 +11,8 @@ from typing import IO, Any
 
 import numpy as np
 
-from gscli.files.arrays import Array, Indices
-from gscli.files.chunks import Chunks
+from gscli.base.arrays import Array, Indices
+from gscli.files.stores.chunks import Chunks
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.chunk_rows import ChunkRows
 from gscli.stream.chunked.grid import Grid, Piece

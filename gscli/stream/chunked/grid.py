@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.files.arrays import Array, Indices
 from gscli.layout.axes import Shape, row_major
 
 Coordinates = tuple[int, ...]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 
 from gscli.base import ContentRefused
-from gscli.files.arrays import Array, Indices
-from gscli.files.clone import share_blocks
-from gscli.files.mapped import opened
-from gscli.files.uncached import UNCACHED_FROM, copy
-from gscli.files.zarr_place import METADATA, Place, writing
-from gscli.files.zarr_store import Store, open_store
+from gscli.base.arrays import Array, Indices
+from gscli.disk.clone import share_blocks
+from gscli.disk.mapped import opened
+from gscli.disk.uncached import UNCACHED_FROM, copy
+from gscli.files.stores.zarr_place import METADATA, Place, writing
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.layout import Layout
 from gscli.plan.plan import JudgedPlan
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece

@@ -10,15 +10,15 @@ from math import prod
 
 import numpy as np
 
-from gscli.files import mapped
-from gscli.files.arrays import CHUNKED_LIMIT, Array, check_chunked
-from gscli.files.chunks import Chunks
-from gscli.files.folder import open_folder
-from gscli.files.stand_ins import chunks_of, spooled, stand_in
-from gscli.files.uncached import aligned
-from gscli.files.zarr_format import check_writable, created
-from gscli.files.zarr_place import Place, is_array_or_group, place_of
-from gscli.files.zarr_store import Store, open_store
+from gscli.base.arrays import CHUNKED_LIMIT, Array, check_chunked
+from gscli.disk import mapped
+from gscli.disk.uncached import aligned
+from gscli.files.stores.chunks import Chunks
+from gscli.files.stores.folder import open_folder
+from gscli.files.stores.stand_ins import chunks_of, spooled, stand_in
+from gscli.files.stores.zarr_format import check_writable, created
+from gscli.files.stores.zarr_place import Place, is_array_or_group, place_of
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.kernel import arranged, gather, scatter
 from gscli.plan.plan import JudgedPlan, Plan
 from gscli.stream.chunked.behind import WrittenBehind

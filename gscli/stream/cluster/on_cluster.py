@@ -9,13 +9,13 @@ from typing import Any
 from weakref import WeakSet
 
 from gscli.base import UsageError
-from gscli.files import mapped
-from gscli.files.arrays import Array
-from gscli.files.folder import open_folder
-from gscli.files.stand_ins import stand_in, store_of
-from gscli.files.zarr_format import check_writable, chunk_sizes, created
-from gscli.files.zarr_place import Place, is_array_or_group, place_of
-from gscli.files.zarr_store import Store, open_store
+from gscli.base.arrays import Array
+from gscli.disk import mapped
+from gscli.files.stores.folder import open_folder
+from gscli.files.stores.stand_ins import stand_in, store_of
+from gscli.files.stores.zarr_format import check_writable, chunk_sizes, created
+from gscli.files.stores.zarr_place import Place, is_array_or_group, place_of
+from gscli.files.stores.zarr_store import Store, open_store
 from gscli.kernel.walks import walk
 from gscli.plan.plan import Plan
 from gscli.stream.chunked.grid import Grid

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gscli.base import CannotRead
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files import mapped
-from gscli.files.arrays import Array
-from gscli.files.mapped import open_regular
+from gscli.disk import mapped
+from gscli.disk.mapped import open_regular
 from gscli.plan.plan import JudgedPlan, Plan
 
 

@@ -15,11 +15,11 @@ from typing import TypeAlias
 import numpy as np
 
 from gscli.base import CannotWrite
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.files.arrays import Array, Indices
-from gscli.files.zarr_place import is_array_or_group
-from gscli.files.zarr_store import Store
+from gscli.files.stores.zarr_place import is_array_or_group
+from gscli.files.stores.zarr_store import Store
 from gscli.plan.findings import any_bad
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import changed, copy_chunk

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from gscli.files.arrays import Array
+from gscli.base.arrays import Array
 from gscli.layout.axes import Beyond
 from gscli.traces import Entry, Trace
 from gscli.views.page.words import PATHS, axis_word

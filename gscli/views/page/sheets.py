@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gscli.base import LimitRefused
-from gscli.files.arrays import Array
+from gscli.base.arrays import Array
 from gscli.traces import Entry, How, Trace
 from gscli.views.look import UTF8, Limits, ViewOptions
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of

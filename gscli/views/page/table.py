@@ -11,8 +11,8 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from gscli.base.arrays import dtype_name
 from gscli.base.words import counted
-from gscli.files.arrays import dtype_name
 from gscli.layout.axes import box_size
 from gscli.traces import label_of
 from gscli.views.page.cells import Cells

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gscli.base import UsageError
+from gscli.base.arrays import Array
 from gscli.base.records import cached_property
 from gscli.base.words import counted
-from gscli.files.arrays import Array
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import resolved_entries
 from gscli.views.choices import check_requests

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gscli.files.arrays import Array
+from gscli.base.arrays import Array
 from gscli.views.choices import check_size, check_slice, parse_slice
 from gscli.views.group import draw_group
 from gscli.views.lines import Sketch, flow

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import Drawn, GscliError, IndexRefused
+from gscli.base.arrays import Array, Flags
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.files.arrays import Array, Flags
 from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
 from gscli.traces import Entry, Trace, label_of
 from gscli.views.look import ViewOptions, signs_of

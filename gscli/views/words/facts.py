@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import counted, label_of
-from gscli.files.arrays import Array
 from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
-from gscli.files.arrays import Array, dtype_name
 from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative
 from gscli.plan.indices import legal_range

@@ -1,0 +1,159 @@
+"""`--check`: the lines of each target are run in its framework, in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from gscli.base import CannotRead, LimitRefused
+from gscli.base.arrays import Array, dtype_name, dtype_named
+from gscli.codegen.languages import language
+from gscli.codegen.target_answers import Code, TargetAnswer
+from gscli.files.formats.jsonarray import dump_json
+from gscli.lab.difference import Tolerance, difference
+from gscli.runtimes.catalogue import Adapter, adapter_command, installed
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.protocol import Reply as Said
+
+PATIENCE = 60.0
+"""Seconds that the lines of one target may take."""
+
+LARGEST = 1 << 20
+"""Cells of an input that are sent to another process."""
+
+PACKAGES = {
+    "numpy": ("numpy",), "torch": ("torch",), "jax": ("jax",), "tensorflow": ("tensorflow",),
+    "onnx": ("onnxruntime", "onnx"), "openvino": ("openvino",), "stablehlo": ("jax", "jaxlib"),
+    "mxnet": ("mxnet",),
+}  # fmt: skip
+"""What an interpreter must have for each target."""
+
+
+class Lines(RuntimeProcess):
+    """A framework that runs printed lines."""
+
+    def run(self, answer: TargetAnswer, inputs: Mapping[str, Array]) -> Said:
+        """What the lines of an answer give for these inputs."""
+        self._number += 1
+        code = "\n".join([*given_lines(answer, inputs), *answer.call])
+        sent = {name: _sendable(array, answer.target) for name, array in inputs.items()}
+        return self._exchange({
+            "id": self._number, "framework": "lines", "op": "run",
+            "inputs": {name: dump_json(array) for name, array in sent.items()},
+            "attrs": {"code": code},
+        })  # fmt: skip
+
+
+def given_lines(answer: TargetAnswer, inputs: Mapping[str, Array]) -> list[str]:
+    """The loading lines of an answer, with arrays that are handed over in place of files."""
+    spoken = language(answer.target)
+    found = [
+        line for line in answer.loading if line.startswith(("import", "from", "jax.", "mx.npx"))
+    ]
+    for name, array in inputs.items():
+        kind = dtype_name(array.dtype)
+        loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves
+        read = f"given[{name!r}]"
+        found.append(f"{name} = {loaded.format(name=read)}")
+    return ["import numpy as np", *found]
+
+
+def _sendable(array: Array, target: str) -> Array:
+    """PyTorch has no bfloat16 of NumPy's: its bits are sent."""
+    if target == "torch" and dtype_name(array.dtype) == "bfloat16":
+        return np.asarray(array).view(np.int16)
+    return np.asarray(array)
+
+
+@contextmanager
+def lines_of(target: str, python: str | None, patience: float = PATIENCE) -> Iterator[Lines]:
+    """A started process for one target. CannotRead where its framework does not come up."""
+    adapter = Adapter("lines", PACKAGES[target][0])
+    with Lines(adapter_command(adapter, target, python), patience=patience) as running:
+        running.start()
+        yield running
+
+
+def checked(code: Code, python: str | None = None, patience: float = PATIENCE) -> Code:
+    """The same code with what a run of each target's lines said."""
+    judge_sizes(code.inputs)
+    missing = _missing([answer.target for answer in code.answers], python)
+    return code.checked(
+        [_check(code, answer, missing, python, patience) for answer in code.answers]
+    )
+
+
+def judge_sizes(inputs: Mapping[str, Array]) -> None:
+    """LimitRefused for inputs that are too large to be sent to other processes."""
+    for name, array in inputs.items():
+        if array.size > LARGEST:
+            raise LimitRefused(
+                f"{name} is too large to be checked",
+                where=f"{name}: {array.size:,} cells",
+                valid=f"at most {LARGEST:,}",
+                hint="try a part of it; the lines are the same for its rank and axis",
+            )
+
+
+def _missing(targets: Sequence[str], python: str | None) -> dict[str, str]:
+    """For each target the packages that the interpreter lacks."""
+    names = dict.fromkeys(package for target in targets for package in PACKAGES[target])
+    rows = installed(python, [Adapter(name, name) for name in names])
+    lacking = {row.adapter.package for row in rows if not row.version}
+    return {
+        target: " ".join(package for package in PACKAGES[target] if package in lacking)
+        for target in targets
+    }
+
+
+def _check(
+    code: Code,
+    answer: TargetAnswer,
+    missing: Mapping[str, str],
+    python: str | None,
+    patience: float,
+) -> dict[str, str]:
+    if answer.verdict == "none":
+        return {}
+    if missing[answer.target]:
+        return {
+            "result": "not installed",
+            "text": f"install {missing[answer.target]}, or name an interpreter that has it: "
+            "--python PATH",
+        }
+    try:
+        with lines_of(answer.target, python, patience) as running:
+            assert running.hello is not None
+            version = running.hello.version
+            assert code.output is not None
+            said = compared(running.run(answer, code.inputs), code.output)
+            return {**said, "version": version}
+    except CannotRead as error:
+        return {"result": "does not start", "text": error.where}
+
+
+def compared(said: Said, expected: Array) -> dict[str, str]:
+    """What a run said, held against gscli's output.
+
+    >>> compared(Said("output", np.array([1, 2])), np.array([1, 3]))["text"]
+    'cell [1] is 2, expected 3'
+    """
+    if said.how != "output" or said.output is None:
+        word = {"unsupported": "not supported", "hang": "took too long"}.get(said.how, "failed")
+        return {"result": word, "text": said.text}
+    output = said.output
+    if dtype_name(expected.dtype) == "bfloat16" and output.dtype == np.int16:
+        output = output.view(dtype_named("bfloat16"))
+    found = difference(output, expected, Tolerance())
+    if found.equal:
+        return {"result": "equal"}
+    if not found.same_shape:
+        text = f"shape {list(found.shapes[0])}, expected {list(found.shapes[1])}"
+    elif found.cells:
+        cell = found.cells[0]
+        text = f"cell {list(cell.at)} is {cell.actual}, expected {cell.expected}"
+    else:
+        text = f"{found.dtypes[0]}, expected {found.dtypes[1]}"
+    return {"result": "not equal", "text": text}

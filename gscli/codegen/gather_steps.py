@@ -1,0 +1,146 @@
+"""A gather as steps of one target."""
+
+from __future__ import annotations
+
+from math import prod
+
+from gscli.codegen import index_forms as forms
+from gscli.codegen.placement import Placement, Prepared
+from gscli.codegen.steps import Impossible, Steps, Value
+from gscli.layout.axes import Shape
+
+
+def gathered(placing: Placement, data: Value) -> tuple[Value, Prepared]:
+    """The output, and the place that it is read from."""
+    steps, layout = placing.steps, placing.layout
+    data = steps.reshape(data, layout.view_shape)
+    for native in placing.target.reads:
+        count = len(steps.steps)
+        place = placing.place(native)
+        if place is not None:
+            break
+        del steps.steps[count:]
+    else:
+        raise Impossible(f"{placing.target.title} has no gather for this")
+    if place.live is not None and place.index is not None:
+        place.index = steps.where(place.live, place.index, 0)
+    found = {"take": _take, "along": _along, "vectors": _vectors, "cells": _cells,
+             "direct": _direct}[native.form](placing, place, data)  # fmt: skip
+    if place.live is not None:
+        mask = steps.reshape(place.live, _mask_shape(placing, place))
+        found = steps.where(mask, found, layout.fill, "output")
+    if native.form == "cells":
+        entries_and_window = layout.addressing.entries + layout.addressing.window
+        found = steps.reshape(found, entries_and_window)
+        found = steps.transpose(found, layout.addressing.order)
+    return steps.reshape(found, layout.output_shape), place
+
+
+def _mask_shape(placing: Placement, place: Prepared) -> Shape:
+    """What is live, with an axis of size 1 for each axis that moves along."""
+    assert place.live is not None
+    live, found = place.live.shape, place.form
+    assert isinstance(found, forms.IndexForm)
+    if place.native.form == "along":
+        return live
+    if place.native.form == "take":
+        rank = len(placing.layout.axes)
+        return (*live[: found.batch], *(1,) * (found.axis - found.batch),
+                *live[found.batch :], *(1,) * (rank - found.axis - 1))  # fmt: skip
+    return (*live, *(1,) * found.batch)
+
+
+def _take(placing: Placement, place: Prepared, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
+    assert place.index is not None
+    return placing.steps.add(
+        "take", "output", placing.layout.result_shape, data.dtype, data, place.index,
+        axis=place.form.axis, batch=place.form.batch,
+    )  # fmt: skip
+
+
+def _along(placing: Placement, place: Prepared, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
+    assert place.index is not None
+    axis = place.form.axis
+    if not place.native.smaller:
+        shape = tuple(
+            size if at == axis else extent
+            for at, (size, extent) in enumerate(zip(data.shape, place.index.shape, strict=True))
+        )
+        data = placing.steps.crop(data, shape)
+    return placing.steps.add(
+        "along", "output", place.index.shape, data.dtype, data, place.index, axis=axis
+    )
+
+
+def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
+    assert isinstance(place.form, forms.IndexForm)
+    assert place.index is not None
+    index = vectors_last(placing.steps, place)
+    return placing.steps.add(
+        "vectors", "output", placing.layout.result_shape, data.dtype, data, index,
+        batch=place.form.batch, dim=len(index.shape) - 1, length=index.shape[-1],
+    )  # fmt: skip
+
+
+def vectors_last(steps: Steps, place: Prepared) -> Value:
+    """Index vectors along the last axis."""
+    assert isinstance(place.form, forms.IndexForm)
+    assert place.index is not None
+    dim, rank = place.form.vector_dim, len(place.index.shape)
+    return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
+
+
+def live_cells(steps: Steps, place: Prepared, beyond: int = 0) -> list[Value]:
+    """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
+    if place.live is None:
+        return list(place.cells)
+    found = []
+    for number, cell in enumerate(place.cells):
+        value = beyond if number == 0 else 0
+        found.append(steps.where(place.live, cell, value))
+    return found
+
+
+def _cells(placing: Placement, place: Prepared, data: Value) -> Value:
+    steps = placing.steps
+    assert isinstance(place.form, forms.IndexForm)
+    count = len(data.shape) - place.form.batch
+    if count == 0:
+        data = steps.reshape(data, (1, *data.shape))
+        count = 1
+    cells, grid = live_cells(steps, place), place.grid
+    if place.native.ranked and not grid:
+        grid = (1,)
+        cells = [steps.reshape(cell, grid) for cell in cells]
+    return steps.add(
+        "cells", "output", (*grid, *data.shape[count:]), data.dtype, data,
+        *stacked(steps, placing.target.name, cells, grid), count=count, grid=grid,
+    )  # fmt: skip
+
+
+STACKED = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet": 0}
+"""Where index vectors lie for targets that take them as one array."""
+
+
+def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[Value]:
+    """Coordinates as one array of vectors, for targets that want them so."""
+    if target not in STACKED:
+        return cells
+    cells = [steps.expand(cell, grid) for cell in cells]
+    return [steps.stack(cells, len(grid) if STACKED[target] == -1 else 0)]
+
+
+def _direct(placing: Placement, place: Prepared, data: Value) -> Value:
+    assert isinstance(place.form, forms.Direct)
+    assert place.index is not None
+    return placing.steps.add(
+        "direct", "output", placing.layout.result_shape, data.dtype, data, place.index,
+        numbers=place.form,
+    )  # fmt: skip
+
+
+def rows_of(shape: Shape, count: int) -> tuple[int, int]:
+    """A shape as a matrix: its first `count` axes are rows."""
+    return prod(shape[:count]), prod(shape[count:])

@@ -1,0 +1,130 @@
+"""Index numbers as one operation of a target takes them.
+
+Negative ones are counted from the end where the operation does not count itself, numbers out of
+range moved to the border, or put aside where entries are skipped.
+"""
+
+from __future__ import annotations
+
+from gscli.base.records import Record
+from gscli.codegen import index_forms as forms
+from gscli.codegen.meaning import Entries, Meaning
+from gscli.codegen.native import Native, TargetFramework
+from gscli.codegen.steps import Impossible, Literal, PerSlot, Steps, Value
+from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
+from gscli.plan.indices import legal_range
+
+ARITHMETIC = ("int32", "int64")
+"""Index types that are computed with as they are; others become int64."""
+
+
+class AxisEnds(Record):
+    """Size and highest start on the axis of each index number."""
+
+    sizes: int | PerSlot
+    highs: int | PerSlot
+
+
+class IndexNumbers:
+    """Prepares the index numbers of a call for the operations of one target."""
+
+    def __init__(self, meaning: Meaning, target: TargetFramework, steps: Steps) -> None:
+        self.meaning, self.target, self.steps = meaning, target, steps
+        self.layout = meaning.layout
+        self.writes = self.layout.kind == "scatter"
+
+    @property
+    def partial(self) -> bool:
+        """Whether a window may lie partly outside and is judged as one."""
+        if not self.layout.policy.whole:
+            return False
+        return any(
+            axis.column is not None and axis.window is not None and axis.span > 1
+            for axis in self.layout.axes
+        )
+
+    def bounds(self, index: Value, found: forms.IndexForm | forms.Direct) -> AxisEnds:
+        """Sizes and highest starts, one number for each where the axes are alike."""
+        axes = [self.layout.axes[at] for at in self.layout.column_axes]
+        highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
+        sizes = [axis.size for axis in axes]
+        if len(axes) == 1:
+            return AxisEnds(sizes[0], highs[0])
+        return AxisEnds(
+            per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
+        )
+
+    def drops_itself(self, native: Native) -> bool:
+        """Whether the operation leaves out what the call skips."""
+        policy = self.layout.policy
+        if native.outside != "dropped" or policy.beyond is not Beyond.SKIP or self.partial:
+            return False
+        counts = policy.negative is Negative.FROM_END
+        return not self.meaning.negative or native.from_end == counts or not native.from_end
+
+    def prepared(
+        self, index: Value, native: Native, bounds: AxisEnds, found: Entries
+    ) -> tuple[Value, Value | None, bool]:
+        """Index numbers as the operation takes them, which are live, and whether it drops them."""
+        index = self._whole(index, found, native)
+        policy = self.layout.policy
+        from_end = policy.negative is Negative.FROM_END
+        if policy.beyond is Beyond.WRAP:
+            if found.negative or found.outside:
+                index = self._step("mod", index, sizes=bounds.sizes)
+            return index, None, False
+        drops = self.writes and self.drops_itself(native)
+        skips = found.outside and policy.beyond is Beyond.SKIP
+        skips = (skips or (found.negative and policy.negative is Negative.SKIP)) and not drops
+        moves = policy.beyond is Beyond.CLIP and found.outside
+        if found.negative and from_end and (not native.from_end or moves or skips):
+            index = self._step("wrap", index, sizes=bounds.sizes)
+        alone = native.outside == "border" and not native.from_end and native.form != "cells"
+        if found.negative and policy.narrow is Narrow.UNSIGNED and isinstance(bounds.highs, int):
+            # Read without its sign, an index below zero is the largest.
+            high = Literal(INT32_MAX, index.dtype)
+            sign = self.steps.add("inside", "live", index.shape, "bool", index, high=high)
+            index = self.steps.where(sign, index, bounds.highs)
+        if moves and not alone:
+            index = self._step("clip", index, high=bounds.highs)
+        if not skips:
+            return index, None, drops and found.outside
+        assert isinstance(bounds.highs, int)
+        live = self.steps.add("inside", "live", index.shape, "bool", index, high=Literal(
+            bounds.highs, index.dtype))  # fmt: skip
+        return index, live, False
+
+    def _whole(self, index: Value, found: Entries, native: Native) -> Value:
+        """Whole numbers of a type that the target takes and that can be computed with."""
+        if not found.finite:
+            raise Impossible("an index is not a number")
+        cut = self.layout.policy.narrow is not Narrow.NEVER
+        if found.beyond_63 or (cut and found.beyond_32):
+            raise Impossible("an index does not fit the 32 or 64 bits it is computed in")
+        if index.dtype.startswith("float"):
+            if found.fractional and self.layout.policy.negative is Negative.FROM_END:
+                index = self._step("floor", index)
+            return self.steps.cast(index, "int64")
+        computed = found.negative or found.outside or native.form in ("cells", "rows", "dense")
+        wanted = ("int64",) if native.long else self.target.indices
+        if index.dtype not in wanted or (computed and index.dtype not in ARITHMETIC):
+            return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])
+        return index
+
+    def _step(self, form: str, index: Value, **facts: object) -> Value:
+        typed = {
+            name: Literal(fact, index.dtype)
+            if isinstance(fact, int)
+            else fact._replace(dtype=index.dtype)
+            if isinstance(fact, PerSlot)
+            else fact
+            for name, fact in facts.items()
+        }
+        return self.steps.add(form, index.name, index.shape, index.dtype, index, **typed)
+
+
+def per_slot(numbers: list[int], dim: int, index: Value) -> int | PerSlot:
+    """One number where all are alike."""
+    if len(set(numbers)) == 1:
+        return numbers[0]
+    return PerSlot(tuple(numbers), dim, len(index.shape), index.dtype)

@@ -1,0 +1,164 @@
+"""Updates of a scatter in steps: fitted to the result, in its type, put to their place in data."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from gscli.base.arrays import dtype_named
+from gscli.base.records import Record
+from gscli.codegen import index_forms as forms
+from gscli.codegen.gather_steps import live_cells, rows_of, stacked, vectors_last
+from gscli.codegen.placement import Placement, Prepared
+from gscli.codegen.steps import Literal, Steps, Value
+from gscli.kernel.reductions import REDUCTIONS
+from gscli.layout.axes import Fit, Number, Shape
+
+
+def fitted(steps: Steps, updates: Value, fit: Fit, wanted: Shape) -> Value:
+    """Updates in the shape of the result, by the framework's own rule."""
+    if updates.shape == wanted:
+        return updates
+    if fit is Fit.BROADCAST:
+        surplus = max(len(updates.shape) - len(wanted), 0)
+        return steps.expand(steps.reshape(updates, updates.shape[surplus:]), wanted)
+    if fit is Fit.CROP:
+        return steps.crop(steps.reshape(updates, updates.shape or (1,)), wanted)
+    if fit is Fit.CYCLE:
+        return _cycled(steps, updates, wanted)
+    return steps.reshape(updates, wanted)
+
+
+def _cycled(steps: Steps, updates: Value, wanted: Shape) -> Value:
+    """Values repeated, or left over, until there are as many as are written."""
+    count, size = prod(wanted), prod(updates.shape)
+    flat = steps.reshape(updates, (size,))
+    times = -(-count // size) if size else 0
+    if times > 1:
+        flat = steps.expand(steps.reshape(flat, (1, size)), (times, size))
+        flat = steps.reshape(flat, (times * size,))
+    return steps.reshape(steps.crop(flat, (count,)), wanted)
+
+
+def identity(op: str, dtype: str) -> Literal:
+    """What a reduction begins with."""
+    return Literal(np.asarray(REDUCTIONS[op].identity(dtype_named(dtype))).item(), dtype)
+
+
+def as_type(value: Number | None, dtype: str) -> Number:
+    """A number as an element of a type: whole numbers wrap."""
+    if dtype == "str" or isinstance(value, str):
+        return value if isinstance(value, str) else ""
+    with np.errstate(all="ignore"):
+        found: Number = np.asarray(value).astype(dtype_named(dtype)).item()
+    return found
+
+
+class Operation(Record):
+    """What the target is asked for: a reduction, its own mean, its own way to leave data out."""
+
+    op: str
+    mean: bool = False
+    leaves_out: bool = False
+
+
+class Putting:
+    """Writes updates, with the forms that a target's operations have."""
+
+    def __init__(self, placing: Placement) -> None:
+        self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
+        self.target = placing.target
+        self.composed = False
+
+    def put(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        """What `base` is after updates went to their place."""
+        return {
+            "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
+            "cells": self._put_cells, "rows": self._put_rows, "dense": self._put_rows,
+            "direct": self._put_direct,
+        }[place.native.form](place, base, updates, asked)  # fmt: skip
+
+    def _written(
+        self, form: str, base: Value, updates: Value, asked: Operation, /, *index: Value,
+        **facts: object,
+    ) -> Value:  # fmt: skip
+        own = {"op": asked.op, "mean": asked.mean,
+               "include_self": self.layout.include_self or not asked.leaves_out}  # fmt: skip
+        name = base.name if base.name == "counts" else "output"
+        return self.steps.add(
+            f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
+        )
+
+    def _put_slices(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        """Along an axis; skipped entries go to a row more, which is cut off."""
+        assert isinstance(place.form, forms.IndexForm)
+        assert place.index is not None
+        axis, index, shape = place.form.axis, place.index, base.shape
+        if place.live is not None:
+            self.composed = True
+            index = self.steps.where(place.live, index, shape[axis])
+            if place.native.outside != "dropped":
+                base = self.steps.pad(base, axis)
+        if place.native.flat or (place.native.ranked and not index.shape):
+            flat = prod(index.shape)
+            index = self.steps.reshape(index, (flat,))
+            updates = self.steps.reshape(updates, (*shape[:axis], flat, *shape[axis + 1 :]))
+        found = self._written(place.native.form, base, updates, asked, index, axis=axis)
+        return self.steps.crop(found, shape)
+
+    def _put_vectors(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        index = vectors_last(self.steps, place)
+        if place.native.ranked and len(index.shape) == 1:
+            index = self.steps.reshape(index, (1, *index.shape))
+            updates = self.steps.reshape(updates, (1, *updates.shape))
+        return self._written("vectors", base, updates, asked, index, dim=len(index.shape) - 1,
+                             length=index.shape[-1])  # fmt: skip
+
+    def _by_entries(self, updates: Value) -> Value:
+        """Updates with the axes of entries first."""
+        order = self.layout.addressing.order
+        return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
+
+    def _put_cells(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        assert isinstance(place.form, forms.IndexForm)
+        steps, shape = self.steps, base.shape
+        count = len(shape) - place.form.batch
+        if count == 0:
+            base, count = steps.reshape(base, (1, *shape)), 1
+        whole = base.shape
+        if place.live is not None:
+            self.composed = True
+            if place.native.outside != "dropped":
+                base = steps.pad(base, 0)
+        cells = stacked(steps, self.target.name, live_cells(steps, place, whole[0]), place.grid)
+        updates = steps.reshape(self._by_entries(updates), (*place.grid, *whole[count:]))
+        if place.native.ranked and not place.grid:
+            cells = [steps.reshape(cell, (1, *cell.shape)) for cell in cells]
+            updates = steps.reshape(updates, (1, *updates.shape))
+        found = self._written("cells", base, updates, asked, *cells, count=count)
+        return steps.reshape(steps.crop(found, whole), shape)
+
+    def _put_rows(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        """Data as a matrix; entries as numbers of its rows."""
+        assert isinstance(place.form, forms.IndexForm)
+        steps, shape = self.steps, base.shape
+        count = len(shape) - place.form.batch
+        rows, run = rows_of(shape, count)
+        cells = live_cells(steps, place) if place.live is not None else list(place.cells)
+        row = steps.folded(cells, shape[:count]) if count else cells[0]
+        row = steps.reshape(steps.expand(row, place.grid), (prod(place.grid),))
+        base = steps.reshape(base, (rows, run))
+        if place.live is not None:
+            live = steps.reshape(place.live, row.shape)
+            row, base = steps.where(live, row, rows), steps.pad(base, 0)
+        updates = steps.reshape(self._by_entries(updates), (prod(place.grid), run))
+        begin = identity(asked.op, base.dtype)
+        found = self._written(
+            place.native.form, base, updates, asked, row, rows=base.shape[0], identity=begin
+        )
+        return steps.reshape(steps.crop(found, (rows, run)), shape)
+
+    def _put_direct(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+        assert place.index is not None
+        return self._written("direct", base, updates, asked, place.index, numbers=place.form)

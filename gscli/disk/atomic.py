@@ -1,0 +1,275 @@
+"""Replace a file completely or not at all.
+
+The new content grows in a hidden temporary file beside the target and takes its place in one
+step. Whatever goes wrong before that step, the target keeps its old content and the temporary
+file vanishes: on every exception, and on every signal that can be caught. Only SIGKILL can leave
+the hidden file behind; even then the target is untouched.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from gscli.base import CannotWrite
+from gscli.disk.access import keep_access
+from gscli.disk.exchange import take_place
+from gscli.disk.interrupts import Interrupts
+from gscli.disk.mapped import RegularFile, check_system
+from gscli.disk.system import sync, sync_folder, writing
+from gscli.disk.undo import refuse_unfinished
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+LINKS_FOLLOWED = 40
+"""As many as Linux itself follows before it says ELOOP."""
+
+_DESCRIPTOR = re.compile(r"/dev/fd/(\d{1,9})|/proc/self/fd/(\d{1,9})")
+_STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
+
+
+class AtomicFile(io.RawIOBase):
+    """A binary file to write, seek and read back; every failure of the system is CannotWrite.
+
+    `poll` lets a signal that waits act; whoever writes for long calls it now and then.
+
+    `write` takes any contiguous buffer and writes all of it. `fileno()` may be handed to
+    `os.pwrite`. A closed pipe stays BrokenPipeError, because the reader decided to go.
+    """
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self.name = name
+        self.poll: Callable[[], None] = _nobody_waits
+
+    def fileno(self) -> int:
+        """The descriptor, as long as it is ours."""
+        if self.closed:  # the number may belong to another file by now
+            raise CannotWrite(f"cannot write {self.name}", where=f"{self.name}: is closed")
+        return self._descriptor
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def readable(self) -> bool:
+        """Where it is a regular file."""
+        return self.seekable()
+
+    def seekable(self) -> bool:
+        """Where it is a regular file."""
+        with writing(self.name):
+            return stat.S_ISREG(os.fstat(self.fileno()).st_mode)
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of a buffer; the number of its bytes."""
+        self.poll()
+        with memoryview(data) as whole, whole.cast("B") as view, writing(self.name):
+            done = 0
+            while done < view.nbytes:
+                done += os.write(self.fileno(), view[done:])
+            return done
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Read back what was written."""
+        with memoryview(buffer) as whole, whole.cast("B") as view, writing(self.name):
+            content = os.read(self.fileno(), view.nbytes)
+            view[: len(content)] = content
+            return len(content)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place."""
+        with writing(self.name):
+            return os.lseek(self.fileno(), offset, whence)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """Set the length, by default to the present place."""
+        length = self.tell() if size is None else size
+        with writing(self.name):
+            os.ftruncate(self.fileno(), length)
+        return length
+
+    def sync(self) -> None:
+        """Ask the device to keep what was written."""
+        with writing(self.name):
+            sync(self.fileno())
+
+    def close(self) -> None:
+        """Close the descriptor exactly once: after a failed close it is gone all the same."""
+        if self.closed:
+            return
+        super().close()
+        with writing(self.name):
+            os.close(self._descriptor)
+
+
+def _nobody_waits() -> None:
+    """Where signals act at once."""
+
+
+@contextmanager
+def open_atomic(
+    path: str,
+    *,
+    size: int | None = None,
+    check: Callable[[], None] | None = None,
+    over: RegularFile | None = None,
+) -> Iterator[AtomicFile]:
+    """Open `path` for writing; the new content appears when the block ends without an exception.
+
+    A link is followed and what it points to is replaced; the mode of an old file is kept. A
+    device, a FIFO and the names of open descriptors (/dev/stdout) are written into. `size`, where
+    known, is compared with the free space first. `check` may still refuse when all is written,
+    right before the new content takes its place. `over`: the one file whose place it may take, as
+    when it was opened; another that gets the name keeps it. Raises CannotWrite, BrokenPipeError.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_atomic(folder + "/out.bin") as out:
+    ...         _ = out.write(b"whole")
+    ...     os.listdir(folder)
+    ['out.bin']
+    """
+    check_system()
+    with writing(path):
+        target = _followed(path)
+        descriptor = _own_descriptor(target)
+        old = None if descriptor is not None else _status(target)
+    opened = None if descriptor is None else AtomicFile(descriptor, path)
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        opened = _special(target, old, path)
+    if opened is not None:
+        with _closing(opened) as file:
+            yield file
+    else:
+        with writing(path):
+            refuse_unfinished(target)
+        _check_space(target, size, path)
+        with _replacing(target, old, path, check, over) as file:
+            yield file
+
+
+@contextmanager
+def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
+    """Close at the end; a failure to close matters only where nothing failed before."""
+    try:
+        yield file
+    except BaseException:
+        with suppress(CannotWrite):
+            file.close()
+        raise
+    file.close()
+
+
+@contextmanager
+def _replacing(
+    target: str,
+    old: os.stat_result | None,
+    name: str,
+    check: Callable[[], None] | None,
+    over: RegularFile | None,
+) -> Iterator[AtomicFile]:
+    folder, _ = os.path.split(target)
+    temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
+    with Interrupts() as interrupts:
+        file = _temporary(temporary, old, name)
+        left = True
+        try:
+            with _closing(file), interrupts.allowed():
+                file.poll = interrupts.act
+                if old is not None:
+                    with writing(name):
+                        keep_access(target, file.fileno(), old)
+                yield file
+                file.sync()
+                interrupts.act()
+            if check is not None:
+                check()
+            with writing(name):
+                left = take_place(temporary, target, over)
+            if left:
+                with writing(name, "cannot remove the old content of", "the new one is complete"):
+                    os.unlink(temporary)
+                    left = False
+        finally:
+            if left:
+                with suppress(OSError):
+                    os.unlink(temporary)
+        state = f"{name} is complete, but may not survive a power failure"
+        with writing(f"folder of {name}", "cannot sync the", state):
+            sync_folder(folder)
+
+
+def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicFile:
+    """Make the hidden file; at no moment is it more open to others than the old one was."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    with writing(name):
+        return AtomicFile(os.open(temporary, flags, 0o666 if old is None else 0o600), name)
+
+
+def _followed(path: str) -> str:
+    """Where a chain of links ends, stopping at the name of an open descriptor."""
+    target = path
+    for _ in range(LINKS_FOLLOWED):
+        if _descriptor_number(target) is not None or not os.path.islink(target):
+            return target
+        target = os.path.join(os.path.dirname(target), os.readlink(target))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _descriptor_number(target: str) -> int | None:
+    if target in _STANDARD_STREAMS:
+        return _STANDARD_STREAMS[target]
+    match = _DESCRIPTOR.fullmatch(target)
+    return int(match[1] or match[2]) if match else None
+
+
+def _own_descriptor(target: str) -> int | None:
+    """A second descriptor of /dev/stdout and its like: opening by name would start at byte 0."""
+    number = _descriptor_number(target)
+    return None if number is None else os.dup(number)
+
+
+def _status(target: str) -> os.stat_result | None:
+    """What stands at `target` now; None where a new file will."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        if target.endswith("/") or not os.path.basename(target):
+            raise
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if stat.S_ISREG(status.st_mode) and not os.access(target, os.W_OK):
+        # The folder would allow a replacement, but the owner protected this file.
+        raise PermissionError(errno.EACCES, "the file is write-protected")
+    return status
+
+
+def _special(target: str, status: os.stat_result, name: str) -> AtomicFile:
+    if stat.S_ISSOCK(status.st_mode):
+        raise CannotWrite(f"cannot write {name}", where=f"{name}: is a socket")
+    with writing(name):
+        return AtomicFile(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), name)
+
+
+def _check_space(target: str, size: int | None, name: str) -> None:
+    if size is None:
+        return
+    with writing(name):
+        status = os.statvfs(os.path.dirname(target) or ".")
+    free = status.f_bavail * status.f_frsize
+    if size > free:
+        raise CannotWrite(
+            f"not enough space for {name}",
+            where=f"{name}: needs {size:,} bytes, {free:,} are free",
+        )

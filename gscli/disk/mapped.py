@@ -1,0 +1,394 @@
+"""An open regular file, what is read through its one descriptor, and arrays mapped from it.
+
+A name may come to mean another file at any moment; a descriptor cannot. What was judged, what is
+read and what is locked are therefore always the same file.
+
+Mapped arrays are read block by block, and let go again: a page once touched stays in the process
+until it is released, so a pass over a large file would grow the process to the file's size.
+Released pages stay in the system's cache. Files that become shorter: `gscli.disk.lost_pages`.
+"""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gscli.base import CannotRead, CannotWrite
+from gscli.base.arrays import Array
+from gscli.base.records import Record
+from gscli.base.words import reason
+
+READ_AT_ONCE = 16 << 20
+"""Bytes of a mapped file that are looked at between two releases."""
+
+WORTH_OVERLAYING = 64 << 20
+"""Bytes from which a copy costs more than the pages that a few writes touch."""
+
+_MAP_FIXED = 0x10
+"""On Linux and macOS alike."""
+
+_POPULATE_READ = 22
+"""To map pages before they are touched: on Linux from 5.14 on. Elsewhere each comes when it is."""
+
+MOST_NEIGHBOURS = 10_000
+"""Files beside a missing one whose names are looked at."""
+
+_UNTOUCHED = "run the command again when nobody writes to it"
+
+UNDO_SUFFIX = ".gscli-undo"
+
+LOST: list[str] = []
+"""Files of which this process lost mapped pages."""
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn a failure of the system into CannotRead."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a NUL byte in the name, a closed stream
+        raise unreadable(error, name) from error
+
+
+def unreadable(error: Exception, name: str) -> CannotRead:
+    """CannotRead for a failure of the system."""
+    told, hint = reason(error), ""
+    if isinstance(error, OSError) and error.errno == errno.ENOENT:
+        told, hint = "no such file", _near_files(str(error.filename or name))
+    return CannotRead(f"cannot read {name}", where=f"{name}: {told}", hint=hint)
+
+
+def _near_files(path: str) -> str:
+    """Which files beside a missing one have a name like it; else how values are written inline."""
+    from difflib import get_close_matches
+
+    folder, name = os.path.split(path)
+    known: list[str] = []
+    with suppress(OSError, ValueError), os.scandir(folder or ".") as found:
+        known = [entry.name for entry in islice(found, MOST_NEIGHBOURS)]
+    near = get_close_matches(name, known, 3, 0.6)
+    if near:
+        return f"did you mean {' or '.join(os.path.join(folder, one) for one in near)}?"
+    return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+
+
+def undo_file_of(path: str) -> str:
+    """The undo file's name (`gscli.disk.undo`): beside the file that links lead to."""
+    return os.path.realpath(path) + UNDO_SUFFIX
+
+
+def is_unfinished(path: str) -> bool:
+    """Whether a patch of the file is under way, or was cut short."""
+    try:
+        return os.path.lexists(undo_file_of(path))
+    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        return False
+
+
+class RegularFile:
+    """An open file, how it was when it was opened, and the name under which that happened.
+
+    It is closed with `close()`, or when the last array that lies in it is gone.
+    """
+
+    def __init__(self, descriptor: int, path: str) -> None:
+        """Raises OSError, and then the descriptor is still the caller's."""
+        self.descriptor, self.lost = -1, False
+        self.path, self.name = os.path.abspath(path), path
+        self._opened = os.fstat(descriptor)
+        self.descriptor = descriptor
+
+    @property
+    def size(self) -> int:
+        """Bytes when it was opened."""
+        return self._opened.st_size
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether parts of it have no room on the device yet."""
+        return os.fstat(self.descriptor).st_blocks * 512 < self.size
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Exactly the bytes asked for; CannotRead where the file became shorter."""
+        parts = []
+        with reading(self.name):
+            while length:
+                part = os.pread(self.descriptor, length, offset)
+                if not part:
+                    raise self.shorter()
+                parts.append(part)
+                offset, length = offset + len(part), length - len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def fill(self, offset: int, view: memoryview) -> None:
+        """All of `view` from a place on; CannotRead where the file became shorter."""
+        with reading(self.name):
+            while view.nbytes:
+                done = os.preadv(self.descriptor, [view], offset)
+                if not done:
+                    raise self.shorter()
+                view, offset = view[done:], offset + done
+
+    def shorter(self) -> CannotRead:
+        """What is said where bytes are gone that were there when the file was opened."""
+        return CannotRead(
+            f"{self.name} became shorter while it was being read",
+            where=self.name,
+            hint=_UNTOUCHED,
+        )
+
+    def lose(self) -> None:
+        """What was mapped from the file is not its content any more."""
+        self.lost = True
+        LOST.append(self.name)
+
+    def check_unchanged(self) -> None:
+        """CannotRead where somebody wrote to the file since it was opened.
+
+        Index values are judged first and used later: they must not be other ones by then.
+        """
+        with reading(self.name):
+            now = os.fstat(self.descriptor)
+        seen = now.st_size, now.st_mtime_ns
+        if self.lost or seen != (self._opened.st_size, self._opened.st_mtime_ns):
+            raise CannotRead(
+                f"{self.name} was changed while it was being read",
+                where=self.name,
+                hint=_UNTOUCHED,
+            )
+
+    def check_named(self) -> None:
+        """CannotWrite where the name means another file by now, or none."""
+        if not self.is_at(self.path):
+            raise self.replaced()
+
+    def is_at(self, path: str) -> bool:
+        """Whether another name means this file, too."""
+        try:
+            return os.path.samestat(os.stat(path), self._opened)
+        except OSError:
+            return False
+
+    def for_writing(self) -> RegularFile:
+        """The same file once more, opened to be written to. Raises OSError, CannotWrite."""
+        again = opened(self.path, os.O_RDWR)
+        if os.path.samestat(os.fstat(again.descriptor), self._opened):
+            return again
+        again.close()
+        raise self.replaced()
+
+    def replaced(self) -> CannotWrite:
+        """What is said where the name means another file by now, or none."""
+        return CannotWrite(
+            f"{self.name} was moved or replaced meanwhile",
+            where=self.name,
+            details=("nothing was written",),
+            hint="run the command again",
+        )
+
+    def release(self) -> None:
+        """Leave the descriptor to the caller."""
+        self.descriptor = -1
+
+    def close(self) -> None:
+        """Give the descriptor back; what was read is read, so that a failure changes nothing."""
+        descriptor, self.descriptor = self.descriptor, -1
+        if descriptor >= 0:
+            with suppress(OSError):
+                os.close(descriptor)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def check_system() -> None:
+    """CannotRead where Python lacks the calls that files are read and written with: on Windows."""
+    if not hasattr(os, "pread"):
+        raise CannotRead(
+            "gscli reads and writes files on Linux and macOS alone",
+            where=sys.platform,
+            hint="on Windows, run it in WSL",
+        )
+
+
+def opened(path: str, flags: int, mode: int = 0o600) -> RegularFile:
+    """A file opened with some flags, whatever kind it is of. Raises OSError."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
+    try:
+        return RegularFile(descriptor, path)
+    except OSError:
+        with suppress(OSError):
+            os.close(descriptor)
+        raise
+
+
+def open_regular(path: str) -> RegularFile | None:
+    """A regular file opened to be read; None for anything else, and for what cannot be opened.
+
+    A pipe is not even opened: its writer would take us for the reader, and leave with us.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return None
+        waits = os.O_NONBLOCK | os.O_NOCTTY  # it may have become a pipe by now
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | waits)
+    except (OSError, ValueError):
+        return None
+    with suppress(OSError):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return RegularFile(descriptor, path)
+    with suppress(OSError):
+        os.close(descriptor)
+    return None
+
+
+class Pages(Record):
+    """A mapping: `size` bytes from `address` on are those of the file from byte `offset` on."""
+
+    file: RegularFile
+    offset: int
+    address: int
+    size: int
+
+    def replace_lost(self, library: Any) -> bool:
+        """Whether the file is too short for its mapping; then zeros are behind its end."""
+        short = self.offset + self.size - os.fstat(self.file.descriptor).st_size
+        if short <= 0:
+            return False
+        end = self.address + self.size
+        # The system itself fills the rest of the last page that a file has with zeros.
+        first = max(end - short, self.address - self.offset % mmap.ALLOCATIONGRANULARITY)
+        first += -first % mmap.PAGESIZE
+        if first < end:
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_FIXED
+            library.mmap(first, end - first, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
+        self.file.lose()
+        return True
+
+
+_PLACES: WeakKeyDictionary[mmap.mmap, Pages] = WeakKeyDictionary()
+
+
+def map_file(
+    file: RegularFile,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    offset: int,
+    mode: Literal["r", "c"] = "r",
+) -> Array:
+    """Part of a file as an array, "r" to read or "c" to write to a copy of it. Raises OSError,
+    and CannotRead where the file is shorter than it was.
+    """
+    from gscli.disk.lost_pages import survive
+
+    # The system would not mind to map beyond the end; the first access would kill us.
+    file.check_unchanged()
+    with os.fdopen(os.dup(file.descriptor), "rb") as stream:
+        array = np.memmap(stream, dtype, mode, offset, shape)
+    mapping = mapping_of(array)
+    assert mapping is not None
+    _PLACES[mapping] = Pages(file, offset, _address(array), array.nbytes)
+    survive(lambda library: [place.replace_lost(library) for place in list(_PLACES.values())])
+    return array
+
+
+def mapping_of(array: Array) -> mmap.mmap | None:
+    """The mapping that an array is a view of, or None for an array in memory.
+
+    >>> mapping_of(np.arange(3)) is None
+    True
+    """
+    owner: object = array
+    while isinstance(owner, (np.ndarray, memoryview)):
+        owner = owner.base if isinstance(owner, np.ndarray) else owner.obj
+    return owner if isinstance(owner, mmap.mmap) else None
+
+
+def release(*arrays: Array) -> None:
+    """Let go of the pages of mapped arrays; what was written to a file's mapping stays there."""
+    for array in arrays:
+        mapping = mapping_of(array)
+        if mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
+            mapping.madvise(mmap.MADV_DONTNEED)
+
+
+@contextmanager
+def part(array: Array, begin: int, end: int) -> Iterator[Array]:
+    """Some bytes of a file mapped as bytes: their pages come together, and go afterwards."""
+    mapping = mapping_of(array)
+    assert mapping is not None
+    first = _PLACES[mapping].offset % mmap.ALLOCATIONGRANULARITY + begin
+    start = first - first % mmap.PAGESIZE
+    pages = start, first - start + end - begin
+    with suppress(OSError):  # another system; or the file became shorter, which is told elsewhere
+        mapping.madvise(_POPULATE_READ, *pages)
+    try:
+        yield array[begin:end]
+    finally:
+        mapping.madvise(mmap.MADV_DONTNEED, *pages)
+
+
+def blocks(array: Array) -> Iterator[Array]:
+    """The whole array, or a mapped one in flat parts that are released after use.
+
+    >>> [part.tolist() for part in blocks(np.arange(3))]
+    [[0, 1, 2]]
+    """
+    if mapping_of(array) is None or not array.flags.c_contiguous:
+        yield array
+        return
+    flat = np.asarray(array).reshape(-1)
+    size = max(READ_AT_ONCE // array.itemsize, 1)
+    for first in range(0, flat.size, size):
+        yield flat[first : first + size]
+        release(array)
+
+
+def file_of(array: Array) -> tuple[RegularFile, int] | None:
+    """The file that a whole array was mapped from, and the byte where it begins there.
+
+    None for arrays in memory, for those that `map_file` did not make, and for views with gaps.
+    """
+    mapping = mapping_of(array)
+    place = None if mapping is None else _PLACES.get(mapping)
+    if place is None or not array.flags.c_contiguous:
+        return None
+    return place.file, place.offset + _address(array) - place.address
+
+
+def check_unchanged(*arrays: Array) -> None:
+    """CannotRead where the file of a mapped array was written to since it was opened."""
+    for array in arrays:
+        mapping = mapping_of(array)
+        place = None if mapping is None else _PLACES.get(mapping)
+        if place is not None:
+            place.file.check_unchanged()
+
+
+def overlay(array: Array) -> Array | None:
+    """A large mapped array once more, to be written to: only pages written to take memory.
+
+    The file stays as it is. None for arrays in memory and for small ones.
+    """
+    place = file_of(array)
+    if place is None or array.nbytes < WORTH_OVERLAYING:
+        return None
+    try:
+        return np.asarray(map_file(place[0], array.dtype, array.shape, place[1], "c"))
+    except (OSError, ValueError):
+        return None
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address

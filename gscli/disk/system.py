@@ -1,0 +1,133 @@
+"""What writing asks of the operating system: refusals in our words, locks, room, durability."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from gscli.base import CannotWrite
+from gscli.base.words import reason
+from gscli.disk.mapped import RegularFile
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover  not on Windows
+    fcntl = None  # type: ignore[assignment]  # asked for before each use
+
+_NO_SUCH_CALL = (errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP)
+
+_MMAP_THRESHOLD, _RETURNED_FROM = -3, 6 << 20
+"""glibc's M_MMAP_THRESHOLD; bytes of a block from which it has pages of its own."""
+
+_TRIM_THRESHOLD, _KEPT = -1, 32 << 20
+"""glibc's M_TRIM_THRESHOLD; bytes of smaller blocks that are kept for the next ones."""
+
+
+@contextmanager
+def writing(
+    name: str, what: str = "cannot write", state: str = "", hint: str = ""
+) -> Iterator[None]:
+    """Turn a failure of the system into CannotWrite; `state`: what became of the file.
+
+    A closed pipe stays BrokenPipeError, because the reader decided to go.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:
+        raise refused(error, name, what, state, hint) from error
+
+
+def refused(
+    error: Exception, name: str, what: str = "cannot write", state: str = "", hint: str = ""
+) -> CannotWrite:
+    """CannotWrite for a failure of the system."""
+    details = (state,) if state else ()
+    return CannotWrite(
+        f"{what} {name}", where=f"{name}: {reason(error)}", details=details, hint=hint
+    )
+
+
+@contextmanager
+def locked(file: RegularFile) -> Iterator[None]:
+    """Keep other gscli processes from patching the file, whatever name they know it by."""
+    if fcntl is not None:
+        try:
+            fcntl.flock(file.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CannotWrite(
+                f"{file.name} is being patched by another process", where=file.name
+            ) from error
+        except OSError:  # a file system without locks, or one that locks only for writers
+            pass
+    try:
+        yield
+    finally:
+        if fcntl is not None:
+            with suppress(OSError):
+                fcntl.flock(file.descriptor, fcntl.LOCK_UN)
+
+
+def reserve(descriptor: int, offset: int, length: int) -> None:
+    """Room on the device for some bytes of a file, so that writing them cannot fill it.
+
+    Nothing happens where system or file system have no such call: macOS, musl on some file systems,
+    ZFS. Raises OSError for a full disk, a quota and the like.
+    """
+    ask = getattr(os, "posix_fallocate", None)
+    if ask is None or not length:
+        return
+    try:
+        ask(descriptor, offset, length)
+    except OSError as error:
+        if error.errno not in _NO_SUCH_CALL:
+            raise
+
+
+def give_back_large_blocks() -> None:
+    """Have this process return memory of several megabytes to the system when it is freed.
+
+    The allocator of Linux keeps up to 32 MiB of each, with gaps between: a stream of packed chunks
+    of 16 MiB took 270 MiB so, and 150 since. Other systems have no such call.
+    """
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        library = ctypes.CDLL(None)
+        library.mallopt(_MMAP_THRESHOLD, _RETURNED_FROM)
+        library.mallopt(_TRIM_THRESHOLD, _KEPT)
+
+
+def sync(descriptor: int) -> None:
+    """Wait until the device has what was written to a file. Raises OSError."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)  # on macOS fsync alone stops at the drive's memory
+    if full is not None:
+        try:
+            fcntl.fcntl(descriptor, full)
+        except OSError:  # a file system that has no such request
+            pass
+        else:
+            return
+    os.fsync(descriptor)
+
+
+def sync_folder(folder: str) -> None:
+    """Make new and removed names of a folder durable, where its file system can; else OSError.
+
+    A folder that cannot be opened for reading cannot be synced.
+    """
+    try:
+        descriptor = os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        sync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # the file system has no sync for folders
+            raise
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)

@@ -1,0 +1,82 @@
+"""Files written past the system's cache, where the system can.
+
+In the cache each 4 KiB of a large result would need a page of its own, which takes longer to find
+than to fill, push out what others keep there, and wait for the last sync. 256 MiB in files of
+4 MiB took 0.65 to 0.7 s with their syncs by way of the cache, 0.2 to 0.35 s past it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.disk.mapped import RegularFile
+
+UNCACHED_FROM = 128 << 20
+"""Bytes of a result from which it is written so."""
+
+COPIED = 4 << 20
+"""Bytes of a file that are copied at a time."""
+
+PAGE = 4096
+"""Bytes: addresses, positions and lengths that are multiples of it suit every device."""
+
+
+def set_direct(descriptor: int, *, on: bool) -> bool:
+    """Whether the system can be told to write a file past its cache, and has been."""
+    flag = getattr(os, "O_DIRECT", 0)
+    if not flag:
+        return False
+    import fcntl  # not on every system
+
+    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | flag if on else flags & ~flag)
+    except OSError:
+        return False
+    return True
+
+
+def put(descriptor: int, view: memoryview, position: int) -> None:
+    """Write all of some bytes; what cannot go past the cache goes as usual. Raises OSError."""
+    done, direct = 0, True
+    while done < view.nbytes:
+        try:
+            done += os.pwrite(descriptor, view[done:], position + done)
+        except OSError as error:
+            # Neither blocks nor addresses that this device takes, or what a full one left.
+            if error.errno != errno.EINVAL or not direct:
+                raise
+            direct = False
+            set_direct(descriptor, on=False)
+
+
+def copy(source: RegularFile, target: int, *, direct: bool) -> None:
+    """All bytes of a file to an empty one; `direct`: whole pages past the cache, the rest not.
+
+    Raises OSError, and CannotRead where the source became shorter.
+    """
+    held = aligned(min(COPIED, max(source.size, 1)))
+    set_direct(target, on=direct)
+    for begin in range(0, source.size, COPIED):
+        view = held.data[: min(COPIED, source.size - begin)]
+        source.fill(begin, view)
+        pages = view.nbytes // PAGE * PAGE
+        put(target, view[:pages], begin)
+        if pages < view.nbytes:
+            set_direct(target, on=False)
+            put(target, view[pages:], begin + pages)
+
+
+def aligned(count: int) -> Array:
+    """New memory of some bytes that begins with a page, as uint8.
+
+    >>> aligned(10).ctypes.data % PAGE, aligned(10).size
+    (0, 10)
+    """
+    raw = np.empty(count + PAGE, np.uint8)
+    first = -raw.ctypes.data % PAGE
+    return raw[first : first + count]

@@ -1,0 +1,271 @@
+"""Undo files: what `--in-place=direct` changes in a file, before and after, until it is done.
+
+The undo file is complete and on the device before the first byte of the data changes, and goes
+away when the last one is there. Nobody reads it but `gscli undo FILE`; whoever merely reads the
+data is told that it is there.
+
+The format: a first line, (size, modification time, offset, width), then (count, rows, old bytes,
+new bytes) again and again, then a count of 0, the CRC-32 of all before and a last line.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gscli.base import CannotRead, CannotWrite, Notice
+from gscli.disk.mapped import RegularFile, is_unfinished, opened, undo_file_of
+from gscli.disk.system import locked, reserve, sync, sync_folder, writing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.int64]
+    Bytes = NDArray[np.uint8]
+
+_MAGIC, _SEAL = b"gscli undo 2\n", b"sealed\n"
+_HEADER, _COUNT, _CRC = struct.Struct("<4Q"), struct.Struct("<Q"), struct.Struct("<I")
+_NUMBER = struct.calcsize("<q")
+_ENDING = _COUNT.size + _CRC.size + len(_SEAL)
+
+
+_WAYS_ON = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
+
+
+class UnfinishedPatch(UserWarning):
+    """A file is read beside which there is an undo file."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(str(notice))
+        self.notice = notice
+
+
+def warn_of_unfinished(path: str) -> None:
+    """Tell a reader that rows of a file may be mixed. Nothing is opened, nothing is changed."""
+    notice = Notice(
+        f"{path} may be a mix: a patch is under way, or was cut short",
+        where=undo_file_of(path),
+        hint=_WAYS_ON.format(name=path),
+    )
+    warnings.warn(UnfinishedPatch(notice), stacklevel=2)
+
+
+def refuse_unfinished(path: str) -> None:
+    """CannotWrite where a patch was cut short: patched once more, the file would stay a mix, and
+    with another file under its name nobody could tell what the undo file is for.
+    """
+    if is_unfinished(path):
+        raise CannotWrite(
+            f"a patch of {path} is under way, or was cut short",
+            where=undo_file_of(path),
+            details=("nothing was written",),
+            hint=_WAYS_ON.format(name=path),
+        )
+
+
+class UndoFile:
+    """The undo file of one patch; `rows` of `width` bytes are counted from byte `offset`.
+
+    Raises OSError; FileExistsError where there is one already.
+    """
+
+    def __init__(self, file: RegularFile, offset: int, width: int) -> None:
+        self.path, self._crc = undo_file_of(file.path), 0
+        self.name = self.path
+        status = os.fstat(file.descriptor)
+        self._file = opened(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
+        self._first = _MAGIC + _HEADER.pack(status.st_size, status.st_mtime_ns, offset, width)
+
+    def add(self, rows: Rows, old: Bytes, new: Bytes) -> None:
+        """Note what some rows (n,) hold and will hold: (n, width) bytes each."""
+        self._begin()
+        for content in (_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes()):
+            self._write(content)
+
+    def seal(self) -> None:
+        """The undo file is complete and durable from here on; the data may change."""
+        self._begin()
+        self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
+        sync(self._file.descriptor)
+        sync_folder(os.path.dirname(self.path))
+
+    def parts(self) -> Iterator[tuple[Rows, Bytes, Bytes]]:
+        """Rows, old and new bytes of each part."""
+        return _parts(self._file)
+
+    def remove(self) -> None:
+        """The data are whole, old or new."""
+        self._file.close()
+        os.unlink(self.path)
+        sync_folder(os.path.dirname(self.path))
+
+    def leave(self) -> None:
+        """The data may be a mix: keep the undo file for `gscli undo`."""
+        self._file.close()
+
+    def _begin(self) -> None:
+        first, self._first = self._first, b""
+        self._write(first)
+
+    def _write(self, content: bytes) -> None:
+        self._crc = zlib.crc32(content, self._crc)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(self._file.descriptor, view) :]
+
+
+def write_rows(descriptor: int, offset: int, rows: Rows, content: Bytes) -> None:
+    """Rows (n,), rising, of a file get their content (n, width); neighbours in one call."""
+    flat, width = content.reshape(-1).data, content.shape[1]
+    for begin, end in _neighbours(rows):
+        position = offset + int(rows[begin]) * width
+        view = flat[begin * width : end * width]
+        while view:
+            done = os.pwrite(descriptor, view, position)
+            view, position = view[done:], position + done
+
+
+def reserve_rows(descriptor: int, offset: int, rows: Rows, width: int) -> None:
+    """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
+    for begin, end in _neighbours(rows):
+        reserve(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
+
+
+def _neighbours(rows: Rows) -> Iterator[tuple[int, int]]:
+    gaps = (rows[1:] != rows[:-1] + 1).nonzero()[0] + 1
+    return pairwise([0, *gaps.tolist(), rows.size])
+
+
+def undo(path: str, undo_path: str | None = None) -> int:
+    """Put back what a patch that was cut short has changed; how many rows that were.
+
+    Every byte must be the old or the new one of its row: otherwise nothing is written, because
+    the file was written to since, or is another one. Raises CannotRead and CannotWrite.
+    """
+    with writing(path, "cannot mend", hint="name the file that was patched"):
+        file = opened(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        with writing(path, "cannot mend"), locked(file):
+            undo_path = undo_file_of(path) if undo_path is None else undo_path
+            count = _put_back(file, _own(undo_path, path))
+            os.unlink(undo_path)
+            sync_folder(os.path.dirname(undo_path))
+            return count
+    finally:
+        file.close()
+
+
+def _own(path: str, name: str) -> RegularFile:
+    """The undo file, if it is the user's own: a stranger who may put files into the folder would
+    otherwise have us write his bytes into ours.
+    """
+    try:
+        found = opened(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise CannotRead(
+            f"{name} has no undo file",
+            where=path,
+            hint="of a file that was moved since, name its undo file as well",
+        ) from error
+    status = os.fstat(found.descriptor)
+    plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    if not plain or status.st_uid != os.geteuid():
+        raise CannotRead(f"{found.name} is not your own", where=found.name)
+    return found
+
+
+def _put_back(file: RegularFile, undo: RegularFile) -> int:
+    if not _sealed(undo):
+        _check_never_begun(file, undo)
+        return 0
+    _, _, offset, width = _header(undo)
+    count = 0
+    for rows, old, new in _parts(undo):
+        _check_old_or_new(file, undo.name, rows, _held(file, offset, rows, width), old, new)
+        count += rows.size
+    for rows, old, _ in _parts(undo):
+        write_rows(file.descriptor, offset, rows, old)
+    sync(file.descriptor)
+    return count
+
+
+def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
+    """Before the undo file is complete nothing has changed; but a damaged one looks alike."""
+    whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
+    status = os.fstat(file.descriptor)
+    if undo.size and (not whole or _header(undo)[:2] != (status.st_size, status.st_mtime_ns)):
+        raise CannotRead(
+            f"{undo.name} is incomplete or damaged",
+            where=f"{file.name}: nothing was changed",
+            details=("either the patch stopped before it began, or old rows are lost",),
+            hint=f"delete {undo.name} if {file.name} is as it should be",
+        )
+
+
+def _check_old_or_new(
+    file: RegularFile, undo: str, rows: Rows, held: Bytes, old: Bytes, new: Bytes
+) -> None:
+    strange = ((held != old) & (held != new)).any(axis=1)
+    if strange.any():
+        first = int(rows[strange.argmax()])
+        raise CannotWrite(
+            f"{file.name} was written to since the patch, or is another file",
+            where=f"{file.name}: row {first} holds neither its old nor its new content",
+            details=("nothing was changed",),
+            hint=f"delete {undo} to keep {file.name} as it is",
+        )
+
+
+def _held(file: RegularFile, offset: int, rows: Rows, width: int) -> Bytes:
+    import numpy as np
+
+    parts = (
+        file.read(offset + int(rows[begin]) * width, (end - begin) * width)
+        for begin, end in _neighbours(rows)
+    )
+    return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
+
+
+def _header(undo: RegularFile) -> tuple[int, int, int, int]:
+    size, modified, offset, width = _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
+    return size, modified, offset, width
+
+
+def _parts(undo: RegularFile) -> Iterator[tuple[Rows, Bytes, Bytes]]:
+    """Row numbers, old and new bytes; ValueError where a part is said to be longer than it is."""
+    import numpy as np
+
+    width = _header(undo)[3]
+    position = len(_MAGIC) + _HEADER.size
+    end = os.fstat(undo.descriptor).st_size - _ENDING
+    while True:
+        (count,) = _COUNT.unpack(undo.read(position, _COUNT.size))
+        if not count:
+            return
+        position += _COUNT.size
+        if not width or count * (_NUMBER + 2 * width) > end - position:
+            raise ValueError("a part goes on beyond the end")
+        rows = np.frombuffer(undo.read(position, count * _NUMBER), np.int64)
+        position += rows.nbytes
+        both = np.frombuffer(undo.read(position, 2 * count * width), np.uint8)
+        position += both.nbytes
+        old, new = both.reshape(2, count, width)
+        yield rows, old, new
+
+
+def _sealed(undo: RegularFile) -> bool:
+    """Whether everything that was noted is there, by its check sum."""
+    crc, position, body = 0, 0, undo.size - _ENDING
+    if body < len(_MAGIC) + _HEADER.size or undo.read(0, len(_MAGIC)) != _MAGIC:
+        return False
+    while position < body:
+        part = undo.read(position, min(1 << 20, body - position))
+        crc, position = zlib.crc32(part, crc), position + len(part)
+    return undo.read(body, _ENDING) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL

@@ -1,0 +1,1 @@
+"""One file for each format: how its bytes become an array, and back."""

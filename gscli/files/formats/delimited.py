@@ -1,0 +1,222 @@
+"""Tables of numbers: .csv with commas, .tsv with tabs, .txt with white space; always two axes.
+
+The type follows the cells as in JSON: whole numbers, numbers, true/false or text, no mixture.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, ShapeRefused
+from gscli.base.arrays import EXACT_IN_FLOAT64
+from gscli.base.words import counted, safe, show_shape
+from gscli.files.content import TEXT_LIMIT, Content
+from gscli.files.formats.jsonarray import json_values
+from gscli.files.formats.jsontext import MEMORY_LIMIT, finite_float
+from gscli.files.formats.values import SPECIAL_FLOATS, infer, of_type
+from gscli.files.request import Arrays, Member, Output, Read, Request
+
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": " "}
+CELL_BYTES = 64
+"""Memory a value takes while its table is read."""
+
+_WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
+_FRACTION = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_TRUTH = {"true": True, "false": False, "True": True, "False": False}
+
+
+def read(content: Content, request: Request) -> Read:
+    """The table of a file; every row needs the same number of cells."""
+    name, wanted = content.name, request.wish.chosen
+    as_text = wanted is not None and wanted.kind in "US"
+    values: list[Any] = []
+    lines: list[int] = []
+    width = 0
+    text = _text(content, request.suffix)
+    plain = text.isascii() and "_" not in text
+    for line, cells in _rows(text, request.suffix, name):
+        width = width or len(cells)
+        if len(cells) != width:
+            raise ContentRefused(
+                f"{name} is not a rectangular table",
+                where=f"{name} line {line}: {counted(len(cells), 'cell')}, "
+                f"the first row has {width}",
+            )
+        values += cells if as_text else _row(cells, f"{name} line {line}", plain=plain)
+        lines.append(line)
+    if not lines:
+        raise ContentRefused(f"{name} is empty", where=name)
+    _refuse_header(values, width, name)
+    if width == 1 and not as_text and _in_columns(values):
+        raise ContentRefused(
+            "the cells of a row are not separated as the file's name says",
+            where=f"{name} line 1",
+            valid=", ".join(f"{DELIMITERS[own]!r} in {own}" for own in DELIMITERS),
+            hint="write one of these between the numbers, or save as .json",
+        )
+
+    def place(number: int) -> str:
+        return f"{name} line {lines[number // width]}, cell {number % width + 1}"
+
+    if wanted is None:
+        flat = infer(values, place, request.limit)
+    else:
+        flat = of_type(values, wanted, place, request.limit)
+    return Read(flat.reshape(len(lines), width), typed=False)
+
+
+def listing(content: Content, request: Request) -> list[Member]:
+    """The one array of a table."""
+    return [Member.of(read(content, request).array)]
+
+
+def write(out: Output, arrays: Arrays, suffix: str) -> None:
+    """Write rows of cells; one axis becomes one column.
+
+    What would not be read as it was written is refused: complex numbers, more than two axes, no
+    elements, text that looks like a number.
+    """
+    ((name, array),) = arrays.items()
+    where = safe(name, 60)
+    if array.ndim > 2 or not array.size:  # noqa: PLR2004 -- rows and columns
+        raise ShapeRefused(f"a table cannot hold shape {show_shape(array.shape)}", where=where)
+    if array.dtype.kind in "cS" or (array.dtype.kind == "U" and suffix == ".txt"):
+        raise DtypeRefused(f"a {suffix} table cannot hold {array.dtype.name}", where=where)
+    table = array.reshape(array.shape[0] if array.ndim else 1, -1)
+    for row in table:
+        cells = [_cell(value) for value in json_values(row)]
+        if array.dtype.kind == "U":
+            _check_text(cells, where)
+            if table.shape[1] == 1 and _in_columns(cells):
+                raise DtypeRefused(
+                    "a text would be read back as a row of numbers", where=where, hint="use .json"
+                )
+        out(_line(cells, suffix))
+
+
+def _text(content: Content, suffix: str) -> str:
+    raw = bytes(content.whole(TEXT_LIMIT, "the text"))
+    cells = raw.count(DELIMITERS[suffix].encode()) + raw.count(b"\n")
+    if cells * CELL_BYTES > MEMORY_LIMIT:
+        raise LimitRefused(
+            f"{content.name} holds too many values for a table",
+            where=f"{content.name}: {cells:,} cells",
+            hint="save the array as .npy",
+        )
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ContentRefused(f"{content.name} is not UTF-8 text", where=content.name) from error
+
+
+def _rows(text: str, suffix: str, name: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the number of their last line; empty lines are no rows."""
+    stream = io.StringIO(text, newline="")
+    if suffix == ".txt":
+        for number, line in enumerate(stream, start=1):
+            if cells := line.split():
+                yield number, cells
+        return
+    reader = csv.reader(stream, delimiter=DELIMITERS[suffix], strict=True)
+    try:
+        for row in reader:
+            if row:
+                yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise ContentRefused(
+            f"{name} is not a table", where=f"{name} line {reader.line_num}: {error}"
+        ) from error
+
+
+def _row(cells: list[str], where: str, *, plain: bool) -> list[Any]:
+    """The values of a row; at once where Python reads numbers as a table means them.
+
+    In `plain` text there is nothing that only Python takes for a digit. A float from 2^53 on may
+    have been an integer that is not exact, or too large.
+    """
+    if plain:
+        with suppress(ValueError):
+            return list(map(int, cells))
+        with suppress(ValueError):
+            numbers = list(map(float, cells))
+            if all(abs(number) < EXACT_IN_FLOAT64 for number in numbers):
+                return numbers
+    return [_value(cell, where) for cell in cells]
+
+
+def _value(cell: str, where: str) -> int | float | bool | str:
+    """The value a cell stands for: a number, true or false, or text."""
+    try:
+        if _WHOLE.fullmatch(cell):
+            return int(cell)
+        if _FRACTION.fullmatch(cell):
+            return finite_float(cell)
+    except ValueError as error:  # more digits than Python converts, or beyond all floats
+        raise ContentRefused("a number is too large", where=where) from error
+    if not cell:
+        raise ContentRefused("a cell is empty", where=where)
+    return _TRUTH.get(cell, SPECIAL_FLOATS.get(cell, cell))
+
+
+_COLUMNS = re.compile(r"[-+.\deE]+(?:[;,\t|][-+.\deE]+)+")
+
+
+def _in_columns(values: list[Any]) -> bool:
+    """Whether every text is a row of numbers between which something else stands: `1;2;3`."""
+    return all(isinstance(value, str) and _COLUMNS.fullmatch(value) for value in values)
+
+
+def _refuse_header(values: list[Any], width: int, name: str) -> None:
+    first, second = values[:width], values[width : 2 * width]
+    if (
+        second
+        and all(isinstance(v, str) for v in first)
+        and not any(isinstance(v, str) for v in second)
+    ):
+        raise ContentRefused(
+            "the first line is a header, not numbers",
+            where=f"{name} line 1",
+            hint="remove the line",
+        )
+
+
+def _cell(value: float | str) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_text(cells: list[str], where: str) -> None:
+    for cell in cells:
+        if _is_formula(cell):
+            raise DtypeRefused(
+                "a spreadsheet would take a text for a formula",
+                where=f"{where}: {safe(cell, 60)}",
+                hint="use .json",
+            )
+        if not _is_kept(cell, where):
+            raise DtypeRefused(
+                "a text would be read back as something else", where=where, hint="use .json"
+            )
+
+
+def _is_formula(cell: str) -> bool:
+    """Whether a spreadsheet would run this text (OWASP, CSV injection)."""
+    return cell.startswith(("=", "+", "-", "@"))
+
+
+def _is_kept(cell: str, where: str) -> bool:
+    """Whether a table gives this text back: no blanks around it, no number, no half character."""
+    whole = cell.encode("utf-8", "ignore").decode("utf-8")
+    return bool(cell) and cell == cell.strip() == whole and _value(cell, where) == cell
+
+
+def _line(cells: list[str], suffix: str) -> bytes:
+    if suffix == ".txt":
+        return (" ".join(cells) + "\n").encode()
+    line = io.StringIO()
+    csv.writer(line, delimiter=DELIMITERS[suffix], lineterminator="\n").writerow(cells)
+    return line.getvalue().encode()

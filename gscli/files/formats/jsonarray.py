@@ -1,0 +1,289 @@
+"""Arrays in JSON: nested lists, and documents {"dtype", "shape", "data"} that lose nothing.
+
+A document writes NaN and infinities as "nan", "inf", "-inf", complex values as [real, imaginary],
+integers beyond 2^53 as decimal text, and its data flat in row-major order (nested is read too).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+
+from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base.arrays import (
+    EXACT_IN_FLOAT64,
+    Array,
+    dtype_label,
+    dtype_named,
+    is_floating,
+    is_whole,
+    native,
+)
+from gscli.base.words import safe, show_shape
+from gscli.files.content import TEXT_LIMIT, Content
+from gscli.files.formats.jsontext import Parsed, line_of, locate, parse_json, pointed
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT
+from gscli.files.formats.values import infer, kind_of, of_type
+from gscli.files.request import Arrays, Member, Output, Read, Request, Wish
+
+WRITE_CHUNK = 1 << 16
+
+DOCUMENT_VALUES = 5_000_000
+"""Values of one document: more of them are not read back either (jsontext.MEMORY_LIMIT)."""
+
+_DOCUMENT_KEYS = {"dtype", "shape", "data"}
+
+
+def read(content: Content, request: Request) -> Read:
+    """The array of a .json file."""
+    data = content.whole(TEXT_LIMIT, "the text")
+    parsed = parse_json(data, content.name, request.argument)
+    return array_of_json(parsed, request.wish, request.limit)
+
+
+def listing(content: Content, request: Request) -> list[Member]:
+    """The one array of a .json file."""
+    return [Member.of(read(content, request).array)]
+
+
+def write(out: Output, arrays: Arrays, _suffix: str) -> None:
+    """Write the document of one array, a piece of the data at a time."""
+    (array,) = arrays.values()
+    head = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
+    out(json.dumps(head)[:-1].encode() + b', "data": [')
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, WRITE_CHUNK):
+        piece = json.dumps(json_values(flat[start : start + WRITE_CHUNK]))[1:-1]
+        out((", " if start else "").encode() + piece.encode())
+    out(b"]}\n")
+
+
+def array_of_json(parsed: Parsed, wish: Wish, limit: int) -> Read:
+    """The array a JSON value stands for: a scalar, nested lists, a document, gscli's own output."""
+    value = parsed.value
+    if not isinstance(value, dict):
+        array = _array(parsed, _levels(parsed, value, ()), wish.chosen, wish, limit)
+        return Read(array, typed=False)
+    path: tuple[int | str, ...] = ()
+    if "schema" in value:
+        value, path = value.get("output"), ("output",)
+        if not isinstance(value, dict):
+            raise ContentRefused(f"{parsed.name} has no output", where=parsed.name)
+    return _document(parsed, value, path, wish, limit)
+
+
+def dump_json(array: Array) -> dict[str, Any]:
+    """The document of an array; `load_json` gives the same array back.
+
+    >>> dump_json(np.array([[1.5, np.nan]], np.float32))
+    {'dtype': 'float32', 'shape': [1, 2], 'data': [1.5, 'nan']}
+    """
+    if array.size > DOCUMENT_VALUES:
+        raise LimitRefused(
+            "too many values for one JSON document",
+            where=f"{array.size:,} values",
+            valid=f"at most {DOCUMENT_VALUES:,}",
+            hint="-o FILE.npy",
+        )
+    return {
+        "dtype": dtype_label(array.dtype),
+        "shape": list(array.shape),
+        "data": json_values(native(array).reshape(-1)),
+    }
+
+
+def load_json(document: Mapping[str, Any], name: str = "document") -> Array:
+    """The array of a document as `dump_json` makes it. Raises ContentRefused.
+
+    >>> load_json({"dtype": "bfloat16", "shape": [2], "data": [1.5, "inf"]}).dtype.name
+    'bfloat16'
+    """
+    parsed = Parsed(dict(document), "", name, name)
+    return _document(parsed, parsed.value, (), Wish(), BYTES_LIMIT).array
+
+
+def json_values(flat: Array) -> list[Any]:
+    """The elements of a one-dimensional array in native byte order, as values of a document."""
+    dtype = flat.dtype
+    if dtype.kind == "c":
+        parts = json_values(np.ascontiguousarray(flat).view(f"f{dtype.itemsize // 2}"))
+        return [list(pair) for pair in zip(parts[::2], parts[1::2], strict=True)]
+    if dtype.kind == "S":
+        return [value.decode("latin-1") for value in flat.tolist()]
+    if is_floating(dtype):
+        wide = flat.astype(np.float64)
+        values: list[Any] = wide.tolist()
+        for number in np.flatnonzero(~np.isfinite(wide)).tolist():
+            values[number] = str(values[number])
+        return values
+    if is_whole(dtype):
+        whole: list[int] = flat.astype(dtype if dtype.kind in "iu" else np.int64).tolist()
+        if dtype.itemsize == np.dtype("int64").itemsize:
+            return [v if abs(v) <= EXACT_IN_FLOAT64 else str(v) for v in whole]
+        return list(whole)
+    return list(flat.tolist())
+
+
+def _document(
+    parsed: Parsed, document: dict[str, Any], path: tuple[int | str, ...], wish: Wish, limit: int
+) -> Read:
+    name = parsed.name
+    unknown = set(document) - _DOCUMENT_KEYS
+    if unknown or "data" not in document:
+        problem = f"unknown key {safe(min(map(str, unknown)), 60)}" if unknown else 'no "data"'
+        raise ContentRefused(
+            f"{name} is no tensor: {problem}", where=name, valid='{"dtype", "shape", "data"}'
+        )
+    dtype = _document_dtype(document, name)
+    shape = _document_shape(document, name)
+    pairs = dtype is not None and dtype.kind == "c"
+    chosen = wish.chosen if dtype is None else dtype
+    levels = _levels(parsed, document["data"], (*path, "data"), pairs=pairs)
+    array = _array(parsed, levels, chosen, wish, limit)
+    if shape is None or array.shape == shape:
+        return Read(array, typed=dtype is not None)
+    if array.ndim != 1 or array.size != math.prod(shape):
+        raise ContentRefused(
+            "data does not fill the shape",
+            where=f"{name}: data {show_shape(array.shape)}, shape {show_shape(shape)}",
+        )
+    return Read(array.reshape(shape), typed=dtype is not None)
+
+
+def _document_dtype(document: dict[str, Any], name: str) -> np.dtype[Any] | None:
+    if "dtype" not in document:
+        return None
+    label = document["dtype"]
+    if not isinstance(label, str):
+        raise ContentRefused('"dtype" is not text', where=name)
+    try:
+        return dtype_named(label)
+    except GscliError as error:
+        raise ContentRefused(error.problem, where=name, valid=error.valid) from None
+
+
+def _document_shape(document: dict[str, Any], name: str) -> tuple[int, ...] | None:
+    if "shape" not in document:
+        return None
+    shape = document["shape"]
+    if (
+        not isinstance(shape, list)
+        or len(shape) > RANK_LIMIT
+        or any(type(length) is not int or length < 0 for length in shape)
+        or math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
+    ):
+        raise ContentRefused(
+            '"shape" is not a list of sizes',
+            where=name,
+            valid=f"sizes from 0 up, at most {RANK_LIMIT}",
+        )
+    return tuple(shape)
+
+
+def _levels(
+    parsed: Parsed,
+    value: object,
+    path: tuple[int | str, ...],
+    *,
+    pairs: bool = False,
+) -> tuple[tuple[int, ...], list[Any]]:
+    """The shape of nested lists and their values in order; a level's lists have one length.
+
+    With `pairs` the innermost lists are complex values.
+    """
+    level = [value]
+    shape: tuple[int, ...] = ()
+    while set(map(type, level)) == {list}:
+        lists: list[list[Any]] = level  # type: ignore[assignment]  # the line above says so
+        if pairs and shape and _are_pairs(lists):
+            break
+        _check_lengths(parsed, lists, shape, path)
+        shape = (*shape, len(lists[0]))
+        level = list(chain.from_iterable(lists))
+        if len(shape) > RANK_LIMIT:
+            raise ContentRefused(f"{parsed.name} has more than {RANK_LIMIT} axes")
+    if not pairs and list in set(map(type, level)):
+        _refuse_depths(parsed, level, shape, path)
+    return shape, level
+
+
+def _array(
+    parsed: Parsed,
+    levels: tuple[tuple[int, ...], list[Any]],
+    dtype: np.dtype[Any] | None,
+    wish: Wish,
+    limit: int,
+) -> Array:
+    """The array of values in a shape, of the given type or the one they choose."""
+    shape, values = levels
+
+    def place(number: int) -> str:
+        return f"{parsed.place}{_subscript(_at(number, shape))}"
+
+    if not values:
+        empty = wish.empty if dtype is None else dtype
+        kind = np.dtype("float64") if empty is None else empty
+        return np.empty(shape, np.dtype("U1") if kind.kind == "U" else kind)
+    flat = infer(values, place, limit) if dtype is None else of_type(values, dtype, place, limit)
+    return flat.reshape(shape)
+
+
+def _are_pairs(level: list[list[Any]]) -> bool:
+    """Whether these lists are complex values, not one more axis."""
+    return any(level) and not any(isinstance(item, list) for pair in level for item in pair)
+
+
+def _check_lengths(
+    parsed: Parsed, level: list[list[Any]], shape: tuple[int, ...], path: tuple[int | str, ...]
+) -> None:
+    if len(set(map(len, level))) == 1:
+        return
+    wanted = len(level[0])
+    number = next(n for n, inner in enumerate(level) if len(inner) != wanted)
+    note = f"{_values(len(level[number]))}, the row before has {wanted}"
+    _refuse_ragged(parsed, (*path, *_at(number, shape)), note)
+
+
+def _refuse_depths(
+    parsed: Parsed, level: list[Any], shape: tuple[int, ...], path: tuple[int | str, ...]
+) -> None:
+    """Lists and values stand side by side in one level."""
+    first_is_list = isinstance(level[0], list)
+    number = next(n for n, item in enumerate(level) if isinstance(item, list) != first_is_list)
+    note = f"{kind_of(level[number])}, the one before is {kind_of(level[number - 1])}"
+    _refuse_ragged(parsed, (*path, *_at(number, shape)), note)
+
+
+def _refuse_ragged(parsed: Parsed, path: tuple[int | str, ...], note: str) -> NoReturn:
+    start, end = locate(parsed.text, path) if parsed.text else (0, 0)
+    detail = pointed(parsed.text, start, end, note) if parsed.text else note
+    position = _subscript(tuple(step for step in path if isinstance(step, int)))
+    line = f" line {line_of(parsed.text, start)}" if "\n" in parsed.text else ""
+    raise ContentRefused(
+        f"{parsed.name} is not a rectangular array",
+        where=f"{parsed.name}{line}: {parsed.argument}{position}",
+        details=(detail,),
+        hint="all lists of one level need the same length",
+    )
+
+
+def _at(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The position of element `number`, without NumPy's limit on the size of a shape."""
+    position: list[int] = []
+    for length in reversed(shape):
+        number, step = divmod(number, length)
+        position.append(step)
+    return tuple(reversed(position))
+
+
+def _subscript(position: tuple[int, ...]) -> str:
+    return f"[{','.join(map(str, position))}]" if position else ""
+
+
+def _values(count: int) -> str:
+    return f"{count} value{'' if count == 1 else 's'}"

@@ -1,0 +1,72 @@
+"""Lines of JSON (.jsonl), recorded cases and jobs: their tensors, each under the name `ID/INPUT`.
+
+The answer that a line holds is `ID/output`; a line without an id goes by its number. What a job
+names as a file or a generator is no tensor of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from gscli.base import ContentRefused
+from gscli.base.words import safe
+from gscli.disk.mapped import reading
+from gscli.files.content import TEXT_LIMIT, Content, check_limit
+from gscli.files.formats.jsonarray import array_of_json
+from gscli.files.formats.jsontext import Parsed, parse_json
+from gscli.files.request import Member, Read, Request, chosen_member
+
+
+def read(content: Content, request: Request) -> Read:
+    """One tensor of a line, named or the only one; of several with one name the first."""
+    names, only = list[str](), None
+    for name, tensor in _tensors(content):
+        if name == request.member:
+            return array_of_json(tensor, request.wish, request.limit)
+        names.append(name)
+        only = tensor
+    chosen_member(names, request.member, content.name)
+    assert only is not None
+    return array_of_json(only, request.wish, request.limit)
+
+
+def listing(content: Content, request: Request) -> list[Member]:
+    """The tensors of all lines."""
+    return [
+        Member.of(array_of_json(tensor, request.wish, request.limit).array, name)
+        for name, tensor in _tensors(content)
+    ]
+
+
+def lines(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    """The lines of a text; LimitRefused for one without an end."""
+    while True:
+        with reading(name):
+            line = stream.readline(TEXT_LIMIT + 1)
+        if not line:
+            return
+        check_limit(len(line), TEXT_LIMIT, name, "a line")
+        yield line
+
+
+def _tensors(content: Content) -> Iterator[tuple[str, Parsed]]:
+    with content.file() as file:
+        file.seek(0)  # copies of a descriptor share their place
+        for number, line in enumerate(lines(file, content.name), 1):
+            if line.strip():
+                yield from _of_line(line, number, content.name)
+
+
+def _of_line(line: bytes, number: int, file: str) -> Iterator[tuple[str, Parsed]]:
+    where = f"{file} line {number}"
+    value = parse_json(line, where).value
+    inputs = value.get("inputs") if isinstance(value, dict) else None
+    if not isinstance(inputs, dict):
+        raise ContentRefused(
+            "neither a recorded case nor a job", where=where, valid='{"op", "inputs": {…}, …}'
+        )
+    for name, tensor in {**inputs, "output": value.get("output")}.items():
+        if isinstance(tensor, (dict, list)):
+            full = f"{value.get('id', number)}/{name}"
+            yield full, Parsed(tensor, "", f"{file}::{safe(full, 60)}", safe(name, 60))

@@ -1,0 +1,286 @@
+"""The .npy format: headers judged on a bounded prefix, arrays mapped, headers written.
+
+NumPy's public header readers decide what a header says, after the prefix was found to hold
+nothing but the tokens of a plain header: three keys, a type from the list, whole numbers.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import struct
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as numpy_format
+
+from gscli.base import ContentRefused, DtypeRefused
+from gscli.base.arrays import (
+    SMALL_NAMES,
+    Array,
+    check_values,
+    checked_dtype,
+    dtype_label,
+    is_native,
+    native,
+)
+from gscli.base.records import Record
+from gscli.base.words import safe, show_shape
+from gscli.files.content import Content, check_limit
+from gscli.files.request import Arrays, Member, Output, Read, Request
+
+MAGIC = b"\x93NUMPY"
+HEADER_LIMIT = 10_000
+PREFIX_LIMIT = 12 + HEADER_LIMIT
+RANK_LIMIT = 64
+BYTES_LIMIT = 1 << 63
+WRITE_BLOCK = 8 << 20
+
+_WORD = re.compile(r"\s+|'[^'\"\\]*'|\"[^'\"\\]*\"|\d{1,20}|True|False|[{}()\[\]:,]")
+_KEYS = ["descr", "fortran_order", "shape"]
+_DEPTH_LIMIT = 50
+_VERSIONS = {(1, 0): "<H", (2, 0): "<I", (3, 0): "<I"}
+
+
+class NpyHeader(Record):
+    """What a .npy header says: `offset` is where the data begins."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    fortran: bool
+    offset: int
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes of data."""
+        return self.size * self.dtype.itemsize
+
+
+def parse_header(prefix: bytes, name: str) -> NpyHeader:
+    """Judge the first bytes of a .npy file: at most PREFIX_LIMIT of them are needed.
+
+    >>> parse_header(npy_header(np.dtype("float32"), (4, 3)), "x.npy").shape
+    (4, 3)
+    """
+    text, offset = _header_text(prefix, name)
+    _check_words(text, name)
+    return _numpy_header(text, offset, name)
+
+
+def read(content: Content, request: Request) -> Read:
+    """The array of a .npy file: mapped when large and plain, else in memory within the limit."""
+    header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
+    check_length(header, content.size, content.name)
+    dtype = element_type(header.dtype, request.wish.dtype, content.name)
+    flat = content.array(dtype, header.size, header.offset)
+    return Read(arranged(flat, header, request.limit, content.name))
+
+
+def listing(content: Content, _request: Request) -> list[Member]:
+    """The one array of a .npy file, from its header."""
+    header = parse_header(content.prefix(PREFIX_LIMIT), content.name)
+    check_length(header, content.size, content.name)
+    return [member_of(header)]
+
+
+def member_of(header: NpyHeader, name: str = "") -> Member:
+    """What a header says, as a member."""
+    return Member(name, type_label(header.dtype), header.shape, header.nbytes)
+
+
+def check_length(header: NpyHeader, size: int, name: str) -> None:
+    """The file must be exactly as long as its header says: no less, no more."""
+    present = size - header.offset
+    if present != header.nbytes:
+        problem = "is cut off" if present < header.nbytes else "goes on after the array"
+        raise ContentRefused(
+            f"{name} {problem}",
+            where=f"{name}: {present:,} bytes of data",
+            valid=f"{header.nbytes:,} bytes for shape {show_shape(header.shape)}",
+        )
+
+
+def element_type(stored: np.dtype[Any], want: np.dtype[Any] | None, name: str) -> np.dtype[Any]:
+    """The type of the elements; `want` names it where the file holds opaque bytes."""
+    if stored.type is not np.void:
+        return stored
+    size = stored.itemsize
+    if want is not None and want.name in SMALL_NAMES and want.itemsize == size:
+        return want
+    fitting = [label for label in SMALL_NAMES if (label == "bfloat16") == (size > 1)]
+    raise DtypeRefused(
+        f"the elements of {name} are opaque bytes (|V{size})",
+        where=name,
+        details=("NumPy writes bfloat16 and other small types this way, without their names",),
+        valid=", ".join(fitting),
+        hint=f"--dtype {fitting[0] if size > 1 else 'float8_e4m3fn'}, or what was written",
+    )
+
+
+def type_label(dtype: np.dtype[Any]) -> str:
+    """The name of an element type for a listing; opaque bytes are V and their number."""
+    return f"V{dtype.itemsize}" if dtype.type is np.void else dtype_label(dtype)
+
+
+def arranged(flat: Array, header: NpyHeader, limit: int, name: str) -> Array:
+    """Give flat elements their shape, in native byte order and C order.
+
+    What is not so in the file is copied, within the limit; so are elements at odd addresses.
+    """
+    transposed = header.fortran and len(header.shape) > 1
+    plain = is_native(flat.dtype) and flat.flags.aligned
+    if transposed or not plain:
+        check_limit(header.nbytes, limit, name, "a copy in native order")
+    ordered = flat if plain else np.array(flat, flat.dtype.newbyteorder("="))
+    check_values(ordered, name)
+    if transposed:
+        return native(ordered.reshape(header.shape[::-1]).T)
+    return ordered.reshape(header.shape)
+
+
+def npy_header(dtype: np.dtype[Any], shape: Sequence[int]) -> bytes:
+    """The header of a C-ordered .npy file; the data follows it directly.
+
+    Small types of ml_dtypes become |V2 and |V1, the form `numpy.load` takes.
+
+    >>> npy_header(np.dtype("bfloat16"), (2,))[10:27]
+    b"{'descr': '|V2', "
+    """
+    descr = f"|V{dtype.itemsize}" if dtype.name in SMALL_NAMES else dtype.str
+    fields = {"descr": descr, "fortran_order": False, "shape": tuple(shape)}
+    header = io.BytesIO()
+    numpy_format.write_array_header_1_0(header, fields)
+    return header.getvalue()
+
+
+def write(out: Output, arrays: Arrays, _suffix: str) -> None:
+    """Write one array, C-ordered, without a copy of it where it is so already."""
+    (array,) = arrays.values()
+    out(npy_header(array.dtype, array.shape))
+    for block in blocks(array):
+        out(block)
+
+
+def blocks(array: Array) -> Iterator[memoryview]:
+    """The bytes of an array in C order, a few megabytes at a time."""
+    opaque = array.view(f"V{array.dtype.itemsize}")
+    if array.flags.c_contiguous:
+        content = opaque.reshape(-1).view(np.uint8).data
+        for start in range(0, len(content), WRITE_BLOCK):
+            yield content[start : start + WRITE_BLOCK]
+        return
+    parts = np.nditer(
+        opaque,
+        flags=["external_loop", "buffered", "zerosize_ok"],
+        buffersize=max(WRITE_BLOCK // array.dtype.itemsize, 1),
+        order="C",
+    )
+    for part in parts:
+        yield np.ascontiguousarray(part).view(np.uint8).data
+
+
+def _header_text(prefix: bytes, name: str) -> tuple[str, int]:
+    """The text of the header and the offset of the data, its length checked before it is used."""
+    if not prefix.startswith(MAGIC):
+        raise _not_npy(prefix, name)
+    version = tuple(prefix[6:8])
+    if version not in _VERSIONS:
+        raise ContentRefused(
+            f"unknown .npy version {'.'.join(map(str, version))}", where=name, valid="1.0, 2.0, 3.0"
+        )
+    field = _VERSIONS[version]
+    start = 8 + struct.calcsize(field)
+    if len(prefix) < start:
+        raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
+    (length,) = struct.unpack(field, prefix[8:start])
+    if length > HEADER_LIMIT:
+        raise ContentRefused(
+            "the .npy header is too long",
+            where=f"{name}: {length:,} bytes",
+            valid=f"at most {HEADER_LIMIT:,} bytes",
+        )
+    text = prefix[start : start + length]
+    if len(text) < length:
+        raise ContentRefused(f"{name} is cut off", where=f"{name}: inside the header")
+    if not text.isascii():
+        raise _bad_header(name, "it holds characters beyond ASCII")
+    return text.decode("ascii"), start + length
+
+
+def _not_npy(prefix: bytes, name: str) -> ContentRefused:
+    if len(prefix) < len(MAGIC) and MAGIC.startswith(prefix):
+        return ContentRefused(f"{name} is {'cut off' if prefix else 'empty'}", where=name)
+    hint = ""
+    if prefix.startswith(b"PK"):
+        hint = "it is an archive: name it .npz"
+    elif prefix.startswith(b"\x80"):
+        hint = "it is a pickle, and gscli never unpickles: save it with numpy.save"
+    return ContentRefused(f"{name} is not a .npy file", where=f"{name}: the first bytes", hint=hint)
+
+
+def _bad_header(name: str, why: str) -> ContentRefused:
+    return ContentRefused(f"the header of {name} is malformed", where=f"{name}: {why}")
+
+
+def _without_long(text: str) -> str:
+    """The header without the L that Python 2 wrote behind some sizes."""
+    return re.sub(r"(?<=\d)L(?=\s*[,)])", "", text) if "L" in text else text
+
+
+def _check_words(text: str, name: str) -> None:
+    """Nothing but the tokens of a plain dictionary, not deep, each key once."""
+    plain = _without_long(text)
+    words, end = [], 0
+    for match in _WORD.finditer(plain):
+        if match.start() != end:
+            break
+        end = match.end()
+        words += [] if match[0].isspace() else [match[0]]
+    if end != len(plain):
+        raise _bad_header(name, f"unexpected {safe(plain[end:], 20)}")
+    depth = deepest = 0
+    for word in words:
+        depth += (word in "{([") - (word in "})]")
+        deepest = max(deepest, depth)
+    if deepest > _DEPTH_LIMIT:
+        raise _bad_header(name, f"nested {deepest} deep")
+    keys = sorted(key.strip("'\"") for key, after in pairwise(words) if after == ":")
+    if keys != _KEYS:
+        raise _bad_header(name, f"the keys are {safe(', '.join(keys), 60)}, not {', '.join(_KEYS)}")
+
+
+def _numpy_header(text: str, offset: int, name: str) -> NpyHeader:
+    """Let NumPy's own reader say what the checked text means."""
+    plain = _without_long(text)
+    unusual = "V" in plain or "f1" in plain
+    opaque = unusual and re.search(r"""['"]descr['"]\s*:\s*['"]([^'"]*)['"]""", plain)
+    if opaque and re.fullmatch(r"[<|=]?(V[1-9]\d*|f1)", opaque[1]):
+        size = 1 if opaque[1].endswith("f1") else int(opaque[1].split("V")[1])
+        plain = plain[: opaque.start(1)] + f"|V{size}" + plain[opaque.end(1) :]
+    encoded = plain.encode("ascii")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy warns where it had to guess
+            shape, fortran, dtype = numpy_format.read_array_header_2_0(
+                io.BytesIO(struct.pack("<I", len(encoded)) + encoded)
+            )
+    except Exception as error:  # strange types make NumPy raise many kinds
+        raise _bad_header(name, "NumPy cannot read it") from error
+    if any(type(length) is not int for length in shape) or len(shape) > RANK_LIMIT:
+        raise _bad_header(name, f"shape {safe(str(shape), 60)}")
+    if math.prod(length or 1 for length in shape) * (dtype.itemsize or 1) >= BYTES_LIMIT:
+        raise _bad_header(name, f"shape {safe(str(shape), 60)} is beyond 2^63 bytes")
+    if not (
+        dtype.type is np.void and dtype.names is None and dtype.subdtype is None and dtype.itemsize
+    ):
+        checked_dtype(dtype, name)
+    return NpyHeader(dtype, shape, fortran, offset)

@@ -1,0 +1,216 @@
+"""The .safetensors format: a JSON header of its own length, then the bytes of the tensors.
+
+The header is judged here, before anything of the size it names exists: every tensor inside the
+file, each byte owned by exactly one tensor. Tensors stay in the file and are mapped when large.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gscli.base import ContentRefused, DtypeRefused, UsageError
+from gscli.base.arrays import Array, check_values, dtype_label, dtype_named, native
+from gscli.base.records import Record
+from gscli.base.words import safe
+from gscli.files.content import TEXT_LIMIT, Content, check_limit
+from gscli.files.formats.jsontext import parse_json
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, WRITE_BLOCK, blocks
+from gscli.files.request import Arrays, Member, Output, Read, Request, chosen_member
+
+LENGTH_BYTES = 8
+METADATA = "__metadata__"
+TYPES = {
+    "U64": "uint64",
+    "I64": "int64",
+    "F64": "float64",
+    "C64": "complex64",
+    "F32": "float32",
+    "U32": "uint32",
+    "I32": "int32",
+    "BF16": "bfloat16",
+    "F16": "float16",
+    "U16": "uint16",
+    "I16": "int16",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "I8": "int8",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
+"""Widest first: the order in which tensors are laid out, so that each begins at an even address."""
+
+
+class StoredTensor(Record):
+    """A tensor of the file: its bytes are at `start` in the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    size: int
+
+
+class SafetensorsHeader(Record):
+    """Every tensor by name, and the free text that came with them."""
+
+    tensors: dict[str, StoredTensor]
+    metadata: dict[str, str]
+
+
+def read(content: Content, request: Request) -> Read:
+    """One tensor, named or the only one."""
+    tensors = parse_header(content).tensors
+    name = chosen_member(tensors, request.member, content.name)
+    tensor = tensors[name]
+    where = f"{content.name}::{safe(name, 60)}"
+    dtype = dtype_named(tensor.dtype)
+    flat = content.array(dtype, math.prod(tensor.shape), tensor.start)
+    if not flat.flags.aligned:
+        check_limit(tensor.size, request.limit, where, "a copy at even addresses")
+        flat = flat.copy()
+    check_values(flat, where)
+    return Read(flat.reshape(tensor.shape))
+
+
+def listing(content: Content, _request: Request) -> list[Member]:
+    """Every tensor, from the header."""
+    tensors = parse_header(content).tensors
+    return [Member(name, t.dtype, t.shape, t.size) for name, t in tensors.items()]
+
+
+def write(out: Output, arrays: Arrays, _suffix: str) -> None:
+    """Write a new file, a few megabytes of its tensors at a time."""
+    _write_all(out, arrays, {})
+
+
+def write_into(out: Output, old: Content, name: str, array: Array) -> None:
+    """Write the old file with one tensor changed or added; everything else stays.
+
+    A tensor of the old type and shape is patched in passing, so that the size of the file does
+    not matter; otherwise the whole file is built anew.
+    """
+    header = parse_header(old)
+    tensor = header.tensors.get(name)
+    if tensor and (tensor.dtype, tensor.shape) == (dtype_label(array.dtype), array.shape):
+        _copy(out, old, 0, tensor.start)
+        for block in blocks(array):
+            out(block)
+        _copy(out, old, tensor.start + tensor.size, old.size)
+        return
+    kept = {
+        other: old.array(dtype_named(t.dtype), math.prod(t.shape), t.start).reshape(t.shape)
+        for other, t in header.tensors.items()
+    }
+    _write_all(out, kept | {name: array}, header.metadata)
+
+
+def _copy(out: Output, old: Content, start: int, end: int) -> None:
+    for position in range(start, end, WRITE_BLOCK):
+        out(old.read(position, min(WRITE_BLOCK, end - position)))
+
+
+def _write_all(out: Output, arrays: Arrays, metadata: Mapping[str, str]) -> None:
+    """The header and the tensors, the widest elements first.
+
+    The safetensors package makes the same bytes, but holds the whole file in memory twice.
+    """
+    if METADATA in arrays:
+        raise UsageError(f"{METADATA} is no name for a tensor")
+    codes = {name: code for code, name in TYPES.items()}
+    for name, array in arrays.items():
+        if dtype_label(array.dtype) not in codes:
+            raise DtypeRefused(
+                f".safetensors has no element type {dtype_label(array.dtype)}",
+                where=safe(name, 60),
+                valid=", ".join(codes),
+            )
+    ordered = sorted(arrays.items(), key=lambda item: (-_rank(item[1].dtype), item[0]))
+    document: dict[str, object] = {METADATA: dict(metadata)} if metadata else {}
+    end = 0
+    for name, array in ordered:
+        start, end = end, end + array.nbytes
+        code = codes[dtype_label(array.dtype)]
+        document[name] = {"dtype": code, "shape": array.shape, "data_offsets": (start, end)}
+    header = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % LENGTH_BYTES)
+    out(len(header).to_bytes(LENGTH_BYTES, "little") + header)
+    for _, array in ordered:
+        for block in blocks(native(array)):
+            out(block)
+
+
+def _rank(dtype: np.dtype[Any]) -> int:
+    return list(TYPES.values()).index(dtype_label(dtype))
+
+
+def parse_header(content: Content) -> SafetensorsHeader:
+    """Judge the header: its length, its JSON, and that the tensors cover the data exactly."""
+    length_field = content.prefix(LENGTH_BYTES)
+    length = int.from_bytes(length_field, "little")
+    data_start = LENGTH_BYTES + length
+    if len(length_field) < LENGTH_BYTES or data_start > content.size:
+        raise _malformed(content.name, "its header does not fit into it")
+    if length > TEXT_LIMIT:
+        raise _malformed(content.name, f"its header has {length:,} bytes")
+    text = content.read(LENGTH_BYTES, length)
+    if bytes(text[:1]) != b"{":
+        raise _malformed(content.name, "its header does not begin with {")
+    document = parse_json(text, f"the header of {content.name}").value
+    metadata = document.pop(METADATA, {})
+    if not isinstance(metadata, dict) or any(type(v) is not str for v in metadata.values()):
+        raise _malformed(content.name, f"{METADATA} is not text")
+    tensors = {
+        name: _tensor(name, fields, data_start, content.name) for name, fields in document.items()
+    }
+    _check_cover(tensors, data_start, content)
+    return SafetensorsHeader(tensors, metadata)
+
+
+def _tensor(name: str, fields: object, data_start: int, file: str) -> StoredTensor:
+    where = f"tensor {safe(name, 60)}"
+    if not isinstance(fields, dict) or set(fields) != {"dtype", "shape", "data_offsets"}:
+        raise _malformed(file, f"{where} needs dtype, shape and data_offsets")
+    code, shape, offsets = fields["dtype"], fields["shape"], fields["data_offsets"]
+    if not isinstance(code, str) or code not in TYPES:
+        raise DtypeRefused(
+            f"element type {safe(str(code), 40)} is not supported",
+            where=f"{file}: {where}",
+            valid=", ".join(TYPES),
+        )
+    if not _sizes(shape) or len(shape) > RANK_LIMIT or not _sizes(offsets) or len(offsets) != 2:  # noqa: PLR2004 -- from, to
+        raise _malformed(file, f"{where} has no proper shape and offsets")
+    size = math.prod(shape) * dtype_named(TYPES[code]).itemsize
+    start, end = offsets
+    if math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16 or end - start != size:
+        raise _malformed(file, f"{where} of shape {safe(str(shape), 60)} has other offsets")
+    return StoredTensor(TYPES[code], tuple(shape), data_start + start, size)
+
+
+def _sizes(value: object) -> bool:
+    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+
+
+def _check_cover(tensors: dict[str, StoredTensor], data_start: int, content: Content) -> None:
+    """No overlap, no gap and no rest: a byte that belongs to nobody could be a second file."""
+    position = data_start
+    for tensor in sorted(tensors.values(), key=lambda tensor: (tensor.start, tensor.size)):
+        if tensor.start != position:
+            raise _malformed(content.name, "its tensors overlap or leave a gap")
+        position += tensor.size
+    if position != content.size:
+        missing = content.size - position
+        problem = "goes on after the tensors" if missing > 0 else "is cut off"
+        raise ContentRefused(
+            f"{content.name} {problem}", where=f"{content.name}: {abs(missing):,} bytes"
+        )
+
+
+def _malformed(name: str, why: str) -> ContentRefused:
+    return ContentRefused(f"{name} is not a sound .safetensors file", where=f"{name}: {why}")

@@ -1,0 +1,240 @@
+"""ONNX TensorProto files (.pb), as the ONNX tests and model zoo keep their inputs and outputs.
+
+The onnx package parses the message. What it says is judged here: external data is refused and
+never followed, one field holds the values, and their number and range fit the type and shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gscli.base import ContentRefused, DtypeRefused
+from gscli.base.arrays import Array, check_values, dtype_label, dtype_named, native, whole_range
+from gscli.base.words import safe
+from gscli.files.content import Content, check_limit
+from gscli.files.extras import extra
+from gscli.files.formats.npy import BYTES_LIMIT, RANK_LIMIT, blocks
+from gscli.files.formats.values import of_type
+from gscli.files.formats.wire import bytes_head, check_fields, varint_field
+from gscli.files.request import Arrays, Member, Output, Read, Request
+
+TYPES = {
+    1: ("float32", "float_data"),
+    2: ("uint8", "int32_data"),
+    3: ("int8", "int32_data"),
+    4: ("uint16", "int32_data"),
+    5: ("int16", "int32_data"),
+    6: ("int32", "int32_data"),
+    7: ("int64", "int64_data"),
+    8: ("str", "string_data"),
+    9: ("bool", "int32_data"),
+    10: ("float16", "int32_data"),
+    11: ("float64", "double_data"),
+    12: ("uint32", "uint64_data"),
+    13: ("uint64", "uint64_data"),
+    14: ("complex64", "float_data"),
+    15: ("complex128", "double_data"),
+    16: ("bfloat16", "int32_data"),
+    17: ("float8_e4m3fn", "int32_data"),
+    18: ("float8_e4m3fnuz", "int32_data"),
+    19: ("float8_e5m2", "int32_data"),
+    20: ("float8_e5m2fnuz", "int32_data"),
+    21: ("uint4", "int32_data"),
+    22: ("int4", "int32_data"),
+    23: ("float4_e2m1fn", "int32_data"),
+    24: ("float8_e8m0fnu", "int32_data"),
+    25: ("uint2", "int32_data"),
+    26: ("int2", "int32_data"),
+}
+"""TensorProto.DataType → element type and the field that holds it when raw_data does not."""
+
+BITS = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2}
+"""Types of which several share a byte, the first in its lowest bits."""
+
+_FIELDS = {field for _, field in TYPES.values()}
+_FIELD_TYPES: dict[str, type[np.generic]] = {
+    "float_data": np.float32,
+    "double_data": np.float64,
+    "int32_data": np.int32,
+    "int64_data": np.int64,
+    "uint64_data": np.uint64,
+}
+_DIMS, _DATA_TYPE, _STRING_DATA, _NAME, _RAW_DATA = 1, 2, 6, 8, 9
+"""Numbers of the fields of a TensorProto that are written."""
+
+_EXTERNAL = 1
+_MESSAGE_LIMIT = (1 << 31) - 1
+"""Protocol buffers end here."""
+
+
+def read(content: Content, request: Request) -> Read:
+    """The array of a .pb file."""
+    tensor = parsed("TensorProto", content, request.limit)
+    return Read(array_of(tensor, content.name, request.limit))
+
+
+def listing(content: Content, request: Request) -> list[Member]:
+    """The one array of a .pb file."""
+    return [Member.of(read(content, request).array)]
+
+
+def write(out: Output, arrays: Arrays, _suffix: str) -> None:
+    """Write a TensorProto: numbers as raw data, text in its own field.
+
+    A handful of fields, written as they come: the onnx package would hold the tensor three times.
+    """
+    ((name, array),) = arrays.items()
+    codes = {label: code for code, (label, _) in TYPES.items()}
+    label = dtype_label(array.dtype)
+    if label not in codes:
+        raise DtypeRefused(f"a TensorProto has no element type {label}", valid=", ".join(codes))
+    check_limit(array.nbytes, _MESSAGE_LIMIT, safe(name, 60), "the tensor")
+    head = [varint_field(_DIMS, length) for length in array.shape]
+    head.append(varint_field(_DATA_TYPE, codes[label]))
+    if label == "str":
+        texts = [_encoded(value, name) for value in array.reshape(-1).tolist()]
+        head += [bytes_head(_STRING_DATA, len(text)) + text for text in texts]
+    encoded = _encoded(name, name)
+    out(b"".join(head) + bytes_head(_NAME, len(encoded)) + encoded)
+    if label != "str":
+        packed = _packed(array, label)
+        out(bytes_head(_RAW_DATA, packed.nbytes))
+        for block in blocks(packed):
+            out(block)
+
+
+def parsed(kind: str, content: Content, limit: int) -> Any:
+    """The protocol buffer a file holds; ContentRefused where it is none of that kind."""
+    data = bytes(content.whole(min(limit, _MESSAGE_LIMIT), "the file"))
+    if not data:
+        raise ContentRefused(f"{content.name} is empty", where=content.name)
+    message = getattr(extra("onnx", "onnx"), kind)
+    check_fields(data, message.DESCRIPTOR, content.name)
+    decode_error = extra("google.protobuf.message", "onnx").DecodeError
+    try:
+        return message.FromString(data)
+    except (decode_error, RuntimeError, ValueError) as error:
+        raise ContentRefused(f"{content.name} is not an ONNX {kind}", where=content.name) from error
+
+
+def array_of(tensor: Any, where: str, limit: int) -> Array:
+    """The array of a TensorProto in which every statement agrees with the others."""
+    if tensor.data_location == _EXTERNAL or tensor.external_data:
+        raise ContentRefused(
+            "the values lie in another file, which gscli does not follow",
+            where=where,
+            hint="onnx.save_model(model, path, save_as_external_data=False) puts them inside",
+        )
+    if tensor.HasField("segment"):
+        raise ContentRefused("the file holds a segment of a tensor", where=where)
+    if tensor.data_type not in TYPES:
+        raise DtypeRefused(f"element type {tensor.data_type} is not supported", where=where)
+    label, field = TYPES[tensor.data_type]
+    dtype, shape = dtype_named(label), _shape(tensor, where)
+    count = math.prod(shape)
+    check_limit(count * dtype.itemsize, limit, where, "the tensor")
+    used = [name for name in (*sorted(_FIELDS), "raw_data") if len(getattr(tensor, name))]
+    if len(used) > 1 or not set(used) <= ({field} if label == "str" else {field, "raw_data"}):
+        raise ContentRefused(f"{label} values in {' and '.join(used)}", where=where, valid=field)
+    if label == "str":
+        flat = _text(tensor.string_data, count, where, limit)
+    elif used == ["raw_data"]:
+        flat = _from_raw(tensor.raw_data, dtype, count, where)
+    else:
+        flat = _from_field(getattr(tensor, field), _FIELD_TYPES[field], dtype, count, where)
+    check_values(flat, where)
+    return flat.reshape(shape)
+
+
+def _shape(tensor: Any, where: str) -> tuple[int, ...]:
+    shape = tuple(tensor.dims)
+    too_large = math.prod(length or 1 for length in shape) >= BYTES_LIMIT // 16
+    if len(shape) > RANK_LIMIT or min(shape, default=0) < 0 or too_large:
+        raise ContentRefused(f"dimensions {safe(str(shape), 60)} name no shape", where=where)
+    return shape
+
+
+def _from_raw(raw: bytes, dtype: np.dtype[Any], count: int, where: str) -> Array:
+    bits = BITS.get(dtype.name, 8 * dtype.itemsize)
+    _check_count(len(raw), -(-count * bits // 8), "bytes", where)
+    stored = np.frombuffer(raw, np.uint8)
+    if dtype.name in BITS:
+        return _unpacked(stored, dtype, count)
+    return native(stored.view(dtype.newbyteorder("<") if dtype.kind != "V" else dtype))
+
+
+def _from_field(
+    values: Any,
+    wide: type[np.generic],
+    dtype: np.dtype[Any],
+    count: int,
+    where: str,
+) -> Array:
+    """Values from a field whose numbers are wider than the type: each must fit."""
+    parts = 2 * count if dtype.kind == "c" else -(-count * BITS.get(dtype.name, 8) // 8)
+    _check_count(len(values), parts, "values", where)
+    stored: Array = np.fromiter(values, wide, parts)
+    if dtype.kind == "c" or stored.dtype == dtype:
+        return stored.view(dtype)
+    # Floats of 16 bits and less stand as their bit patterns, bool as 0 and 1.
+    patterns = dtype if dtype.kind in "iu" else np.dtype(f"u{dtype.itemsize}")
+    low, high = (0, 1) if dtype.kind == "b" else whole_range(patterns)
+    if stored.size and not (low <= stored.min() and stored.max() <= high):
+        raise ContentRefused(
+            f"a value does not fit {dtype.name}", where=where, valid=f"{low} … {high}"
+        )
+    narrow = stored.astype(patterns)
+    return _unpacked(narrow, dtype, count) if dtype.name in BITS else narrow.view(dtype)
+
+
+def _check_count(stored: int, wanted: int, unit: str, where: str) -> None:
+    if stored != wanted:
+        raise ContentRefused(
+            f"the tensor holds {stored:,} {unit}",
+            where=where,
+            valid=f"{wanted:,} for its dimensions",
+        )
+
+
+def _unpacked(stored: Array, dtype: np.dtype[Any], count: int) -> Array:
+    """One element per byte from several per byte; a negative one gets its sign back."""
+    bits = BITS[dtype.name]
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    flat = np.asarray((stored[:, None] >> shifts) & (2**bits - 1)).reshape(-1)[:count]
+    if dtype.name.startswith("int"):
+        signed = flat.astype(np.int8)
+        return np.asarray(signed - (signed >= 2 ** (bits - 1)) * np.int8(2**bits)).astype(dtype)
+    return flat.view(dtype)
+
+
+def _packed(array: Array, label: str) -> Array:
+    """The elements as they lie in raw data: little-endian, small ones several to a byte."""
+    if label not in BITS:
+        return native(array)
+    flat = native(array).reshape(-1).view(np.uint8)
+    bits = BITS[label]
+    per_byte = 8 // bits
+    padded = np.zeros(-(-flat.size // per_byte) * per_byte, np.uint8)
+    padded[: flat.size] = flat & (2**bits - 1)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    packed = np.bitwise_or.reduce(padded.reshape(-1, per_byte) << shifts, axis=1)
+    return np.asarray(packed, np.uint8)
+
+
+def _text(stored: Any, count: int, where: str, limit: int) -> Array:
+    _check_count(len(stored), count, "texts", where)
+    try:
+        values = [value.decode("utf-8") for value in stored]
+    except UnicodeDecodeError as error:
+        raise ContentRefused("a text is not UTF-8", where=where) from error
+    return of_type(values, np.dtype("str"), lambda number: f"{where}: text {number}", limit)
+
+
+def _encoded(value: str, name: str) -> bytes:
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DtypeRefused("a text holds half a character", where=safe(name, 60)) from error

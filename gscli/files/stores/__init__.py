@@ -1,0 +1,1 @@
+"""Arrays in chunks: Zarr and Icechunk, their folders, grids and codecs."""

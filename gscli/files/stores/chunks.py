@@ -1,0 +1,116 @@
+"""Arrays that lie in chunks, whoever keeps them: their shape, and one chunk at a time."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from gscli.base import ContentRefused, GscliError, LimitRefused
+from gscli.base.arrays import Array, check_values, checked_dtype, native
+from gscli.base.words import safe
+from gscli.disk.mapped import RegularFile
+from gscli.files.content import check_limit
+
+CHUNK_ALLOWED = 64 << 20
+"""Bytes that one chunk may always have; more of them need a higher limit."""
+
+Box = tuple[slice, ...]
+
+
+class Chunks(ABC):
+    """An array in chunks of one size, those at its border cut off.
+
+    `dtype` is the element type of the values that are handed out, in native byte order.
+    """
+
+    name: str
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    chunk: tuple[int, ...]
+    chunk_bytes: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole array in memory."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    def box(self, coordinates: tuple[int, ...]) -> Box:
+        """The cells of one chunk."""
+        return tuple(
+            slice(at * step, min((at + 1) * step, size))
+            for at, step, size in zip(coordinates, self.chunk, self.shape, strict=True)
+        )
+
+    def checked(self, found: Array) -> Array:
+        """Values in their own type, to be written to. Raises ContentRefused."""
+        found = native(found.view(self.dtype) if found.dtype.kind == "V" else found)
+        check_values(found, self.name)
+        return found if found.flags.writeable else found.copy()
+
+    def cells_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
+        """The file of a chunk that has its cells and nothing else; None for all others."""
+        return None
+
+    @abstractmethod
+    def read(self, coordinates: tuple[int, ...]) -> Array:
+        """The cells of one chunk, in C order, to be written to. Raises ContentRefused."""
+
+    @abstractmethod
+    def whole(self) -> Array:
+        """All cells, within the byte limit, to be written to."""
+
+
+class DaskChunks(Chunks):
+    """A Dask array, computed chunk by chunk. Where its chunks differ, they are the largest."""
+
+    def __init__(self, array: Any, name: str, limit: int) -> None:
+        """`array`: Dask's, of numbers. Raises ContentRefused, DtypeRefused, LimitRefused."""
+        if any(math.isnan(size) for size in array.shape):
+            raise ContentRefused(
+                f"{name} has chunks of unknown size",
+                where=f"{name}: {safe(str(array.shape), 60)}",
+                hint=f"{name}.compute_chunk_sizes() finds them out",
+            )
+        self.array, self.name, self._limit = array, name, limit
+        self.dtype = checked_dtype(array.dtype, name).newbyteorder("=")
+        self.shape = tuple(map(int, array.shape))
+        self.chunk = tuple(max(*sizes, 1) for sizes in array.chunks)
+        unit = self.chunk_bytes = math.prod(self.chunk) * self.dtype.itemsize
+        if unit > max(limit, CHUNK_ALLOWED):
+            raise LimitRefused(
+                f"a chunk of {name} is larger than the limit",
+                where=f"{name}: {unit:,} bytes",
+                valid=f"at most {max(limit, CHUNK_ALLOWED):,} bytes",
+                hint=f"{name}.rechunk() makes smaller ones",
+            )
+
+    def read(self, coordinates: tuple[int, ...]) -> Array:
+        """One chunk, computed by Dask's scheduler."""
+        return self._computed(self.array[self.box(coordinates)])
+
+    def whole(self) -> Array:
+        """All cells, computed at once."""
+        check_limit(self.nbytes, self._limit, self.name, "the array")
+        return self._computed(self.array)
+
+    def _computed(self, part: Any) -> Array:
+        try:
+            found = np.asarray(part.compute())
+        except (GscliError, MemoryError):
+            raise
+        except Exception as error:
+            why = safe(" ".join(str(error).split()), 120)
+            raise ContentRefused(
+                f"Dask cannot compute {self.name}",
+                where=f"{self.name}: {why or type(error).__name__}",
+            ) from error
+        if found.shape != part.shape or found.dtype.newbyteorder("=") != self.dtype:
+            raise ContentRefused(
+                f"Dask computed another array than {self.name} says",
+                where=f"{self.name}: {found.dtype} {list(found.shape)}",
+                valid=f"{part.dtype} {list(part.shape)}",
+            )
+        return self.checked(found)

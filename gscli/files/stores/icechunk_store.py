@@ -1,0 +1,122 @@
+"""Icechunk repositories: Zarr stores with commits, in a folder or a bucket.
+
+A name may have a version behind @: a branch, a tag or a snapshot. Access to a bucket is whatever
+the environment of the object store's own tools says.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from gscli.base import CannotRead, GscliError, UsageError
+from gscli.base.records import Record
+from gscli.base.words import safe
+from gscli.files.extras import extra
+from gscli.files.request import listed
+from gscli.files.stores.zarr_place import Place, place_of, refusing
+
+BRANCH = "main"
+
+_SNAPSHOT_LENGTH = 20
+
+
+class Commit(Record):
+    """One version of a repository: its snapshot, when it was written (ISO 8601), its message."""
+
+    snapshot: str
+    written: str
+    message: str
+
+
+def repository(path: str) -> Any:
+    """The repository at a path or an address such as s3://bucket/prefix. Raises CannotRead."""
+    library = extra("icechunk", "icechunk")
+    library.set_logs_filter("error")  # its warnings would go to stdout
+    with _reaching(path) if "://" in path else refusing(path):
+        storage = _storage(library, path)
+        if not library.Repository.exists(storage):
+            raise CannotRead(f"there is no Icechunk repository at {path}", where=path)
+        return library.Repository.open(storage)
+
+
+@contextmanager
+def _reaching(path: str) -> Iterator[None]:
+    """What a bucket refuses, or a server that does not answer, is CannotRead."""
+    try:
+        yield
+    except GscliError:
+        raise
+    except Exception as error:
+        why = " ".join(str(error).partition("context:")[0].split()).strip("x× |")
+        raise CannotRead(
+            f"cannot read {path}",
+            where=f"{path}: {safe(why, 120) or type(error).__name__}",
+            hint="the environment gives access: AWS_ACCESS_KEY_ID, AWS_REGION, AWS_ENDPOINT_URL, …",
+        ) from error
+
+
+def _storage(library: Any, path: str) -> Any:
+    """What the library calls the place of a repository; the environment says how to get in."""
+    address = urlsplit(path)
+    if not address.scheme:
+        return library.local_filesystem_storage(os.path.abspath(path))
+    bucket, prefix = address.netloc, address.path.strip("/")
+    if address.scheme == "s3":
+        endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+        return library.s3_storage(
+            bucket=bucket, prefix=prefix, from_env=True, endpoint_url=endpoint,
+            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+            allow_http=bool(endpoint and endpoint.startswith("http:")),
+            force_path_style=endpoint is not None,
+        )  # fmt: skip
+    if address.scheme == "gs":
+        return library.gcs_storage(bucket=bucket, prefix=prefix, from_env=True)
+    raise UsageError(
+        f"unknown kind of store {safe(address.scheme, 40)}",
+        where=path,
+        valid="a folder, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX",
+    )
+
+
+def session_store(place: Place) -> Any:
+    """The store of one version, to be read."""
+    found = repository(place.path)
+    with refusing(place.name):
+        return found.readonly_session(**version_of(found, place)).store
+
+
+def version_of(found: Any, place: Place) -> dict[str, str]:
+    """Whether the version behind @ is a branch, a tag or a snapshot. CannotRead if none."""
+    name = place.version or BRANCH
+    branches, tags = sorted(found.list_branches()), sorted(found.list_tags())
+    if name in branches:
+        return {"branch": name}
+    if name in tags:
+        return {"tag": name}
+    if len(name) == _SNAPSHOT_LENGTH and name.isalnum():
+        return {"snapshot_id": name}
+    raise CannotRead(
+        f"{place.path} has no version {safe(name, 60)}",
+        valid=listed([*branches, *tags]),
+        hint=f"gscli show {place.path} lists its snapshots",
+    )
+
+
+def history(path: str, limit: int) -> list[Commit]:
+    """The newest commits of a repository's branch, the newest first."""
+    place = place_of(path)
+    found = repository(place.path)
+    commits: list[Commit] = []
+    with refusing(path):
+        for snapshot in found.ancestry(**version_of(found, place)):
+            commits.append(
+                Commit(snapshot.id, snapshot.written_at.isoformat(timespec="seconds"),
+                       snapshot.message)
+            )  # fmt: skip
+            if len(commits) == limit:
+                break
+    return commits

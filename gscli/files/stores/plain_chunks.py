@@ -1,0 +1,96 @@
+"""Chunks whose files are nothing but their cells: read and written without a codec between.
+
+The zarr package copies such a chunk three times on its way and changes threads twice, which takes
+longer than all else that a stream does with it (tests/bench/SCALE.md).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from gscli.base import ContentRefused
+from gscli.base.arrays import Array
+from gscli.disk.mapped import RegularFile, opened
+from gscli.disk.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
+
+
+class PlainChunks:
+    """The chunks of one array in a folder, all of the same size, C order, native bytes."""
+
+    def __init__(
+        self, unit: tuple[int, ...], dtype: np.dtype[Any], fill: Any, *, direct: bool = False
+    ) -> None:
+        """`direct`: chunks are written past the system's cache, if they are whole pages."""
+        self._unit, self._dtype, self._fill = unit, dtype, fill
+        self.nbytes = math.prod(unit) * dtype.itemsize
+        self._direct = direct and not self.nbytes % PAGE
+
+    @classmethod
+    def of(cls, array: Any) -> PlainChunks | None:
+        """For an array of the zarr package whose chunks are so, else None."""
+        if array.shards is not None or array.dtype.kind not in "biufcV" or not _is_plain(array):
+            return None
+        large = array.nbytes >= UNCACHED_FROM
+        return cls(tuple(array.chunks), array.dtype, array.fill_value, direct=large)
+
+    def read(self, path: str, sizes: tuple[int, ...], name: str) -> Array:
+        """The first `sizes` cells of the chunk in a file; the fill value where there is no file."""
+        file = self.file(path, name)
+        if file is None:
+            return np.full(sizes, self._fill, self._dtype)
+        content = aligned(self.nbytes)  # as it is, it can be written again
+        with closing(file):
+            file.fill(0, content.data)
+        cells = content.view(self._dtype).reshape(self._unit)
+        return cells[tuple(map(slice, sizes))]
+
+    def file(self, path: str, name: str) -> RegularFile | None:
+        """The open file of a chunk, as long as the chunk; None where there is none."""
+        try:
+            file = opened(path, os.O_RDONLY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return None
+        if file.size != self.nbytes:
+            raise ContentRefused(
+                "a chunk is not as long as its cells",
+                where=f"{name}: {file.size:,} bytes",
+                valid=f"{self.nbytes:,} bytes",
+            )
+        return file
+
+    def write(self, path: str, cells: Array) -> None:
+        """Replace the file of a chunk; cells beyond the border of the array are the fill value."""
+        if cells.shape != self._unit:
+            whole = np.full(self._unit, self._fill, self._dtype)
+            whole[tuple(map(slice, cells.shape))] = cells
+            cells = whole
+        content = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
+        if self._direct and content.ctypes.data % PAGE:
+            copied = aligned(self.nbytes)
+            copied[:] = content
+            content = copied
+        partial = f"{path}.{os.urandom(4).hex()}.partial"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(partial, "wb", buffering=0) as file:
+            if self._direct:
+                set_direct(file.fileno(), on=True)
+            put(file.fileno(), content.data, 0)
+        os.replace(partial, path)
+
+
+def _is_plain(array: Any) -> bool:
+    metadata = array.metadata
+    if metadata.zarr_format == 2:  # noqa: PLR2004  the version
+        native = array.dtype.isnative and metadata.order == "C"
+        return bool(native and metadata.compressor is None and not metadata.filters)
+    codecs = [codec.to_dict() for codec in metadata.codecs]
+    endian = {"big": ">", "little": "<"}
+    if len(codecs) != 1 or codecs[0]["name"] != "bytes":
+        return False
+    order = str(codecs[0].get("configuration", {}).get("endian") or "little")
+    return array.dtype.itemsize == 1 or np.dtype(f"{endian.get(order, '?')}i4").isnative

@@ -1,0 +1,94 @@
+"""Arrays that stand for data left in chunks: the shape and type of a layout, and no values.
+
+A plan needs no more of data. Only the stream takes such an array; it asks for the chunks.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from gscli.base.arrays import Array, LeftElsewhere
+from gscli.disk import mapped
+from gscli.disk.mapped import RegularFile
+from gscli.disk.system import reserve, writing
+from gscli.files.stores.chunks import Chunks, DaskChunks
+from gscli.files.stores.zarr_place import Place
+from gscli.files.stores.zarr_store import Store
+
+NUMBERS = "biufc"
+"""Kinds of elements that a stream takes as they are."""
+
+
+class StandIn(LeftElsewhere):
+    """A view of one zero with the shape of an array that lies elsewhere."""
+
+    source: Chunks | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it stands for."""
+        return stand_in, (self.source,)
+
+
+def stand_in(source: Chunks) -> Array:
+    """An array of the same shape and type, whose values nobody may look at."""
+    array = np.broadcast_to(np.zeros((), source.dtype), source.shape).view(StandIn)
+    array.source = source
+    return array
+
+
+def chunks_of(array: Array | None) -> Chunks | None:
+    """What an array stands for; None for an array with values."""
+    return array.source if isinstance(array, StandIn) else None
+
+
+def store_of(array: Array | None) -> Store | None:
+    """The Zarr store that an array stands for; None for any other array."""
+    source = chunks_of(array)
+    return source if isinstance(source, Store) else None
+
+
+def left_in_chunks(value: object, name: str, limit: int) -> Array | None:
+    """What stands for an array of the zarr or dask package; None for any other value.
+
+    Nothing is read. `name` is what messages call it; a chunk may have `limit` bytes. Raises
+    ContentRefused and LimitRefused.
+    """
+    zarr, dask = sys.modules.get("zarr"), sys.modules.get("dask.array")
+    known: Any = value
+    if zarr is not None and isinstance(known, zarr.Array) and known.dtype.kind in NUMBERS:
+        place = Place(str(getattr(known.store, "root", name)), known.path)
+        return stand_in(Store(known, place, limit))
+    if dask is not None and isinstance(known, dask.Array) and known.dtype.kind in NUMBERS:
+        return stand_in(DaskChunks(known, name, limit))
+    return None
+
+
+def spooled(source: Chunks, folder: str | None) -> Array:
+    """All cells of an array in chunks in a temporary file, mapped; the file is gone with the array.
+
+    For what is looked at more than once and in any order: indices and updates. Raises CannotWrite
+    where the disk is full.
+    """
+    if not source.nbytes:
+        return np.empty(source.shape, source.dtype)
+    beside = folder or tempfile.gettempdir()
+    told = writing(beside, "cannot write temporary files in")
+    with told, tempfile.TemporaryFile(dir=folder) as file:
+        reserve(file.fileno(), 0, source.nbytes)  # a full disk is told of here
+        whole = np.memmap(file, source.dtype, "r+", 0, source.shape or (1,))
+        cells = whole.reshape(source.shape)
+        counts = (-(-size // step) for size, step in zip(source.shape, source.chunk, strict=True))
+        for at in np.ndindex(*counts):
+            cells[source.box(at)] = source.read(at)
+            mapped.release(whole)
+        whole.flush()
+        regular = RegularFile(os.dup(file.fileno()), source.name)
+    return mapped.map_file(regular, source.dtype, (math.prod(source.shape),), 0).reshape(
+        source.shape
+    )

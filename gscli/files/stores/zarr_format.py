@@ -1,0 +1,231 @@
+"""Zarr stores (.zarr folders, .zip archives of one, Icechunk repositories): arrays by path.
+
+`store.zarr` is the one array of a store, `store.zarr::group/name` one of several. Writing makes a
+folder of version 3, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base import CannotWrite, UsageError
+from gscli.base.arrays import is_small
+from gscli.base.words import show_shape
+from gscli.files.content import Content, HeldContent, check_kind, check_limit
+from gscli.files.extras import extra
+from gscli.files.formats.npy import type_label
+from gscli.files.request import Member, Read, Request, chosen_member
+from gscli.files.stores.folder import open_folder
+from gscli.files.stores.stand_ins import NUMBERS, spooled
+from gscli.files.stores.zarr_place import (
+    Place,
+    is_array_or_group,
+    is_repository,
+    place_of,
+    refusing,
+    writing,
+)
+from gscli.files.stores.zarr_store import Store, open_store, opened
+
+SUFFIXES = (".zarr", ".icechunk", ".zip")
+
+CHUNK_BYTES = 4 << 20
+"""Bytes of a chunk where nobody asks for others: one is read and changed in a few milliseconds."""
+
+LARGE = 64 << 20
+"""Bytes of an array from which it is not held in memory but put into a temporary file."""
+
+MEMBER_LIMIT = 10_000
+"""Arrays of a store that are listed."""
+
+
+class StoreContent(HeldContent):
+    """A store as the readers see an input: a name, whose files the library reads."""
+
+    def __init__(self, path: str) -> None:
+        place = place_of(path)
+        super().__init__(path, b"")
+        self.place = place
+
+
+def content_of(path: str) -> StoreContent:
+    """A store that is there. Raises CannotRead."""
+    content = StoreContent(path)
+    if "://" not in path and not os.path.isdir(content.place.path):
+        if not content.place.path.lower().endswith(".zip"):
+            extra("zarr", "zarr")
+        if not os.path.isfile(content.place.path):
+            check_kind(content.place.path)
+    return content
+
+
+def read(content: Content, request: Request) -> Read:
+    """One array, named or the only one, in memory; a large one in a mapped file."""
+    store = store_of(content, request)
+    if store.nbytes < LARGE or store.dtype.kind not in NUMBERS:
+        return Read(store.whole())
+    check_limit(store.nbytes, request.limit, store.name, "the array")
+    return Read(spooled(store, None))
+
+
+def store_of(content: Content, request: Request) -> Store:
+    """One array, named or the only one, of which nothing is read yet."""
+    assert isinstance(content, StoreContent)
+    place = content.place._replace(member=(request.member or "").strip("/"))
+    if request.member is None:
+        node = opened(place)
+        if not hasattr(node, "chunks"):
+            place = place._replace(member=chosen_member(_arrays(node, place), None, content.name))
+    return open_store(place, request.limit, request.wish.dtype)
+
+
+def listing(content: Content, _request: Request) -> list[Member]:
+    """Every array by its path; the one at the root has no name."""
+    assert isinstance(content, StoreContent)
+    node = opened(content.place)
+    found = {"": node} if hasattr(node, "chunks") else _arrays(node, content.place)
+    return [
+        Member(name, type_label(a.dtype), tuple(a.shape), math.prod(a.shape) * a.dtype.itemsize)
+        for name, a in found.items()
+    ]
+
+
+def _arrays(group: Any, place: Place) -> dict[str, Any]:
+    """The arrays of a group and of the groups in it, by path; links are not followed."""
+    found: dict[str, Any] = {}
+    waiting = [("", group)]
+    with refusing(place.name):
+        while waiting and len(found) < MEMBER_LIMIT:
+            prefix, node = waiting.pop(0)
+            for name, member in sorted(node.members()):
+                path = f"{prefix}{name}"
+                if _is_link(place.path, path):
+                    continue
+                if hasattr(member, "chunks"):
+                    found[path] = member
+                else:
+                    waiting.append((f"{path}/", member))
+    return found
+
+
+def _is_link(root: str, member: str) -> bool:
+    return os.path.islink(os.path.join(root, member))
+
+
+def save(
+    path: str,
+    member: str | None,
+    array: NDArray[Any],
+    *,
+    chunks: Sequence[int] | None = None,
+) -> None:
+    """Write one array as a store of its own, or as an array of a group. Raises CannotWrite."""
+    place = place_of(path, member)
+    check_writable(place)
+    if member and os.path.isdir(place.path) and os.listdir(place.path):
+        _add(place, array, chunks)
+        return
+    with open_folder(place.path, is_array_or_group) as hidden:
+        _fill(created(Place(hidden, place.member), array.dtype, array.shape, chunks), array)
+
+
+def check_writable(place: Place) -> None:
+    """Folders are written; archives and repositories are not."""
+    if place.version is not None or is_repository(place.path):
+        raise CannotWrite(
+            f"cannot write {place.name}",
+            where=f"{place.name}: an Icechunk repository is changed by --in-place alone",
+        )
+    if not place.path.lower().endswith(".zarr"):
+        raise CannotWrite(
+            f"cannot write {place.name}",
+            where=f"{place.name}: a Zarr store is written as a folder NAME.zarr",
+        )
+
+
+def _add(place: Place, array: NDArray[Any], chunks: Sequence[int] | None) -> None:
+    """Put an array into a group that is there, beside the arrays that it has."""
+    group = opened(place._replace(member=""))
+    if hasattr(group, "chunks"):
+        raise CannotWrite(f"{place.path} is an array, not a group", where=place.name)
+    if group.metadata.consolidated_metadata is not None:
+        raise CannotWrite(
+            f"{place.path} has consolidated metadata, which would not tell of {place.name}",
+            where=place.name,
+            hint="write a new store",
+        )
+    zarr = extra("zarr", "zarr")
+    parents = place.member.rpartition("/")[0]
+    version = group.metadata.zarr_format
+    with writing(place.name):
+        if parents:
+            zarr.open_group(place.path, path=parents, mode="a", zarr_format=version)
+    with open_folder(os.path.join(place.path, place.member), is_array_or_group) as hidden:
+        _fill(created(Place(hidden), array.dtype, array.shape, chunks, version=version), array)
+
+
+def _fill(store: Store, array: NDArray[Any]) -> None:
+    """Write all chunks, one after the other."""
+    if not array.size:
+        return
+    counts = (-(-size // step) for size, step in zip(store.shape, store.chunk, strict=True))
+    for at in np.ndindex(*counts):
+        store.write(at, np.ascontiguousarray(array[store.box(at)]))
+
+
+def created(
+    place: Place,
+    dtype: np.dtype[Any],
+    shape: Sequence[int],
+    chunks: Sequence[int] | None = None,
+    *,
+    version: int = 3,
+    like: Store | None = None,
+) -> Store:
+    """A new array without values, of zarr's own codecs or of those of a store that it is `like`."""
+    zarr = extra("zarr", "zarr")
+    sizes = chunk_sizes(chunks, dtype, shape)
+    stored = np.dtype(f"V{dtype.itemsize}") if is_small(dtype) else dtype
+    codecs: Any = "auto" if like is None else (like.array.compressors or None)
+    if like is not None:
+        version = like.array.metadata.zarr_format
+    with writing(place.name):
+        if place.member:
+            zarr.open_group(place.path, mode="a", zarr_format=version)
+        array = zarr.create_array(
+            zarr.storage.LocalStore(place.path), name=place.member or None, shape=tuple(shape),
+            chunks=sizes, dtype=stored, compressors=codecs, zarr_format=version,
+        )  # fmt: skip
+    return Store(array, place, 1 << 62, dtype)
+
+
+def chunk_sizes(
+    chunks: Sequence[int] | None, dtype: np.dtype[Any], shape: Sequence[int]
+) -> tuple[int, ...]:
+    """Sizes of a chunk: those asked for (-1 is the whole axis), or rows of a few megabytes.
+
+    >>> chunk_sizes(None, np.dtype("float32"), (1_000_000, 64)), chunk_sizes((2, -1), None, (4, 3))
+    ((16384, 64), (2, 3))
+    """
+    if chunks is None:
+        sizes, room = list(shape), max(CHUNK_BYTES // dtype.itemsize, 1)
+        for axis, size in enumerate(sizes):
+            rest = math.prod(sizes[axis + 1 :])
+            sizes[axis] = max(min(size, room // max(rest, 1)), 1)
+            if sizes[axis] > 1 or rest == 0:
+                break
+        return tuple(max(size, 1) for size in sizes)
+    if len(chunks) != len(shape):
+        raise UsageError(
+            f"--chunks has {len(chunks)} sizes, the array has {len(shape)} axes",
+            where=f"shape {show_shape(tuple(shape))}",
+            valid="one size for each axis, -1 for the whole axis",
+        )
+    whole = [size if one == -1 else one for one, size in zip(chunks, shape, strict=True)]
+    return tuple(max(size, 1) for size in whole)

@@ -1,0 +1,113 @@
+"""Where an array of a Zarr store lies, and the library's failures in gscli's words."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gscli.base import CannotRead, ContentRefused, GscliError
+from gscli.base.records import Record
+from gscli.base.words import reason, safe
+from gscli.disk.mapped import unreadable
+from gscli.disk.system import refused
+
+METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
+"""Files of a node that are no chunks."""
+
+_HIDDEN = re.compile(r"(?<=\.zarr)\.gscli-[0-9a-f]{8}$")
+"""What `folder` adds to the name of a store in the making."""
+
+_PLACE = re.compile(r"(.*\.(?:zarr|icechunk|zip))(?:@([\w.-]+))?", re.IGNORECASE | re.DOTALL)
+
+
+class Place(Record):
+    """Where an array lies: a folder or .zip file, the path of the array in it, and for an Icechunk
+    repository the snapshot, branch or tag.
+    """
+
+    path: str
+    member: str = ""
+    version: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The place as it is typed; of a store in the making, its later name.
+
+        >>> Place("s.zarr", "emb").name, Place("s.zarr.gscli-0123abcd").name
+        ('s.zarr::emb', 's.zarr')
+        """
+        version = "" if self.version is None else f"@{self.version}"
+        member = f"::{self.member}" if self.member else ""
+        return f"{_HIDDEN.sub('', self.path)}{version}{member}"
+
+
+def place_of(path: str, member: str | None = None) -> Place:
+    """The parts of a name as it is typed: the store, the version behind @, the array in it.
+
+    >>> place_of("s.icechunk@main", "emb")
+    Place(path='s.icechunk', member='emb', version='main')
+    """
+    match = _PLACE.fullmatch(path.rstrip("/"))
+    stored, version = (match[1], match[2]) if match else (path, None)
+    return Place(stored, (member or "").strip("/"), version)
+
+
+def check_member(place: Place) -> None:
+    """The path of an array goes down from the store's root, by plain names."""
+    parts = place.member.split("/") if place.member else []
+    if any(part in ("", ".", "..") for part in parts) or "\\" in place.member:
+        raise CannotRead(
+            f"{safe(place.member, 60)} is no path of an array",
+            where=place.name,
+            valid="names of groups and of the array, parted by /",
+        )
+
+
+def is_repository(path: str) -> bool:
+    """Whether a path is an Icechunk repository: a folder with snapshots, or a bucket's address."""
+    if "://" in path:
+        return True
+    return os.path.isdir(os.path.join(path, "snapshots")) and os.path.isdir(
+        os.path.join(path, "manifests")
+    )
+
+
+def is_array_or_group(path: str) -> bool:
+    """Whether a folder is a Zarr node by its own files."""
+    return any(os.path.lexists(os.path.join(path, name)) for name in METADATA[:3])
+
+
+@contextmanager
+def refusing(name: str) -> Iterator[None]:
+    """Whatever zarr raises on a damaged store, of which it has many kinds, is ContentRefused."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of types whose place in version 3 is not settled
+            yield
+    except (GscliError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise CannotRead(
+            f"there is no Zarr array at {name}", where=f"{name}: no zarr.json, .zarray or .zgroup"
+        ) from error
+    except OSError as error:
+        raise unreadable(error, name) from error
+    except Exception as error:
+        why = reason(error) or type(error).__name__
+        raise ContentRefused(f"{name} is not a sound Zarr store", where=f"{name}: {why}") from error
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Turn what fails while a store is written into CannotWrite."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (GscliError, MemoryError):
+        raise
+    except Exception as error:
+        raise refused(error, name) from error

@@ -1,0 +1,277 @@
+"""One array of a Zarr store: its shape, its chunks, and whole chunks in and out.
+
+The zarr package reads metadata and codecs, of versions 2 and 3. It trusts a store: names may lead
+out of the folder by links, a chunk may inflate to any size, and objects may run code. So here a
+path is judged before it is opened, a stored chunk is measured before it is decoded, and only
+numbers and text are taken.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gscli.base import CannotRead, ContentRefused, DtypeRefused
+from gscli.base.arrays import Array, checked_dtype
+from gscli.base.words import safe, show_shape
+from gscli.disk.mapped import RegularFile
+from gscli.files.content import check_limit
+from gscli.files.extras import extra
+from gscli.files.formats.npy import BYTES_LIMIT, element_type
+from gscli.files.stores.chunks import CHUNK_ALLOWED, Box, Chunks
+from gscli.files.stores.packed import check_packed
+from gscli.files.stores.plain_chunks import PlainChunks
+from gscli.files.stores.zarr_place import (
+    METADATA,
+    Place,
+    check_member,
+    is_repository,
+    refusing,
+    writing,
+)
+
+METADATA_LIMIT = 16 << 20
+"""Bytes of a metadata file that are parsed."""
+
+
+class Store(Chunks):
+    """An open array. `chunk` is the unit that is read and written whole: a shard, if there are."""
+
+    def __init__(self, array: Any, place: Place, limit: int, opaque: Any = None) -> None:
+        """`array`: zarr's; `opaque`: the type of opaque elements. Raises GscliError."""
+        # A chunk is written even where it equals the fill value: -0.0 equals 0.0.
+        self.array = array.with_config({"write_empty_chunks": True, "order": "C"})
+        self.place, self.name, self._limit = place, place.name, limit
+        self.dtype = _element_type(array, opaque, self.name)
+        self.shape = tuple(array.shape)
+        units = array.shards or array.chunks
+        self.chunk = tuple(
+            max(min(one, size), 1) for one, size in zip(units, self.shape, strict=True)
+        )
+        self._unit = tuple(units)
+        if 0 in self._unit and 0 not in self.shape:
+            raise ContentRefused(
+                "a chunk has no cells", where=f"{self.name}: chunks {show_shape(self._unit)}"
+            )
+        self._plain = None if self.folder is None else PlainChunks.of(array)
+        if math.prod(size or 1 for size in self.shape) * self.dtype.itemsize >= BYTES_LIMIT:
+            raise ContentRefused(
+                "no array can be so large", where=f"{self.name}: {show_shape(self.shape)}"
+            )
+        self.chunk_bytes = math.prod(units) * self.dtype.itemsize
+        check_limit(self.chunk_bytes, max(limit, CHUNK_ALLOWED), self.name, "a chunk")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the place, to be opened again where it is wanted."""
+        opaque = self.dtype if self.array.dtype.kind == "V" else None
+        return open_store, (self.place, self._limit, opaque, not self.array.read_only)
+
+    @property
+    def folder(self) -> str | None:
+        """The folder with the array's own files, where it lies in one."""
+        root = getattr(self.array.store, "root", None)
+        return None if root is None else os.path.join(str(root), self.place.member)
+
+    def key(self, coordinates: tuple[int, ...]) -> str:
+        """The name of a chunk within the array."""
+        return str(self.array.metadata.encode_chunk_key(coordinates))
+
+    def read(self, coordinates: tuple[int, ...]) -> Array:
+        """One chunk, by the library or without it."""
+        box = self.box(coordinates)
+        if self._plain is None:
+            return self._values(box, [coordinates])
+        path = self._path(coordinates)
+        with refusing(self.name):
+            self._is_plain_file(path)
+            sizes = tuple(part.stop - part.start for part in box)
+            return self.checked(self._plain.read(path, sizes, self.name))
+
+    def cells_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
+        """As of any `Chunks`; the border of the array may not cut the chunk off."""
+        whole = tuple(part.stop - part.start for part in self.box(coordinates)) == self._unit
+        if self._plain is None or not whole:
+            return None
+        path = self._path(coordinates)
+        with refusing(self.name):
+            return self._plain.file(path, self.name) if self._is_plain_file(path) else None
+
+    def _path(self, coordinates: tuple[int, ...]) -> str:
+        return os.path.join(self.folder or "", self.key(coordinates))
+
+    def whole(self) -> Array:
+        """All cells, by the library."""
+        check_limit(self.nbytes, self._limit, self.name, "the array")
+        return self._values((slice(None),) * len(self.shape), None)
+
+    def _values(self, box: Box, chunks: list[tuple[int, ...]] | None) -> Array:
+        with refusing(self.name):
+            self._measure(chunks)
+            found = np.asarray(self.array[box])
+        return self.checked(found)
+
+    def write(self, coordinates: tuple[int, ...], values: Array) -> None:
+        """Replace one chunk whole."""
+        box = self.box(coordinates)
+        shaped = values.reshape([part.stop - part.start for part in box])
+        opaque = self.array.dtype.kind == "V"
+        stored = shaped.view(self.array.dtype) if opaque else shaped
+        with writing(self.name):
+            if self._plain is not None:
+                self._plain.write(self._path(coordinates), stored)
+            else:
+                self.array[box] = stored
+
+    def keys(self) -> Iterator[str]:
+        """The names of all chunks that are stored; the others hold the fill value."""
+        if self.folder is not None:
+            yield from _chunk_files(self.folder)
+            return
+        from zarr.core.sync import sync
+
+        prefix = f"{self.place.member}/" if self.place.member else ""
+
+        async def listed() -> list[str]:
+            return [key async for key in self.array.store.list_prefix(prefix)]
+
+        with refusing(self.name):
+            found = sync(listed())
+        for key in found:
+            own = str(key)[len(prefix) :]
+            if is_chunk_key(own):
+                yield own
+
+    def encoded(self, key: str) -> bytes | None:
+        """A chunk as it is stored, or None where it is not."""
+        from zarr.core.buffer import default_buffer_prototype
+        from zarr.core.sync import sync
+
+        path = f"{self.place.member}/{key}" if self.place.member else key
+        with refusing(self.name):
+            found = sync(self.array.store.get(path, default_buffer_prototype()))
+        return None if found is None else bytes(found.to_bytes())
+
+    def _measure(self, chunks: list[tuple[int, ...]] | None) -> None:
+        """Look at the files of chunks before the library does; None for all that are stored."""
+        names = self.keys() if chunks is None else map(self.key, chunks)
+        expected = math.prod(self._unit) * self.array.dtype.itemsize
+        for name in names:
+            if self.folder is None or self._is_plain_file(os.path.join(self.folder, name)):
+                check_packed(self.array, partial(self.encoded, name), expected, self.name)
+
+    def _is_plain_file(self, path: str) -> bool:
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            return False
+        root = os.path.realpath(str(self.array.store.root))
+        if not stat.S_ISREG(status.st_mode) or not os.path.realpath(path).startswith(root + os.sep):
+            raise ContentRefused(
+                "a chunk is a link or no file, and gscli does not follow it",
+                where=f"{self.name}: {safe(os.path.basename(path), 60)}",
+            )
+        if not status.st_size:  # of a shard the library would make the fill value
+            raise ContentRefused("a chunk is empty", where=f"{self.name}: {safe(path, 60)}")
+        return True
+
+
+def is_chunk_key(name: str) -> bool:
+    """Whether a file of an array is a chunk: c/0/1, 0.1, 0/1, c.
+
+    >>> is_chunk_key("c/0/12"), is_chunk_key("3.0"), is_chunk_key("zarr.json")
+    (True, True, False)
+    """
+    parts = name.replace(".", "/").split("/")
+    return name == "c" or all(part.isdecimal() for part in parts[parts[0] == "c" :])
+
+
+def _chunk_files(folder: str, prefix: str = "") -> Iterator[str]:
+    """The chunk files below a folder, links never followed."""
+    try:
+        entries = list(os.scandir(os.path.join(folder, prefix)))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        name = prefix + entry.name
+        if not is_chunk_key(name):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _chunk_files(folder, name + "/")
+        else:
+            yield name
+
+
+def _element_type(array: Any, opaque: Any, name: str) -> np.dtype[Any]:
+    stored = array.dtype
+    if stored.kind in "OT" or stored.names is not None:
+        raise DtypeRefused(
+            "the array holds objects or records, and gscli reads numbers and text of fixed length",
+            where=f"{name}: {safe(str(stored), 60)}",
+        )
+    if stored.type is np.void:
+        return element_type(stored, opaque, name)
+    return checked_dtype(stored, name).newbyteorder("=")
+
+
+def open_store(
+    place: Place, limit: int, opaque: np.dtype[Any] | None = None, writable: bool = False
+) -> Store:
+    """The array at a place. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
+    node = opened(place, writable=writable)
+    if not hasattr(node, "chunks"):
+        raise CannotRead(
+            f"{place.name} is a group of arrays, not an array",
+            hint=f"gscli show {place.path}",
+        )
+    return Store(node, place, limit, opaque)
+
+
+def opened(place: Place, *, writable: bool = False) -> Any:
+    """The array or group at a place, as the zarr package has it."""
+    zarr = extra("zarr", "zarr")
+    check_member(place)
+    if place.version is not None or is_repository(place.path):
+        from gscli.files.stores.icechunk_store import session_store
+
+        store = session_store(place)
+    elif os.path.isdir(place.path):
+        _check_folder(place)
+        store = zarr.storage.LocalStore(place.path, read_only=not writable)
+    else:
+        store = _zip_store(zarr, place)
+    with refusing(place.name):
+        return zarr.open(store=store, path=place.member, mode="r+" if writable else "r")
+
+
+def _zip_store(zarr: Any, place: Place) -> Any:
+    from gscli.files.content import open_content
+
+    with open_content(place.path, 0) as content, refusing(place.name):
+        if content.prefix(2) != b"PK":
+            raise ContentRefused(
+                f"{place.name} is not a Zarr store", where=f"{place.name}: no folder, no .zip"
+            )
+        return zarr.storage.ZipStore(place.path, mode="r", read_only=True)
+
+
+def _check_folder(place: Place) -> None:
+    """No link on the way from the root to the array, and metadata short enough to be parsed."""
+    folder = place.path
+    for part in ("", *(place.member.split("/") if place.member else ())):
+        folder = os.path.join(folder, part) if part else folder
+        if part and os.path.islink(folder):
+            raise ContentRefused(
+                f"{safe(part, 60)} is a link, and gscli does not follow it", where=place.name
+            )
+        for name in METADATA:
+            path = os.path.join(folder, name)
+            if os.path.lexists(path):
+                if not stat.S_ISREG(os.lstat(path).st_mode):
+                    raise ContentRefused(f"{name} is a link or no file", where=place.name)
+                check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, f"{name}")

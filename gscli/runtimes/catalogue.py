@@ -1,0 +1,232 @@
+"""Which runtimes have an adapter, and how one that a user names is started.
+
+An adapter is a single file that imports nothing of gscli, because it runs in the environment of
+its runtime. In this folder it is kept in parts: the answering side of the protocol, the writing of
+ONNX models, and what is the runtime's own. `adapter_text` joins them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from importlib.resources import files as package_files
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from gscli.base import CannotRead, UsageError
+from gscli.base.records import Record
+from gscli.base.words import safe
+
+PARTS = ("answerer", "onnx_models")
+"""Files that adapters share, in the order they are joined."""
+
+ASKED_WITHIN = 30.0
+"""Seconds an interpreter has to say which packages it has."""
+
+
+class Adapter(Record):
+    """A runtime with an adapter: the package that it needs, and its variants in words."""
+
+    name: str
+    package: str
+    variants: str = ""
+    needs: tuple[str, ...] = ()
+
+
+ADAPTERS = (
+    Adapter("numpy", "numpy"),
+    Adapter("onnxruntime", "onnxruntime", "an execution provider, e.g. CUDAExecutionProvider",
+            ("onnx",)),
+    Adapter("onnx", "onnx"),
+    Adapter("openvino", "openvino", "a device: GPU, NPU"),
+    Adapter("torch", "torch", "compile, or a device: cuda, mps"),
+    Adapter("jax", "jax", "jit, op-by-op"),
+    Adapter("tensorflow", "tensorflow", "xla"),
+    Adapter("stablehlo", "jaxlib", "xla", ("jax",)),
+    Adapter("tinygrad", "tinygrad", "a device: CPU, CUDA", ("onnx",)),
+    Adapter("tvm", "apache-tvm", "a target", ("onnx",)),
+    Adapter("tract", "tract", "", ("onnx",)),
+    Adapter("iree", "iree-base-compiler", "a backend: vmvx, cuda", ("onnx", "iree-base-runtime")),
+    Adapter("mlx", "mlx", "gpu"),
+    Adapter("paddle", "paddlepaddle", "a device: gpu"),
+    Adapter("onnx2torch", "onnx2torch", "", ("onnx", "torch")),
+)  # fmt: skip
+"""The runtimes that `--on NAME` knows."""
+
+NAMES = tuple(adapter.name for adapter in ADAPTERS)
+BACKEND = Adapter("backend", "onnx", "MODULE:CLASS of an onnx.backend.base.Backend")
+"""What `--on MODULE:CLASS` starts."""
+
+BOOTSTRAP = """\
+import sys, types
+for path in sys.argv[2:]:
+    if path == "--":
+        break
+    name = path.rsplit("/", 1)[-1][:-3]
+    part = sys.modules[name] = types.ModuleType(name)
+    part.__file__ = path
+    with open(path, encoding="utf-8") as file:
+        exec(compile(file.read(), path, "exec"), part.__dict__)
+sys.argv = ["adapter", sys.argv[1]]
+with open(path_of_runtime, encoding="utf-8") as file:
+    exec(compile(file.read(), path_of_runtime, "exec"), {"__name__": "__main__"})
+"""
+
+
+def command_for(wish: str, python: str | None = None) -> list[str]:
+    """The words that start what the user calls `wish`: a name, NAME:VARIANT, a command, a class.
+
+    >>> command_for("./mine --fast")
+    ['./mine', '--fast']
+    """
+    name, _, variant = wish.partition(":")
+    known = {adapter.name: adapter for adapter in ADAPTERS}
+    if name in known:
+        return adapter_command(known[name], variant, python)
+    if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
+        return adapter_command(BACKEND, wish, python)
+    words = _split(wish)
+    if words and (len(words) > 1 or shutil.which(words[0])):
+        return words
+    near = get_close_matches(name, NAMES, 1)
+    raise UsageError(
+        f"no runtime called {safe(wish, 60)!r}",
+        valid=f"{' '.join(NAMES)}, a command that speaks the protocol, or MODULE:CLASS",
+        hint=f"did you mean {near[0]}?" if near else "gscli help runtimes",
+    )
+
+
+def _split(wish: str) -> list[str]:
+    try:
+        return shlex.split(wish)
+    except ValueError as error:
+        raise UsageError(
+            f"the command of the runtime has {str(error).lower()}", where=safe(wish)
+        ) from None
+
+
+def adapter_command(adapter: Adapter, variant: str, python: str | None) -> list[str]:
+    """The words that start an adapter's file with an interpreter."""
+    interpreter = python or sys.executable
+    found = shutil.which(interpreter)
+    if found is None:
+        raise CannotRead(
+            "no such interpreter", where=f"--python {safe(interpreter)}", hint="gscli runtimes"
+        )
+    paths = [str(path) for path in _files(adapter)]
+    script = f"path_of_runtime = {paths[-1]!r}\n{BOOTSTRAP}"
+    return [found, "-c", script, variant, *paths[:-1], "--"]
+
+
+def _files(adapter: Adapter) -> list[Path]:
+    """The parts an adapter is made of, its own file last."""
+    own = adapter_folder() / f"{adapter.name}_adapter.py"
+    text = own.read_text("utf-8")
+    shared = [part for part in PARTS if f"from {part} import" in text]
+    return [*(adapter_folder() / f"{part}.py" for part in shared), own]
+
+
+def adapter_folder() -> Path:
+    """Where the adapters' files are."""
+    return Path(str(package_files("gscli.runtimes"))) / "adapters"
+
+
+def adapter_text(name: str) -> str:
+    """An adapter as one file, to be run with the runtime's interpreter.
+
+    >>> "import gscli" in adapter_text("numpy")
+    False
+    """
+    adapter = next((known for known in (*ADAPTERS, BACKEND) if known.name == name), None)
+    if adapter is None:
+        near = get_close_matches(name, NAMES, 1)
+        raise UsageError(
+            f"no adapter called {safe(name, 60)!r}",
+            valid=" ".join((*NAMES, BACKEND.name)),
+            hint=f"did you mean {near[0]}?" if near else "",
+        )
+    first, *rest = [path.read_text("utf-8") for path in _files(adapter)]
+    return "\n\n".join([first.rstrip(), *(_joined(text).strip() for text in rest)]) + "\n"
+
+
+def _joined(text: str) -> str:
+    """A part behind the first: without what only stands once, or is above it already."""
+    text = text.replace("from __future__ import annotations\n", "")
+    text = re.sub(rf"^from (?:{'|'.join(PARTS)}) import .*\n", "", text, flags=re.MULTILINE)
+    head, body = text.split('"""', 2)[1:]
+    comment = "".join(f"# {line}".rstrip() + "\n" for line in head.strip().splitlines())
+    return comment + body
+
+
+class Installed(Record):
+    """What one interpreter has for an adapter; `version` is empty where the package is missing."""
+
+    adapter: Adapter
+    version: str
+    missing: tuple[str, ...]
+
+
+_ASK = """\
+import sys
+from importlib import metadata
+for name in sys.argv[1:]:
+    found = ""
+    for package in {"tensorflow": ("tensorflow", "tensorflow_cpu", "tensorflow-intel")}.get(
+        name, (name,)
+    ):
+        try:
+            found = found or metadata.version(package)
+        except metadata.PackageNotFoundError:
+            pass
+    print(found)
+"""
+
+
+def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS) -> list[Installed]:
+    """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
+    interpreter = shutil.which(python or sys.executable)
+    if interpreter is None:
+        raise CannotRead("no such interpreter", where=f"--python {safe(python or '')}")
+    packages = list(dict.fromkeys(_packages(adapters)))
+    try:
+        told = subprocess.run(  # noqa: S603  the interpreter that the user names
+            [interpreter, "-c", _ASK, *packages], capture_output=True, text=True, check=True,
+            timeout=ASKED_WITHIN,
+        ).stdout.split("\n")  # fmt: skip
+    except (OSError, subprocess.SubprocessError) as error:
+        raise CannotRead(
+            "this is no Python that runs",
+            where=f"{safe(interpreter)}: {type(error).__name__}",
+            hint="--python names an interpreter, as /usr/bin/python3 is one",
+        ) from None
+    versions = dict(zip(packages, map(safe, told), strict=False))
+    return [
+        Installed(
+            adapter,
+            versions.get(adapter.package, ""),
+            tuple(name for name in adapter.needs if not versions.get(name)),
+        )
+        for adapter in adapters
+    ]
+
+
+def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:
+    for adapter in adapters:
+        yield from (adapter.package, *adapter.needs)
+
+
+def part(name: str) -> Any:
+    """A part that adapters share, as a module: gscli writes ONNX models with the same words."""
+    path = adapter_folder() / f"{name}.py"
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

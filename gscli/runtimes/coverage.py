@@ -1,0 +1,176 @@
+"""Which rules of an operator a call puts to the test, in words.
+
+Kinds of differences are told apart by these words, and a pack of cases is measured by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base import GscliError
+from gscli.base.arrays import Array, dtype_name
+from gscli.declare import numbered
+from gscli.frameworks.operator import Operator
+from gscli.kernel.walks import addresses_of
+from gscli.layout import Layout
+from gscli.layout.items import parsed
+from gscli.plan.plan import Plan
+
+USUAL_TYPES = ("float32", "float64", "int32", "int64")
+"""Types of data that need no word."""
+
+BORDERS = frozenset(("lowest index", "highest index"))
+"""Words that a pack of cases is measured by, and that tell no kinds of differences apart."""
+
+FULL_RANK = 4
+
+
+def rules_met(
+    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array], plan: Plan
+) -> frozenset[str]:
+    """Words for everything unusual about a call; its indices may be out of range.
+
+    >>> import gscli
+    >>> found = gscli.trace("gather", {"data": [1, 2, 3], "indices": [-1]})
+    >>> sorted(rules_met(found.operator, {}, found.inputs, found.plan))
+    ['highest index', 'negative index']
+    """
+    layout = plan.layout
+    return frozenset(
+        (
+            *_of_indices(plan),
+            *_of_writers(plan),
+            *_of_shapes(layout, inputs),
+            *_of_attributes(operator, attrs, layout),
+            *_of_types(layout, inputs),
+            *_of_brackets(operator, attrs, inputs),
+        )
+    )
+
+
+def _of_indices(plan: Plan) -> Iterator[str]:
+    layout = plan.layout
+    for column, axis_number in enumerate(layout.column_axes):
+        numbers = plan.columns[column]
+        axis = layout.axes[axis_number]
+        size = axis.size - axis.span + 1 if axis.window is not None else axis.size
+        if not numbers.size:
+            continue
+        if np.any((numbers < 0) & (numbers >= -axis.size)):
+            yield "negative index"
+        if np.any(numbers == -axis.size):
+            yield "lowest index"
+        if size > 1 and np.any((numbers == size - 1) | (numbers == -1)):
+            yield "highest index"
+        if np.any(numbers >= size):
+            yield "index too large"
+        if np.any(numbers < -axis.size):
+            yield "index too small"
+
+
+def _of_writers(plan: Plan) -> Iterator[str]:
+    layout = plan.layout
+    if layout.kind == "gather":
+        return
+    several = several_writers(plan)
+    if several is not None and several.any():
+        yield f"duplicates under {layout.reduction}"
+
+
+def _of_shapes(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+    axes = layout.axes
+    entries = layout.addressing.entries
+    if not layout.entry_count:
+        yield "no entries"
+    if 0 in layout.data_shape:
+        yield "empty data"
+    elif layout.entry_count and not layout.window_size:
+        yield "empty slices"
+    if layout.window_size > 1:
+        yield "slices"
+    if len(layout.addressing.columns) > 1:
+        yield "several numbers in a vector"
+    if len(layout.data_shape) > FULL_RANK - 1:
+        yield f"rank {FULL_RANK} or more"
+    if not layout.data_shape:
+        yield "data of rank 0"
+    if any(inputs[name].ndim == 0 for name in layout.index_inputs if name in inputs):
+        yield "indices of rank 0"
+    on_grid = [axis for axis in axes if axis.entry is not None]
+    if any(entries[axis.entry] < axis.size for axis in on_grid if axis.entry is not None):
+        yield "indices smaller than data"
+
+
+def _of_attributes(
+    operator: Operator, attrs: Mapping[str, object], layout: Layout
+) -> Iterator[str]:
+    newest = operator.versions[-1] if operator.versions else None
+    values = dict(layout.attributes) or dict(attrs)
+    for attribute in operator.attributes:
+        name, value = attribute.name, values.get(attribute.name)
+        if name in ("axis", "dim") and isinstance(value, int):
+            yield from _of_axis(value, len(layout.data_shape))
+        elif name == "opset" and value not in (None, newest):
+            yield f"{operator.framework.version_word} {value}"
+        elif (name == "batch_dims" or name.endswith("batching_dims")) and value:
+            yield "batch axes"
+        elif attribute.kind in ("choice", "bool") and value != attribute.default:
+            yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _of_axis(axis: int, rank: int) -> Iterator[str]:
+    if axis < 0:
+        yield "axis from the end"
+    if axis % max(rank, 1):
+        yield "axis beyond the first"
+
+
+def _of_types(layout: Layout, inputs: Mapping[str, Array]) -> Iterator[str]:
+    if layout.dtype not in USUAL_TYPES:
+        yield f"data {layout.dtype}"
+    for name in layout.index_inputs:
+        if name in inputs and dtype_name(inputs[name].dtype) not in ("int64", "bool"):
+            yield f"indices {dtype_name(inputs[name].dtype)}"
+
+
+def _of_brackets(
+    operator: Operator, attrs: Mapping[str, object], inputs: Mapping[str, Array]
+) -> Iterator[str]:
+    """Masks, and what stands between the brackets beside index arrays."""
+    many = () if operator.many is None else numbered(operator.many, inputs)
+    masks = [item.name for item in operator.inputs if item.kind == "mask"]
+    for name in (*many, *masks):
+        kind = inputs[name].dtype
+        if kind.kind == "b" or (operator.byte_masks and kind == np.uint8):
+            yield "mask" if inputs[name].ndim else "mask of rank 0"
+    for item in parsed(str(attrs.get("subscript") or "")):
+        if not item.takes_array:
+            yield f"{item.kind} in a subscript"
+
+
+Flags = NDArray[np.bool_]
+
+
+def several_writers(plan: Plan) -> Flags | None:
+    """For each cell of a scatter's output whether more than one update goes there.
+
+    None for a gather, and where an index is refused, so that nothing is written.
+    """
+    layout = plan.layout
+    if layout.kind == "gather":
+        return None
+    if not layout.entry_count * layout.window_size * layout.output_size:
+        return np.zeros(layout.output_shape, np.bool_)
+    try:
+        addresses, inside = addresses_of(plan.judged(), 0, layout.entry_count)
+    except GscliError:
+        return None
+    flat: NDArray[Any] = addresses.reshape(-1)
+    if inside is not None:
+        flat = flat[np.broadcast_to(inside, addresses.shape).reshape(-1)]
+    counts = np.bincount(flat, minlength=layout.output_size)
+    return (counts > 1).reshape(layout.output_shape)

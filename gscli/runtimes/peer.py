@@ -1,0 +1,59 @@
+"""gscli as a runtime: the reference peer of the protocol, answering by the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gscli
+from gscli.base import GscliError, LimitRefused
+from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.files.formats.jsontext import parse_json
+from gscli.frameworks import find, operators
+from gscli.frameworks.execute import execute
+from gscli.lab.cases import operator_name
+from gscli.runtimes.protocol import ECHO, wire_name
+
+
+def introduction() -> dict[str, object]:
+    """The first line."""
+    ops = [".".join(wire_name(operator)) for operator in operators()]
+    return {"name": "gscli", "version": gscli.__version__, "ops": [*ops, ECHO]}
+
+
+def serve(lines: Iterator[bytes], say: Callable[[dict[str, Any]], None]) -> None:
+    """Introduce gscli and answer every request; a bad line is answered with an error."""
+    say(introduction())
+    for line in lines:
+        if line.strip():
+            say(answered(line))
+
+
+def answered(line: bytes) -> dict[str, Any]:
+    """The answer to one request; never raises GscliError.
+
+    >>> answered(b'{"id": 1, "framework": "onnx", "op": "Gather", "opset": 13, "attrs": {}, '
+    ...          b'"inputs": {"data": {"dtype": "int64", "shape": [1], "data": [7]}, '
+    ...          b'"indices": {"dtype": "int64", "shape": [], "data": [0]}}}')["output"]
+    {'dtype': 'int64', 'shape': [], 'data': [7]}
+    """
+    number: object = None
+    try:
+        asked = parse_json(line, "the request").value
+        if not isinstance(asked, dict):
+            return {"id": None, "error": "a request is an object"}
+        number = asked.get("id")
+        inputs = {name: load_json(value) for name, value in asked["inputs"].items()}
+        if asked["op"] == ECHO:
+            return {"id": number, "output": dump_json(inputs["data"])}
+        attrs = dict(asked.get("attrs", {}))
+        attrs |= {"opset": asked["opset"]} if asked.get("opset") is not None else {}
+        attrs |= {"device": asked["device"]} if asked.get("device", "cpu") != "cpu" else {}
+        operator = find(operator_name(str(asked["framework"]), str(asked["op"])))
+        return {"id": number, "output": dump_json(execute(operator, inputs, attrs)[1])}
+    except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
+        return {"id": number, "unsupported": str(limit) or "not enough memory"}
+    except GscliError as error:
+        return {"id": number, "error": {"type": type(error).__name__, "message": str(error)}}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        return {"id": number, "error": {"type": "NotARequest", "message": str(error)[:200]}}

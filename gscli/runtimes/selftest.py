@@ -1,0 +1,86 @@
+"""Whether an adapter may judge: odd tensors come back as they went, and plain calls are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base import ContentRefused
+from gscli.base.arrays import dtype_named
+from gscli.frameworks.operator import Operator
+from gscli.lab.cases import difference
+from gscli.lab.examples import example
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.trials import Result, Trial, verdict
+
+
+def odd_tensors() -> Iterator[NDArray[Any]]:
+    """Tensors that adapters have been seen to change: no axes, no cells, NaN, large integers."""
+    yield np.array(3.5, np.float32)
+    yield np.zeros((0, 3), np.float64)
+    yield np.array([np.nan, np.inf, -np.inf])
+    yield np.array([2**63 - 1, -(2**63)])
+    yield np.array([2**64 - 1], np.uint64)
+    yield np.array([[True], [False]])
+    yield np.array([1 + 2j], np.complex64)
+    yield np.array([0.5, 65504], np.float16)
+    yield np.array(["", "ü"])
+
+
+def self_test(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
+    """Start a runtime and try it on legal cases. ContentRefused where it must not judge."""
+    hello = runtime.start()
+    if hello.echoes:
+        for array in odd_tensors():
+            answer = runtime.echo(array)
+            if answer.how != "output" or answer.output is None:
+                told = f"{answer.how} {answer.text}"
+            else:
+                told = difference(answer.output, array)
+            if told:
+                raise ContentRefused(
+                    f"the adapter of {hello.name} changes tensors on the way",
+                    where=f"{array.dtype.name} {list(array.shape)}: {told}"[:200],
+                    hint="mend the adapter: what it says of the runtime cannot be believed",
+                )
+    _try_examples(runtime, operators)
+
+
+def _try_examples(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
+    """At least one plain call has to be right, or it is the adapter that is wrong."""
+    assert runtime.hello is not None
+    told = ""
+    for trial in _plain(operators, dict(runtime.hello.rules)):
+        answer = runtime.ask(trial.operator, trial.inputs, trial.attrs)
+        found = verdict(trial, answer)
+        if found is None and answer.how == "output":
+            return
+        told = told or f"{trial.command}: {answer.text or (found.kind if found else answer.how)}"
+    if told:
+        raise ContentRefused(
+            f"{runtime.hello.title} gets none of the plain calls right",
+            where=told[:300],
+            hint="look at the adapter first: gscli help runtimes",
+        )
+
+
+def _plain(operators: Sequence[Operator], rules: dict[str, object]) -> Iterator[Trial]:
+    """The examples of the operators, in 64 and in 32 bits."""
+    for operator in operators:
+        known = {attribute.name for attribute in operator.attributes}
+        probe = example(operator, {name: value for name, value in rules.items() if name in known})
+        if probe is None:
+            continue
+        for bits in ("64", "32"):
+            inputs = {
+                name: array.astype(dtype_named(array.dtype.name.replace("64", bits)))
+                if array.dtype.kind in "if"
+                else array
+                for name, array in probe.inputs.items()
+            }
+            trial = Trial(operator, inputs, probe.attrs)
+            if isinstance(trial.expected, Result):
+                yield trial

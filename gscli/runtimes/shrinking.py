@@ -1,0 +1,237 @@
+"""A smaller call that still fails for the same reason.
+
+Any cut is tried that may make sense; the operator's own layout refuses what does not fit, in far
+less time than a runtime answers, so that no rule about shapes is written down here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+
+from gscli.base.arrays import Array
+from gscli.runtimes.generator import roles_of
+from gscli.runtimes.trials import Mismatch, Result, Trial
+
+Judge: TypeAlias = Callable[[Trial], Mismatch | None]
+Cut: TypeAlias = Mapping[str, tuple[int, int]]
+"""For some extents the axis to be cut and its new size; size -1 takes the axis away."""
+
+MOST_ASKED = 400
+MOST_SECONDS = 20.0
+FEW_NUMBERS = 6
+AXES = ("axis", "dim", "batch_dims")
+COUNTS = ("num_segments",)
+SHAPES = ("shape", "slice_sizes")
+"""Attributes and inputs that hold sizes: they are cut along with the arrays."""
+
+
+def shrunk(trial: Trial, verdict: Mismatch, judge: Judge) -> tuple[Trial, int]:
+    """The smallest call found for the same verdict, and how often the runtime was asked."""
+    asked, deadline = 0, time.monotonic() + MOST_SECONDS
+    seen: set[str] = set()
+    better = True
+    while better:
+        better = False
+        for smaller in _smaller(trial):
+            if _weight(smaller) >= _weight(trial) or not _fits(smaller, trial):
+                continue
+            key = smaller.command
+            if key in seen:
+                continue
+            seen.add(key)
+            if asked >= MOST_ASKED or time.monotonic() > deadline:
+                return trial, asked
+            asked += 1
+            if judge(smaller) == verdict:
+                trial, better = smaller, True
+                break
+    return trial, asked
+
+
+def _fits(smaller: Trial, trial: Trial) -> bool:
+    """Whether the rules say the same kind of thing, and no rule came in that was not met before.
+
+    So a smaller call cannot fail for another reason than the larger one.
+    """
+    if not smaller.traits <= trial.traits:
+        return False
+    if isinstance(trial.expected, Result):
+        return isinstance(smaller.expected, Result)
+    if trial.refused_for_an_index:
+        return smaller.refused_for_an_index
+    return type(smaller.expected) is type(trial.expected)
+
+
+def _weight(trial: Trial) -> tuple[object, ...]:
+    """What is to become smaller: numbers, axes, the indices themselves, attributes, odd types."""
+    roles = roles_of(trial.operator)
+    indices = [array for name, array in trial.inputs.items() if _is_index(name, roles.indices)]
+    magnitude = sum(abs(number) for array in indices for number in array.reshape(-1).tolist())
+    below = sum(int((array < 0).sum()) for array in indices)
+    kinds = [_odd(array, index=any(array is one for one in indices)) for array in _arrays(trial)]
+    return (
+        trial.numbers,
+        sum(array.ndim for array in _arrays(trial)),
+        sum(abs(value) for value in trial.attrs.values() if type(value) is int),
+        magnitude,
+        below,
+        len(trial.attrs),
+        sum(kinds),
+    )
+
+
+def _arrays(trial: Trial) -> list[Array]:
+    return list(trial.inputs.values())
+
+
+def _is_index(name: str, indices: tuple[str, ...]) -> bool:
+    return name in indices or name.rstrip("0123456789").rstrip("_") in {
+        one.rstrip("0123456789").rstrip("_") for one in indices
+    }
+
+
+def _odd(array: Array, *, index: bool) -> int:
+    usual = ("int64",) if index else ("int64", "float64", "float32")
+    name = array.dtype.name
+    return usual.index(name) if name in usual else len(usual)
+
+
+def _smaller(trial: Trial) -> Iterator[Trial]:
+    """Simpler calls, the boldest first."""
+    extents = _extents(trial)
+    for size in sorted({size for shape in extents.values() for size in shape}, reverse=True):
+        for target in dict.fromkeys(wanted for wanted in (1, size // 2, size - 1) if wanted > 0):
+            if target < size:
+                yield from _cuts(trial, extents, size, target)
+    yield from _cuts(trial, extents, 1, -1)
+    yield from _cuts(trial, extents, 1, 0)
+    yield from _plainer_attributes(trial)
+    yield from _plainer_types(trial)
+    yield from _smaller_indices(trial)
+    yield from _cuts(trial, {k: v for k, v in extents.items() if k in trial.inputs}, None, -1)
+
+
+def _extents(trial: Trial) -> dict[str, tuple[int, ...]]:
+    """Shapes of the inputs, and the sizes that attributes hold."""
+    found = {name: array.shape for name, array in trial.inputs.items() if name not in SHAPES}
+    for name in SHAPES:
+        if name in trial.inputs:
+            found[name] = tuple(trial.inputs[name].tolist())
+        elif name in trial.attrs:
+            found[name] = tuple(trial.attrs[name])  # type: ignore[arg-type]  # sizes
+    found |= {name: (trial.attrs[name],) for name in COUNTS if name in trial.attrs}
+    return found
+
+
+def _cuts(
+    trial: Trial, extents: Mapping[str, tuple[int, ...]], size: int | None, target: int
+) -> Iterator[Trial]:
+    """Every way to cut axes of one size in some of the extents at once."""
+    places = {
+        name: [None, *(at for at, own in enumerate(shape) if size in (own, None))]
+        for name, shape in extents.items()
+    }
+    for chosen in product(*(reversed(places[name]) for name in places)):
+        cut = {
+            name: (at, target) for name, at in zip(places, chosen, strict=True) if at is not None
+        }
+        if cut:
+            yield from _cut(trial, cut)
+
+
+def _cut(trial: Trial, cut: Cut) -> Iterator[Trial]:
+    inputs, attrs = dict(trial.inputs), dict(trial.attrs)
+    for name, (axis, size) in cut.items():
+        if name in SHAPES and name in inputs:
+            sizes = _resized(inputs[name].tolist(), axis, size)
+            inputs[name] = np.array(sizes, inputs[name].dtype)
+        elif name in inputs:
+            inputs[name] = _taken(inputs[name], axis, size)
+        elif name in SHAPES:
+            attrs[name] = _resized(list(attrs[name]), axis, size)  # type: ignore[call-overload]
+        else:
+            attrs[name] = max(size, 0)
+    if size >= 0:
+        yield trial.changed(inputs, attrs)
+        return
+    yield from _shifted(trial.changed(inputs, attrs))
+
+
+def _taken(array: Array, axis: int, size: int) -> Array:
+    if size >= 0:
+        return array.take(range(size), axis)
+    return np.asarray(array.take(0, axis)) if array.shape[axis] else array
+
+
+def _resized(sizes: list[int], axis: int, size: int) -> list[int]:
+    return [*sizes[:axis], *([size] if size >= 0 else []), *sizes[axis + 1 :]]
+
+
+def _shifted(trial: Trial) -> Iterator[Trial]:
+    """With one axis less, the attributes that count axes may mean the one before."""
+    names = [name for name in AXES if isinstance(trial.attrs.get(name), int)]
+    steps = [(0, -1) if trial.attrs[name] else (0,) for name in names]
+    for chosen in product(*steps):
+        attrs = dict(trial.attrs)
+        for name, step in zip(names, chosen, strict=True):
+            value = attrs[name]
+            assert isinstance(value, int)
+            attrs[name] = value + (step if value > 0 else -step)
+        inputs = dict(trial.inputs)
+        yield trial.changed(inputs, attrs)
+        if "axis" in inputs and inputs["axis"].size == 1 and inputs["axis"].item():
+            sign = 1 if inputs["axis"].item() < 0 else -1
+            nearer = np.full_like(inputs["axis"], inputs["axis"].item() + sign)
+            yield trial.changed({**inputs, "axis": nearer}, attrs)
+
+
+def _plainer_attributes(trial: Trial) -> Iterator[Trial]:
+    for attribute in trial.operator.attributes:
+        name = attribute.name
+        if name not in trial.attrs:
+            continue
+        value = trial.attrs[name]
+        if not attribute.required:
+            yield trial.changed(attrs={k: v for k, v in trial.attrs.items() if k != name})
+        if type(value) is int and value < 0 and name in ("axis", "dim"):
+            for other in range(4):
+                yield trial.changed(attrs={**trial.attrs, name: other})
+        elif type(value) is int and value > 1:
+            yield trial.changed(attrs={**trial.attrs, name: value - 1})
+
+
+def _plainer_types(trial: Trial) -> Iterator[Trial]:
+    roles = roles_of(trial.operator)
+    for kind in ("int64", "float64", "float32"):
+        changed: dict[str, Array] = {}
+        for name, array in trial.inputs.items():
+            if _is_index(name, roles.indices) or name not in (roles.data, roles.updates):
+                changed[name] = array
+            elif array.dtype.kind in "biuf" or array.dtype.kind == "V":
+                changed[name] = array.astype(kind)
+            else:
+                return
+        yield trial.changed(changed)
+    for name, array in trial.inputs.items():
+        if array.dtype.kind in "iu" and (name not in (roles.data, roles.updates)):
+            yield trial.changed({**trial.inputs, name: array.astype("int64")})
+
+
+def _smaller_indices(trial: Trial) -> Iterator[Trial]:
+    roles = roles_of(trial.operator)
+    for name, array in trial.inputs.items():
+        if not _is_index(name, roles.indices) and name != "axis":
+            continue
+        for place in np.ndindex(array.shape):
+            now = int(array[place])
+            toward = now - 1 if now > 0 else now + 1
+            for other in dict.fromkeys((0, -1, 1, now // 2, toward)):
+                if other != now and abs(other) <= abs(now) and (other >= 0 or now < 0):
+                    changed = array.copy()
+                    changed[place] = other
+                    yield trial.changed({**trial.inputs, name: changed})

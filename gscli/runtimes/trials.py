@@ -1,0 +1,210 @@
+"""One call that is put to a runtime, what the rules say of it, and how the answer differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from gscli.base import GscliError, IndexRefused, LimitRefused
+from gscli.base.arrays import Array, dtype_name
+from gscli.base.records import Record
+from gscli.frameworks.execute import execute
+from gscli.frameworks.operator import Operator
+from gscli.lab.cases import Case, difference, reproduction
+from gscli.plan import planned
+from gscli.plan.plan import Plan
+from gscli.runtimes.coverage import BORDERS, rules_met, several_writers
+from gscli.runtimes.protocol import Reply
+
+RESULT_LIMIT = 1 << 26
+
+
+class Result(Record):
+    """What the rules give: the judged plan and the output."""
+
+    plan: Plan
+    output: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A call, and lazily what the rules make of it."""
+
+    operator: Operator
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+
+    @cached_property
+    def expected(self) -> Result | GscliError:
+        """The rules' answer, or their refusal."""
+        try:
+            return Result(*execute(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT))
+        except GscliError as error:
+            return error
+
+    @property
+    def refused_for_an_index(self) -> bool:
+        """Whether the rules refuse the call because of an index out of range."""
+        return isinstance(self.expected, IndexRefused)
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The plan, of a call with bad indices too; None where shapes or types are refused."""
+        if isinstance(self.expected, Result):
+            return self.expected.plan
+        try:
+            return planned(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT)
+        except GscliError:
+            return None
+
+    @cached_property
+    def rules(self) -> frozenset[str]:
+        """Words for the rules that the call puts to the test."""
+        if self.plan is None:
+            return frozenset(("refused shapes or types",))
+        return rules_met(self.operator, self.attrs, self.inputs, self.plan)
+
+    @cached_property
+    def traits(self) -> frozenset[str]:
+        """The rules that tell one kind of difference from another."""
+        return self.rules - BORDERS
+
+    @property
+    def unchecked(self) -> bool:
+        """Whether the framework itself promises nothing here, though gscli refuses."""
+        return (
+            self.refused_for_an_index
+            and self.plan is not None
+            and bool(self.plan.layout.policy.note)
+        )
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers the inputs hold."""
+        return sum(array.size for array in self.inputs.values())
+
+    @property
+    def command(self) -> str:
+        """The command that shows the rules' answer."""
+        return reproduction(
+            Case("", self.operator.full_name, self.inputs, self.attrs, "open", None)
+        )
+
+    def changed(
+        self,
+        inputs: Mapping[str, Array] | None = None,
+        attrs: Mapping[str, object] | None = None,
+    ) -> Trial:
+        """The same call with other inputs or attributes."""
+        return replace(
+            self,
+            inputs=self.inputs if inputs is None else inputs,
+            attrs=self.attrs if attrs is None else attrs,
+        )
+
+
+Kind: TypeAlias = Literal[
+    "value", "shape", "dtype", "refuses", "crash", "hang", "memory", "garbage", "unsteady",
+    "answers", "winner",
+]  # fmt: skip
+
+MEANING: dict[Kind, str] = {
+    "value": "another value than the rules",
+    "shape": "another shape than the rules",
+    "dtype": "another element type than the rules",
+    "refuses": "refuses what the rules allow",
+    "crash": "the process ends",
+    "hang": "no answer in time",
+    "memory": "takes more memory than allowed",
+    "garbage": "its answer cannot be read",
+    "unsteady": "differs from itself",
+    "answers": "answers what the rules refuse",
+    "winner": "another winner where the order of duplicates is open",
+}
+"""Every kind of difference in words."""
+
+WARNINGS: tuple[Kind, ...] = ("answers", "winner")
+"""Kinds that fail only under --strict: nothing that was promised is broken."""
+
+
+class Mismatch(Record):
+    """A difference, with the reason that has to stay the same while the case is made smaller."""
+
+    kind: Kind
+    reason: str = ""
+
+
+def verdict(trial: Trial, answer: Reply) -> Mismatch | None:
+    """What is wrong with an answer; None where nothing is, or the runtime has no such thing."""
+    if answer.how == "unsupported":
+        return None
+    if answer.how in ("crash", "hang", "memory", "garbage"):
+        return Mismatch(answer.how, _outline(answer.text) if answer.how == "crash" else "")
+    expected = trial.expected
+    if isinstance(expected, GscliError):
+        not_asked = isinstance(expected, LimitRefused)  # a limit is gscli's own, no rule
+        if answer.how == "error" or trial.unchecked or not_asked:
+            return None
+        return Mismatch("answers", expected.problem)
+    if answer.how == "error":
+        return Mismatch("refuses", _outline(answer.text))
+    assert answer.output is not None
+    return _compared(expected, answer.output)
+
+
+def _compared(expected: Result, output: Array) -> Mismatch | None:
+    wanted = expected.output
+    if output.shape != wanted.shape:
+        return Mismatch("shape")
+    if dtype_name(output.dtype) != dtype_name(wanted.dtype):
+        return Mismatch("dtype")
+    if not difference(output, wanted):
+        return None
+    return Mismatch("winner" if _only_another_winner(expected, output) else "value")
+
+
+def _only_another_winner(expected: Result, output: Array) -> bool:
+    """Whether all cells that differ are open, and hold a value that somebody wrote there."""
+    layout = expected.plan.layout
+    if not layout.open_order or layout.updates is None:
+        return False
+    several = several_writers(expected.plan)
+    if several is None:
+        return False
+    with np.errstate(invalid="ignore"):
+        unequal = np.asarray(output != expected.output)
+    if np.any(unequal & ~several):
+        return False
+    written = expected.plan.updates().astype(output.dtype)
+    return bool(np.isin(output[unequal], written).all())
+
+
+def differs(one: Reply, other: Reply) -> bool:
+    """Whether two answers to the same request are not the same.
+
+    >>> differs(Reply("error", text="a"), Reply("error", text="b"))
+    False
+    """
+    if one.how != other.how:
+        return True
+    if one.output is None or other.output is None:
+        return False
+    return (
+        one.output.dtype != other.output.dtype
+        or one.output.shape != other.output.shape
+        or one.output.tobytes() != other.output.tobytes()
+    )
+
+
+def _outline(text: str) -> str:
+    """A message without what changes from case to case: numbers, shapes, quoted names.
+
+    >>> _outline("RuntimeError: index 7 is out of bounds for size 3")
+    'RuntimeError: index # is out of bounds for size #'
+    """
+    return re.sub(r"[-+]?\d[\d.,]*|\[[^\]]*\]|\{[^}]*\}", "#", text)[:80]

@@ -1,0 +1,250 @@
+"""Everything there is to say against some inputs, not only the first thing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from gscli.base import (
+    ExactShapeRefused,
+    Finding,
+    GscliError,
+    IndexTypeRefused,
+    UpdatesTypeRefused,
+    UsageError,
+)
+from gscli.base.arrays import Array, as_array, dtype_named
+from gscli.base.words import label_of, show_shape
+from gscli.frameworks import named
+from gscli.frameworks.duplicates import duplicate_writers
+from gscli.frameworks.notices import became, changed_types, open_texts
+from gscli.frameworks.operator import Operator
+from gscli.frameworks.typing import untyped_as
+from gscli.layout import Layout
+from gscli.layout.axes import Negative
+from gscli.plan import layout_of, shape_limit
+from gscli.plan.adjusted import census
+from gscli.plan.indices import legal_range
+from gscli.plan.plan import BLOCK, JudgedPlan, Plan
+
+Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
+
+LISTED = 50
+"""Bad indices and groups of duplicates that are listed one by one, unless a limit says."""
+
+
+@dataclass(frozen=True)
+class CheckRemark:
+    """One finding: what kind, where, and the legal range or the way on.
+
+    `count` is how many findings it stands for: one, or those that are not listed. `error`: the
+    refusal that it tells, if it is one.
+    """
+
+    kind: Kind
+    problem: str
+    where: str = ""
+    valid: str = ""
+    hint: str = ""
+    count: int = 1
+    error: GscliError | None = field(default=None, repr=False, compare=False)
+
+    def text(self) -> str:
+        """One line.
+
+        >>> CheckRemark("index", "index out of range", "indices[0] = 9", "-3 … 2").text()
+        'indices[0] = 9: index out of range, legal -3 … 2'
+        """
+        line = f"{self.where}: {self.problem}" if self.where else self.problem
+        line += f", legal {self.valid}" if self.valid else ""
+        return line + (f" ({self.hint})" if self.hint else "")
+
+    def to_dict(self) -> dict[str, object]:
+        """The JSON form."""
+        return {name: value for name, value in vars(self).items() if name != "error"}
+
+
+def check(
+    name: str,
+    inputs: Mapping[str, object],
+    attrs: Mapping[str, object] | None = None,
+    *,
+    listed: int = LISTED,
+) -> list[CheckRemark]:
+    """Everything there is to say against a call, as `gscli check` tells it; nothing is run.
+
+    Of each kind `listed` are told one by one. Raises UsageError for names that nobody knows.
+
+    >>> [one.text() for one in check("mxnet.take", {"a": [1, 2, 3], "indices": [7]})]
+    ['indices[0] = 7: is clipped to 2']
+    """
+    operator = named(name, inputs, attrs)
+    arrays = {key: as_array(value, key) for key, value in inputs.items()}
+    untyped = [key for key, value in inputs.items() if not hasattr(value, "dtype")]
+    return list(remarks(operator, arrays, attrs or {}, listed, untyped))
+
+
+def remarks(
+    operator: Operator,
+    arrays: Mapping[str, Array],
+    attrs: Mapping[str, object],
+    listed: int = LISTED,
+    untyped: Collection[str] = (),
+) -> Iterator[CheckRemark]:
+    """Every remark about a call; nothing is computed but what the remarks need.
+
+    `untyped`: inputs that take another type without a word, if their numbers fit.
+
+    Of each kind `listed` are told one by one. Raises UsageError for attributes nobody takes.
+
+    >>> from gscli.frameworks import find
+    >>> [one.where for one in remarks(find("gather"), {"data": np.arange(2),
+    ...                                                "indices": np.array([0, 5, 9])}, {})]
+    ['indices[1] = 5', 'indices[2] = 9']
+    """
+    given = dict(arrays)
+    layout = None
+    for _ in range(3 * len(given)):
+        try:
+            layout = layout_of(operator, given, attrs)
+            shape_limit(layout, given, None)
+            break
+        except UsageError:
+            raise
+        except GscliError as error:
+            if not _settled(error, arrays, untyped):
+                yield from _refusals(error, given, listed)
+            if not _mended(error, given):
+                return
+    if layout is not None:
+        yield from _value_remarks(layout, given, listed)
+
+
+def _settled(error: GscliError, arrays: Mapping[str, Array], untyped: Collection[str]) -> bool:
+    """Whether the refusal is about a type that an untyped input takes anyway."""
+    if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
+        return False
+    return untyped_as(arrays[error.name], dtype_named(error.wanted)) is not None
+
+
+def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[CheckRemark]:
+    """A refusal from types and shapes; fractions among indices one by one."""
+    if isinstance(error, IndexTypeRefused) and len(_fractions(arrays[error.name])):
+        array = arrays[error.name]
+        places = [tuple(int(number) for number in place) for place in _fractions(array)]
+        for at in places[:listed]:
+            where = f"{error.name}{show_shape(at)} = {array[at]}"
+            yield CheckRemark("index", "not a whole number", where)
+        yield from _more("index", "not whole numbers", len(places) - listed)
+    else:
+        yield CheckRemark(
+            "inputs", error.problem, error.where, error.valid, error.hint, error=error
+        )
+
+
+def _more(kind: Kind, what: str, count: int) -> Iterator[CheckRemark]:
+    if count > 0:
+        yield CheckRemark(kind, f"{count} more {what}", count=count)
+
+
+def _fractions(array: Array) -> Array:
+    if array.dtype.kind != "f":
+        return np.empty((0, array.ndim), np.int64)
+    with np.errstate(invalid="ignore"):
+        return np.argwhere(array != np.floor(array))
+
+
+def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
+    """Put something in the place of the refused input that lets the rest be checked."""
+    if isinstance(error, ExactShapeRefused):
+        array = arrays[error.name]
+        arrays[error.name] = np.broadcast_to(np.zeros((), array.dtype), error.wanted)
+        return array.shape != error.wanted
+    if isinstance(error, (IndexTypeRefused, UpdatesTypeRefused)):
+        array = arrays[error.name]
+        numbers = array.dtype.kind in "iufb" and error.wanted != "str"
+        with np.errstate(all="ignore"):
+            arrays[error.name] = (
+                array.astype(dtype_named(error.wanted))
+                if numbers
+                else np.zeros(array.shape, dtype_named(error.wanted))
+            )
+        return True
+    return False
+
+
+def _value_remarks(
+    layout: Layout, arrays: Mapping[str, Array], listed: int
+) -> Iterator[CheckRemark]:
+    plan = Plan(layout, arrays)
+    found, total = plan.findings(listed)
+    yield from (_bad_index(one) for one in found)
+    yield from _more("index", "indices out of range", total - len(found))
+    if total:
+        yield from _counted_from_end(plan)
+        return
+    judged = plan.judged()
+    yield from _moved(judged, listed)
+    for notice in (*open_texts(judged), *changed_types(judged)):
+        yield CheckRemark("open", notice.problem, notice.where)
+    if layout.kind == "scatter" and layout.open_order:
+        yield from _duplicates(judged, layout.open_order, listed)
+
+
+def _moved(plan: JudgedPlan, listed: int) -> Iterator[CheckRemark]:
+    """Numbers that are not read as written."""
+    found = census(plan, listed)
+    for how, count in found.counts.items():
+        first = found.first[how]
+        if how == "from_end":
+            yield _from_end(count, first[0].place.partition(" = ")[0])
+            continue
+        for number in first:
+            meaning = became(plan.layout, number).removeprefix(f"{number.place} ")
+            yield CheckRemark("moved", meaning, number.place)
+        yield from _more("moved", "such indices", count - len(first))
+
+
+def _from_end(count: int, place: str) -> CheckRemark:
+    counts = "index counts" if count == 1 else "indices count"
+    problem = f"{count} negative {counts} from the end"
+    return CheckRemark("negative", problem, place, hint="some frameworks refuse them")
+
+
+def _counted_from_end(plan: Plan) -> Iterator[CheckRemark]:
+    """Legal indices below zero beside others that are refused."""
+    if plan.layout.policy.negative is not Negative.FROM_END:
+        return
+    count, place = 0, ""
+    for column, number in enumerate(plan.layout.column_axes):
+        low, _ = legal_range(plan.layout.axes[number], plan.layout.policy)
+        for start in range(0, plan.layout.entry_count, BLOCK):
+            numbers = plan.raw(column, start, start + BLOCK)
+            below = np.flatnonzero((numbers < 0) & (numbers >= low))
+            if below.size and not count:
+                at = show_shape(plan.index_position(column, start + int(below[0])))
+                place = f"{plan.layout.addressing.columns[column].source}{at}"
+            count += below.size
+    if count:
+        yield _from_end(count, place)
+
+
+def _bad_index(one: Finding) -> CheckRemark:
+    return CheckRemark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
+
+
+def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
+    found = duplicate_writers(plan, listed)
+    windows = plan.layout.windows_overlap
+    for group in found.groups:
+        names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
+        more = f" and {len(group) - 4} more" if len(group) > 4 else ""  # noqa: PLR2004  as many as are named
+        problem = f"entries {names}{more} write the same cell{'s' * windows}"
+        yield CheckRemark("duplicate", problem, hint=reason)
+    things = (
+        "groups of entries that write the same cells" if windows else "cells written more than once"
+    )
+    yield from _more("duplicate", things, found.total - len(found.groups))

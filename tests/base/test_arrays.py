@@ -1,0 +1,129 @@
+"""Arrays at the border: what callers may pass, names of element types, JSON scalars."""
+
+from __future__ import annotations
+
+import json
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gscli
+from gscli.base import ContentRefused, DtypeRefused, LimitRefused, UsageError
+from gscli.base.arrays import as_array, dtype_label, dtype_name, dtype_named, plain
+from gscli.base.words import EVERY
+from gscli.files.formats.jsonarray import load_json
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_names_of_element_types_go_both_ways(name: str) -> None:
+    dtype = dtype_named(name)
+    assert dtype_name(dtype) == name
+    assert dtype_label(dtype) == name
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UsageError, match="unknown element type f5") as caught:
+        dtype_named("f5")
+    assert "float32" in caught.value.valid
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["a", "bb"],
+        np.array(["a", "bb"], object),
+        np.array(["a", "bb"], np.dtypes.StringDType()),
+    ],
+    ids=["list", "objects", "variable width"],
+)
+def test_text_of_every_kind_is_one_type(value: object) -> None:
+    found = as_array(value, "data")
+    assert found.dtype.kind == "U"
+    assert found.tolist() == ["a", "bb"]
+
+
+def test_big_endian_arrays_become_native_with_their_values() -> None:
+    found = as_array(np.array([1, 300], ">i4"), "data")
+    assert found.dtype.isnative
+    assert found.tolist() == [1, 300]
+
+
+def test_an_array_is_passed_on_without_a_copy() -> None:
+    given = np.arange(3)
+    assert as_array(given, "data") is given
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "problem"),
+    [
+        ([[1, 2], [3]], ContentRefused, "data is not a rectangular array"),
+        ([1, "a"], ContentRefused, "data mixes strings with numbers"),
+        ([object()], DtypeRefused, "element type that no operator takes"),
+        (np.array(["2020-01-01"], "M8[D]"), DtypeRefused, "element type that no operator takes"),
+        ([2**70], DtypeRefused, "element type that no operator takes"),
+    ],
+)
+def test_what_is_no_array_of_ours_is_refused(
+    value: object, kind: type[Exception], problem: str
+) -> None:
+    with pytest.raises(kind, match=problem):
+        as_array(value, "data")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (float("-inf"), "-inf"),
+        (np.float16(0.5), 0.5),
+        (ml_dtypes.bfloat16(1.5), 1.5),
+        (2**53, 2**53),
+        (-(2**53) - 1, "-9007199254740993"),
+        (complex("nan"), ["nan", 0.0]),
+        (True, True),
+        (None, None),
+        ((1, 2), [1, 2]),
+        ("word", "word"),
+    ],
+)
+def test_scalars_are_written_as_json_can_keep_them(value: object, written: object) -> None:
+    found = plain(value)
+    assert found == written
+    assert type(found) is type(written)
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_document_of_a_run_keeps_small_integers_whole() -> None:
+    data = np.array([3, -1], ml_dtypes.int4)
+    found = gscli.trace("jax.take", {"a": data, "indices": [1]}).to_dict()
+    assert found["output"] == {"dtype": "int4", "shape": [1], "data": [-1]}
+    output = found["output"]
+    assert isinstance(output, dict)
+    assert load_json(output).dtype == data.dtype
+
+
+def test_arrays_that_do_not_fit_say_so_themselves() -> None:
+    class Huge:
+        def __array__(self, *_: object) -> np.ndarray:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        as_array(Huge(), "data")
+
+
+class Chunked:
+    """An array that lies in chunks elsewhere, as zarr's and Dask's do."""
+
+    chunks = (2,)
+
+    def __init__(self, nbytes: int) -> None:
+        self.nbytes = nbytes
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.arange(3)
+
+
+def test_chunks_are_brought_into_memory_where_they_fit() -> None:
+    assert as_array(Chunked(24), "data").tolist() == [0, 1, 2]
+    with pytest.raises(LimitRefused, match="data lies in chunks and is too large to be held"):
+        as_array(Chunked(1 << 40), "data")

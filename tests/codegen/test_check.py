@@ -1,0 +1,88 @@
+"""`--check`: what a run of the lines said, held against gscli's output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import gscli
+from gscli.codegen import execution
+from gscli.codegen.execution import checked, compared
+from gscli.runtimes.protocol import Reply
+
+
+def test_numpys_lines_are_run_and_missing_frameworks_are_named() -> None:
+    inputs = {"data": [1.5, 2.5], "indices": [1]}
+    found = gscli.code("onnx.gather", inputs, to="numpy,mxnet", check=True)
+    numpy, mxnet = (answer.checked for answer in found.answers)
+    assert numpy == {"result": "equal", "version": np.__version__}
+    assert mxnet["result"] == "not installed"
+    assert "install mxnet" in mxnet["text"]
+    assert "run in NumPy" in str(found)
+
+
+def test_a_target_without_lines_is_not_run() -> None:
+    found = gscli.code("onnx.gather", {"data": ["a"], "indices": [0]}, to="torch", check=True)
+    assert found.answers[0].checked == {}
+
+
+def test_a_framework_that_does_not_come_up_is_told(tmp_path: Path) -> None:
+    """An interpreter that says it has NumPy, and then leaves."""
+    python = tmp_path / "python"
+    python.write_text(
+        f'#!/bin/sh\ncase "$2" in *path_of_runtime*) exit 3;; esac\nexec {sys.executable} "$@"\n'
+    )
+    python.chmod(0o755)
+    found = gscli.code("onnx.gather", {"data": [1], "indices": [0]}, to="numpy")
+    (answer,) = checked(found, str(python)).answers
+    assert answer.checked["result"] == "does not start"
+    assert "status 3" in answer.checked["text"]
+
+
+def test_lines_that_take_too_long_are_given_up() -> None:
+    found = gscli.code("onnx.gather", {"data": [1], "indices": [0]}, to="numpy")
+    slow = found.answers[0].__class__(
+        "numpy", "NumPy", "exact", call=("import time", "time.sleep(60)")
+    )
+    (answer,) = checked(
+        found.__class__(found.operator, found.output, found.inputs, (slow,)), patience=0.5
+    ).answers
+    assert answer.checked["result"] == "took too long"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected", "result", "text"),
+    [
+        (np.array([1, 2]), np.array([1, 2]), "equal", ""),
+        (np.array([[1, 2]]), np.array([1, 2]), "not equal", "shape [1, 2], expected [2]"),
+        (np.array([1], np.int32), np.array([1]), "not equal", "int32, expected int64"),
+        (np.array([1.0 + 1e-16]), np.array([1.0]), "equal", ""),
+    ],
+)
+def test_what_runs_say(output: np.ndarray, expected: np.ndarray, result: str, text: str) -> None:
+    said = compared(Reply("output", output), expected)
+    assert (said["result"], said.get("text", "")) == (result, text)
+
+
+def test_bits_of_bfloat16_are_read() -> None:
+    expected = np.array([1.5], ml_dtypes.bfloat16)
+    assert compared(Reply("output", expected.view(np.int16)), expected) == {"result": "equal"}
+
+
+@pytest.mark.parametrize(
+    ("how", "result"),
+    [("error", "failed"), ("unsupported", "not supported"), ("hang", "took too long")],
+)
+def test_what_gives_no_output_is_told(how: str, result: str) -> None:
+    said = compared(Reply(how, text="why"), np.zeros(1))  # type: ignore[arg-type]
+    assert said == {"result": result, "text": "why"}
+
+
+def test_every_target_has_its_packages() -> None:
+    from gscli.codegen.native import TARGETS
+
+    assert set(execution.PACKAGES) == set(TARGETS)

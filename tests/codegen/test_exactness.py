@@ -1,0 +1,97 @@
+"""What `--code` says of its lines: exact, exact for these indices and what breaks them, or none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gscli
+from gscli.codegen.target_answers import TargetAnswer
+
+
+def answer(name: str, inputs: dict[str, object], target: str, **attrs: object) -> TargetAnswer:
+    return gscli.code(name, inputs, attrs, to=target).answers[0]
+
+
+ELEMENTS = {"data": [[1, 2, 3], [4, 5, 6]], "indices": [[0, 2], [1, 0]]}
+
+
+def test_an_index_below_zero_breaks_torch_gather_and_is_told() -> None:
+    found = answer("onnx.gather_elements", ELEMENTS, "torch", axis=1)
+    assert found.verdict == "exact for these indices"
+    assert found.call == ("output = torch.gather(data, 1, indices)",)
+    assert [text.partition(":")[0] for text in found.breaks] == ["an index below zero"]
+
+
+def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:
+    found = answer("onnx.gather_elements", {**ELEMENTS, "indices": [[0, -1]]}, "torch", axis=1)
+    assert found.verdict == "exact"
+    assert found.call[0] == "indices = torch.where(indices < 0, indices + 3, indices)"
+
+
+def test_duplicates_break_a_plain_scatter() -> None:
+    inputs = {"data": [1, 2, 3], "indices": [[0], [2]], "updates": [7, 8]}
+    (told,) = answer("scatter_nd", inputs, "torch").breaks
+    assert told.startswith("two updates of one cell")
+    doubled = answer("scatter_nd", {**inputs, "indices": [[2], [2]]}, "torch")
+    assert doubled.verdict == "exact for these indices"
+
+
+def test_compiled_frameworks_cannot_refuse_an_index() -> None:
+    for target, does in (("jax", "gives a fill value"), ("stablehlo", "means the nearest row")):
+        told = answer("onnx.gather", {"data": [1, 2], "indices": [0]}, target).breaks
+        assert any("an index out of range" in text and does in text for text in told)
+
+
+def test_batch_axes_become_grids_where_there_is_no_batch_dims() -> None:
+    inputs = {"params": np.arange(12).reshape(2, 3, 2), "indices": [[[0], [2]], [[1], [1]]]}
+    assert "batch_dims=1" in answer("tf.gather_nd", inputs, "tensorflow", batch_dims=1).call[-1]
+    found = answer("tf.gather_nd", inputs, "torch", batch_dims=1)
+    assert "torch.arange(2).reshape((2, 1))" in "\n".join(found.call)
+
+
+def test_a_missing_operation_is_composed_of_others() -> None:
+    inputs = {"data": [1, 2, 3], "indices": [[0], [2]], "updates": [7, 8]}
+    found = answer("scatter_nd", inputs, "tensorflow", reduction="mul")
+    assert found.composed
+    assert "unsorted_segment_prod" in "\n".join(found.call)
+
+
+def test_the_mean_and_data_left_out_are_composed_for_onnx() -> None:
+    inputs = {"input": [1.0, 2.0], "index": [0, 0], "src": [3.0, 5.0]}
+    attrs = {"dim": 0, "reduce": "mean", "include_self": False}
+    found = answer("torch.scatter_reduce", inputs, "onnx", **attrs)
+    assert found.composed
+    assert "Div" in "\n".join(found.call)
+    assert not answer("torch.scatter_reduce", inputs, "torch", **attrs).composed
+
+
+def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
+    inputs = {"data": ["a", "b"], "indices": [1]}
+    for target in ("torch", "jax", "openvino", "stablehlo", "mxnet"):
+        found = answer("onnx.gather", inputs, target)
+        assert (found.verdict, found.lines) == ("none", ())
+        assert "strings" in found.reason
+    assert answer("onnx.gather", inputs, "numpy").verdict == "exact"
+
+
+def test_nan_that_another_framework_treats_otherwise_is_told() -> None:
+    inputs = {"data": [1.0, 2.0], "indices": [[0]], "updates": [np.nan]}
+    assert answer("scatter_nd", inputs, "tensorflow", reduction="max").verdict == "differs"
+    calm = answer("scatter_nd", {**inputs, "updates": [3.0]}, "tensorflow", reduction="max")
+    assert any(text.startswith("NaN under max") for text in calm.breaks)
+
+
+def test_fills_are_numbers_of_the_type() -> None:
+    found = answer("jax.take", {"a": np.array([1, 2], np.int8), "indices": [0, 9]}, "numpy")
+    assert "-128" in found.call[-1]
+
+
+def test_a_refused_call_is_refused_as_ever() -> None:
+    with pytest.raises(gscli.GscliError, match="out of range"):
+        gscli.code("onnx.gather", {"data": [1, 2], "indices": [5]})
+
+
+def test_unknown_targets_are_refused_with_the_nearest() -> None:
+    with pytest.raises(gscli.GscliError, match="did you mean torch"):
+        gscli.code("onnx.gather", {"data": [1, 2], "indices": [0]}, to="tourch")

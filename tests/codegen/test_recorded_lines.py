@@ -1,0 +1,86 @@
+"""tests/vectors/code.json: what the lines of `--code` gave in the real frameworks."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import arguments
+from recording import ROOT
+from recording.lines import FILE, sampled
+
+from gscli.cli.topics import CHECKED
+from gscli.codegen.code import written
+from gscli.codegen.native import TARGETS
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+
+TABLE: dict[str, dict[str, Any]] = json.loads((ROOT / Path(FILE)).read_text("utf-8"))
+
+KNOWN = {
+    "onnx": {
+        "caffe2/Gather/dtype/0010": "onnxruntime loses all but the first cell of slices of text",
+        "openvino/Gather/8/dtype/0013": "the same",
+    },
+    "openvino": {
+        "jax/take/dtype_float16_default_fill/0001": "no constant of float16 may be NaN",
+        "jax/take_along_axis/dtype_float16/0001": "the same",
+    },
+    "mxnet": {
+        "jax/take/axis/0025": "mx.np.where takes five axes at most",
+        "jax/take/axis/0027": "the same",
+        "onnx/ScatterElements/18/order-sum/0008": "a sum in another order, as its lines say",
+        "onnx/ScatterND/18/order-sum/0008": "the same",
+        "openvino/ScatterNDUpdate/15/order-sum/0002": "the same",
+        "openvino/ScatterNDUpdate/15/order-sum/0008": "the same",
+    },
+}
+"""Runs that did not give the output, and why that is not the lines' fault."""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_operator_was_run_in_its_own_framework(target: str) -> None:
+    """In other frameworks it may wait for someone who has them."""
+    operators, row = set(sampled(target)), set(TABLE[target]["operators"])
+    missing = {name for name in operators - row if name.startswith(f"{target}.")}
+    assert not missing, (
+        f"no run of their --code in {target}: GSCLI_PYTHONS={target}=PYTHON "
+        f"GSCLI_OPERATORS='{' '.join(sorted(missing))}' python tests/record.py code"
+    )
+    assert row <= operators, "they have no recorded answers any more"
+
+
+def test_help_tells_the_versions_that_were_run() -> None:
+    found = {name: row["version"].partition("+")[0] for name, row in TABLE.items()}
+    assert found == {name: version for name, (_, version) in CHECKED.items()}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_called_exact_was_equal(target: str) -> None:
+    odd = {
+        name: text
+        for row in TABLE[target]["operators"].values()
+        for name, text in row.get("odd", {}).items()
+    }
+    assert set(odd) == set(KNOWN.get(target, {})), (
+        f"lines that fail or give something else; own calls stand in gscli/codegen/own.py: {odd}"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_record_is_of_what_is_said_today(target: str) -> None:
+    for name, cases in sampled(target).items():
+        if name not in TABLE[target]["operators"]:
+            continue
+        said: Counter[str] = Counter()
+        for case in cases:
+            plan, output = execute(find(name), *arguments(case))
+            (answer,) = written(find(name), plan, output, [TARGETS[target]]).answers
+            said[answer.verdict + " (composition)" * answer.composed] += 1
+        assert dict(said) == TABLE[target]["operators"][name]["said"], (
+            f"python tests/record.py code, for {target}: {name}"
+        )

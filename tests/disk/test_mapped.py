@@ -1,0 +1,76 @@
+"""One descriptor for each file: what cannot be opened, named, locked or found again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gscli.base import CannotRead, CannotWrite
+from gscli.disk import system
+from gscli.disk.mapped import open_regular, opened, reading
+from gscli.disk.system import locked
+
+
+def refuse(*_: object) -> None:
+    raise OSError(5, "bad disk")
+
+
+def test_what_is_no_regular_file_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (str(tmp_path), str(tmp_path / "pipe"), str(tmp_path / "absent"), "a\0b"):
+        assert open_regular(path) is None
+    (tmp_path / "x").write_bytes(b"x")
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fstat", refuse)
+        found = open_regular(str(tmp_path / "x"))
+        with pytest.raises(OSError, match="bad disk"):
+            opened(str(tmp_path / "x"), os.O_RDONLY)
+    assert found is None
+
+
+def test_a_file_that_became_shorter(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"12345678")
+    file = opened(str(path), os.O_RDONLY)
+    os.truncate(path, 3)
+    with pytest.raises(CannotRead, match="became shorter while"):
+        file.read(0, 8)
+    with pytest.raises(CannotRead, match="became shorter while"):
+        file.fill(0, memoryview(bytearray(8)))
+
+
+def test_a_name_that_means_another_file(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"1")
+    file = opened(str(path), os.O_RDONLY)
+    file.check_named()
+    file.for_writing().close()
+    (tmp_path / "y").write_bytes(b"2")
+    (tmp_path / "y").rename(path)
+    for ask in (file.check_named, file.for_writing):
+        with pytest.raises(CannotWrite, match="moved or replaced"):
+            ask()
+    path.unlink()
+    with pytest.raises(CannotWrite, match="moved or replaced"):
+        file.check_named()
+
+
+def test_systems_and_file_systems_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x").write_bytes(b"x")
+    file = opened(str(tmp_path / "x"), os.O_RDONLY)
+    with monkeypatch.context() as patch:
+        patch.setattr("fcntl.flock", refuse)
+        with locked(file):
+            pass
+    monkeypatch.setattr(system, "fcntl", None)
+    with locked(file):
+        pass
+
+
+def test_names_that_no_file_can_have() -> None:
+    with pytest.raises(CannotRead, match="cannot read"), reading("a name"):
+        raise ValueError("embedded null byte")

@@ -1,0 +1,47 @@
+"""Statistics against NumPy's own, in blocks of any size."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from gscli.files import statistics as module
+from gscli.files.statistics import statistics
+
+
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float64", "bool", "bfloat16"])
+def test_like_numpy(dtype: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BLOCK", block)
+    generator = np.random.default_rng(7)
+    kind = ml_dtypes.bfloat16 if dtype == "bfloat16" else np.dtype(dtype)
+    array = generator.integers(0, 9, (3, 5)).astype(kind)
+    found = statistics(array)
+    wide = array.astype(np.float64)
+    assert found.smallest is not None
+    assert found.largest is not None
+    assert found.smallest.value == wide.min()
+    assert found.smallest.place == np.unravel_index(wide.argmin(), wide.shape)
+    assert found.largest.value == wide.max()
+    assert found.largest.place == np.unravel_index(wide.argmax(), wide.shape)
+    assert found.mean == pytest.approx(wide.mean())
+    assert found.zero == (wide == 0).sum()
+
+
+def test_oddities_are_counted_and_left_out() -> None:
+    found = statistics(np.array([np.nan, np.inf, -np.inf, 2.0, -1.0]))
+    assert (found.nan, found.infinite) == (1, 2)
+    assert found.mean == 0.5
+    assert found.to_dict()["min"] == {"value": -1.0, "at": [4]}
+
+
+def test_nothing_to_measure() -> None:
+    assert statistics(np.zeros((0, 2))).smallest is None
+    assert statistics(np.array(["a"])).mean is None
+    both = statistics(np.array([1 + 1j, 3 - 1j]))
+    assert both.smallest is None
+    assert both.mean == 2
+    assert statistics(np.array(7)).text() == (
+        "int64 []  min=7 at []  max=7 at []  mean=7  nan=0  inf=0  zero=0"
+    )

@@ -1,0 +1,243 @@
+"""Bundled adapters: each stands alone, and those of installed packages agree with the rules."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from conftest import slow
+
+import gscli
+from gscli.base import UsageError
+from gscli.codegen.execution import lines_of
+from gscli.frameworks import find
+from gscli.lab.cases import Case, operator_name, read_cases
+from gscli.runtimes.catalogue import (
+    ADAPTERS,
+    BACKEND,
+    NAMES,
+    adapter_folder,
+    adapter_text,
+    command_for,
+    installed,
+    part,
+)
+from gscli.runtimes.fuzz import Report, Wishes, fuzz
+from gscli.runtimes.operator_names import answered
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.runtime_answers import judge_on
+from gscli.runtimes.selftest import self_test
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+ALL = [*NAMES, BACKEND.name]
+
+
+def fuzzed(name: str, cases: int) -> Report:
+    with RuntimeProcess(command_for(name)) as runtime:
+        operators = answered(runtime.start(), ())
+        self_test(runtime, operators)
+        return fuzz(runtime, operators, Wishes(cases))
+
+
+def needs(package: str) -> pytest.MarkDecorator:
+    missing = find_spec(package) is None
+    return pytest.mark.skipif(missing, reason=f"{package} is not installed")
+
+
+@pytest.mark.slow
+def test_the_gate_asks_numpy_onnx_and_onnxruntime() -> None:
+    """Where the tests below are skipped nothing is asked; the gate must not be such a place."""
+    found = {one.adapter.name: one.version for one in installed()}
+    assert all(found[name] for name in ("numpy", "onnx", "onnxruntime")), found
+
+
+def test_the_adapter_of_its_framework_answers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that `gscli fuzz OPERATOR --on FRAMEWORK` asks the framework itself."""
+    monkeypatch.syspath_prepend(str(adapter_folder()))
+    for operator in gscli.operators():
+        if operator.owner in NAMES:
+            adapter = import_module(f"{operator.owner}_adapter")
+            told = [*adapter.OPS, *getattr(adapter, "NEWEST", ())]
+            answers = {operator_name(operator.owner, name.partition(".")[2]) for name in told}
+            name = operator.full_name
+            assert name in answers, f"add {name} to OPS of {adapter.__name__}.py"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_adapter_is_one_file_that_imports_nothing_of_gscli(name: str) -> None:
+    tree = ast.parse(adapter_text(name))
+    imported = {
+        alias.name if isinstance(node, ast.Import) else str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert not {
+        one for one in imported if one.split(".")[0] in ("gscli", "answerer", "onnx_models")
+    }
+    assert "serve" in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_adapter_names_operators_that_there_are(name: str) -> None:
+    tree = ast.parse(adapter_text(name))
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    frameworks = {"onnx", "numpy", "torch", "jax", "tensorflow", "openvino", "stablehlo"}
+    names = [
+        text
+        for text in texts
+        if isinstance(text, str) and text.count(".") in (1, 2) and " " not in text
+        and text.split(".")[0] in frameworks and text.split(".")[1][:1].isalpha()
+        and text.split(".")[1] not in ("opset", "reference")
+    ]  # fmt: skip
+    for text in names:
+        if not text.endswith("."):
+            find(operator_name(*text.split(".", 1)))
+
+
+def test_every_file_of_the_folder_is_used() -> None:
+    found = {path.name for path in adapter_folder().glob("*.py")}
+    own = {f"{name}_adapter.py" for name in (*ALL, "lines")}  # explain --code --check runs lines
+    assert found == {"answerer.py", "onnx_models.py", *own}
+
+
+def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "adapter.py"
+    path.write_text(adapter_text("numpy"), "utf-8")
+    with RuntimeProcess([sys.executable, str(path)]) as runtime:
+        operators = answered(runtime.start(), ["numpy.take"])
+        self_test(runtime, operators)
+        assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+
+
+def test_no_runtime_reports_over_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OpenVINO 2026.4.1 sends an event whenever it is imported, unless this package is missing."""
+    (tmp_path / "openvino_telemetry.py").write_text("")
+    (tmp_path / "openvino.py").write_text(
+        "__version__ = 'silent'\n"
+        "class Core: pass\n"
+        "try:\n"
+        "    import openvino_telemetry\n"
+        "    __version__ = 'reported'\n"
+        "except ImportError: pass\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with RuntimeProcess(command_for("openvino")) as runtime:
+        assert runtime.start().version == "silent"
+    with lines_of("openvino", sys.executable, 20.0) as lines:
+        assert lines.hello is not None
+        assert lines.hello.version == "silent"
+
+
+def test_an_adapter_prints_nothing_among_its_answers() -> None:
+    done = subprocess.run(
+        command_for("numpy"), input="", capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("cases", [100, *slow([500])])
+def test_numpy_agrees_with_the_rules_but_for_values_that_stretch_in_ufunc_at(cases: int) -> None:
+    report = fuzzed("numpy", cases)
+    assert report.cases == cases
+    for found in report.failures(strict=False):  # NumPy 2.4.6 reads past b there
+        assert found.trial.operator.name.endswith(".at"), found.signature
+        assert found.trial.inputs["b"].ndim < found.trial.inputs["indices_0"].ndim
+
+
+@pytest.mark.slow  # importing the evaluator takes seconds, which the next test but one does daily
+@needs("onnx")
+def test_the_reference_evaluator_differs_where_it_is_known_to() -> None:
+    report = fuzzed("onnx", 300)
+    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
+    failures = report.failures(strict=False)
+    operators = {found.trial.operator.full_name for found in failures}
+    assert operators <= {"onnx.gather_elements", "onnx.gather_nd", "onnx.scatter_elements"}
+
+
+@pytest.mark.slow  # the gate has it
+@needs("onnxruntime")
+@needs("onnx")
+def test_onnxruntime_agrees_with_the_rules_but_for_strings_and_windows_from_the_end() -> None:
+    report = fuzzed("onnxruntime", 500)
+    assert not {found.verdict.kind for found in report.differences} & {"crash", "hang"}
+    failures = [found.signature for found in report.failures(strict=False)]
+    known = ("onnx.gather value: ", "onnx.tensor_scatter refuses: ")  # gscli help findings
+    assert all(signature.startswith(known) for signature in failures), failures
+    gathers = [signature for signature in failures if signature.startswith(known[0])]
+    assert all("data str" in signature for signature in gathers), gathers
+
+
+@pytest.mark.parametrize(
+    ("message", "lacks"),
+    [
+        ("Numpy_type 256 can't be converted to MLDataType.", True),
+        ("MLDataType for: tensor(complex64) is not currently registered or supported", True),
+        ("NOT_IMPLEMENTED : Could not find an implementation for TensorScatter(24) node", True),
+        ("MLFloat16 data type is not supported with ScatterND opset 16 when reduction is", True),
+        ("not implemented for type bfloat16", True),
+        ("negative indices are not supported", False),
+        ("indices element out of data bounds, idx=5 must be within [-3,2]", False),
+        ("invalid index type", False),
+    ],
+)
+def test_what_a_runtime_does_not_have_is_told_from_what_it_refuses(
+    message: str, lacks: bool
+) -> None:
+    lacks_a_kernel = part("onnx_models").lacks_a_kernel
+    assert lacks_a_kernel(RuntimeError(message)) is lacks
+    assert lacks_a_kernel(NotImplementedError("bad"))
+
+
+@needs("onnx")
+def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from onnx.backend.base import Backend\n"
+        "from onnx.reference import ReferenceEvaluator\n"
+        "class Mine(Backend):\n"
+        "    @classmethod\n"
+        "    def run_model(cls, model, inputs, device='CPU', **options):\n"
+        "        if inputs[0].dtype.name == 'bfloat16':\n"
+        "            raise TypeError('data type bfloat16 is not supported')\n"
+        "        names = [one.name for one in model.graph.input]\n"
+        "        return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with RuntimeProcess(command_for("mine:Mine")) as runtime:
+        operators = answered(runtime.start(), ["onnx.gather"])
+        self_test(runtime, operators)
+        report = fuzz(runtime, operators, Wishes(60))
+    assert report.failures(strict=False) == []
+    assert report.tallies["onnx.gather"].unsupported > 0
+
+
+def test_recorded_answers_of_numpy_are_given_again() -> None:
+    with RuntimeProcess(command_for("numpy")) as runtime:
+        runtime.start()
+        verdicts = [(case, judge_on(runtime, case)) for case in _some("numpy")]
+    failed = [f"{case.id}: {found.problem}" for case, found in verdicts if found and found.problem]
+    assert failed == []
+    assert sum(found is not None for _, found in verdicts) > 50
+
+
+def _some(framework: str) -> list[Case]:
+    cases = list(read_cases(str(VECTORS / f"{framework}.jsonl")))
+    return [case for case in cases if case.expect == "output"][::3]
+
+
+def test_what_an_interpreter_has_is_told() -> None:
+    found = {one.adapter.name: one.version for one in installed()}
+    assert found["numpy"]
+    assert set(found) == {adapter.name for adapter in ADAPTERS}
+
+
+def test_an_unknown_adapter_is_refused() -> None:
+    with pytest.raises(UsageError, match="no adapter"):
+        adapter_text("nunpy")

@@ -1,0 +1,351 @@
+"""`gscli fuzz`, `cases`, `runtimes` and `verify --on`, as a shell calls them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from conftest import slow
+
+from gscli.cli import guarded
+from gscli.cli.topics import Observation, findings
+from gscli.frameworks import find
+from gscli.lab.cases import judge, parse_case
+from gscli.runtimes.catalogue import NAMES
+from gscli.runtimes.reports import values
+from gscli.runtimes.trials import Result, Trial
+
+WRONG = f"{sys.executable} -S {Path(__file__).parent / 'wrong.py'}"
+needs_onnx = pytest.mark.skipif(find_spec("onnx") is None, reason="onnx is not installed")
+
+
+def gscli(*words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = guarded(list(words))
+    return code, out.getvalue(), err.getvalue()
+
+
+def fuzzed(fault: str, *more: str, operator: str = "onnx.gather") -> tuple[int, str, str]:
+    return gscli("fuzz", operator, "--on", f"{WRONG} {fault}", "--cases", "40", *more)
+
+
+def test_a_difference_is_told_with_a_command_that_shows_the_rules() -> None:
+    code, out, err = fuzzed("negative_is_zero")
+    assert (code, err) == (1, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("[1] failure: onnx.gather another value than the rules, ")
+    command = lines[1].strip()
+    rules = next(line for line in lines if line.strip().startswith("rules")).split("rules")[1]
+    wrong = next(line for line in lines if line.strip().startswith("wrong")).split("wrong")[1]
+    shown = subprocess.run(
+        f"{sys.executable} -m {command} --json=output", shell=True, capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    flat = json.loads(shown.stdout)["data"]
+    assert flat == _flat(json.loads(rules))
+    assert flat != _flat(json.loads(wrong))
+    marks = lines[lines.index(next(line for line in lines if "^" in line))]
+    assert set(marks.strip()) <= {"^", " "}
+
+
+def _flat(value: object) -> list[object]:
+    return [one for part in value for one in _flat(part)] if isinstance(value, list) else [value]
+
+
+def test_no_difference_is_status_0() -> None:
+    code, out, _ = fuzzed("", "-q")
+    assert code == 0
+    assert "0 kinds of failures" in out
+
+
+def test_a_warning_fails_only_under_strict() -> None:
+    assert fuzzed("clamped", operator="onnx.gather-elements")[0] == 0
+    assert fuzzed("clamped", "--strict", operator="onnx.gather-elements")[0] == 1
+
+
+def test_known_differences_do_not_fail(tmp_path: Path) -> None:
+    _, out, _ = fuzzed("negative_is_zero")
+    known = [line.split("known as: ")[1] for line in out.splitlines() if "known as: " in line]
+    accepted = tmp_path / "known.txt"
+    accepted.write_text("# negatives are not there yet\n" + "\n".join(known) + "\n")
+    code, out, _ = fuzzed("negative_is_zero", "--except", str(accepted))
+    assert code == 0
+    assert "[1] known: " in out
+    accepted.write_text("onnx.gather value: *\n")
+    assert fuzzed("negative_is_zero", "--except", str(accepted))[0] == 0
+    accepted.write_text("onnx.scatter_nd value: *\n")
+    assert fuzzed("negative_is_zero", "--except", str(accepted))[0] == 1
+
+
+def test_json_and_junit_say_the_same(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    code, out, _ = fuzzed("negative_is_zero", "--json", "--junit", str(report))
+    document = json.loads(out)
+    assert code == 1
+    assert document["schema"] == "gscli-fuzz/1"
+    assert document["cases"] == 40
+    suite = ET.parse(report).getroot()
+    assert int(suite.get("failures", "0")) == document["failures"] >= 1
+    assert suite.find("testcase/failure") is not None
+
+
+def test_differences_become_recorded_cases_that_verify_runs(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.jsonl"
+    fuzzed("negative_is_zero", "-o", str(cases))
+    assert gscli("verify", str(cases))[0] == 0
+    code, out, _ = gscli("verify", str(cases), "--on", f"{WRONG} negative_is_zero")
+    assert code == 1
+    assert "FAILED" in out
+    code, out, _ = gscli("verify", str(cases), "--on", WRONG)
+    assert (code, out.splitlines()[-1].split(",")[1]) == (0, " 0 failed")
+
+
+@needs_onnx
+def test_differences_become_node_tests_that_run_passes(tmp_path: Path) -> None:
+    folder = tmp_path / "found"
+    fuzzed("negative_is_zero", "-o", str(folder))
+    assert gscli("run", str(folder))[0] == 0
+    code, _, err = fuzzed("negative_is_zero", "-o", str(folder))
+    assert code == 73
+    assert "holds something" in err
+
+
+@needs_onnx
+def test_a_pack_of_node_tests_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        code, out, _ = gscli("cases", "onnx.gather-nd", "--cases", "30", "-o", str(tmp_path / name))
+        assert code == 0
+    assert " rules" in out.splitlines()[0]
+    assert gscli("run", str(tmp_path / "one"))[0] == 0
+    files = sorted(path for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert len(files) > 30
+    for path in files:
+        other = tmp_path / "other" / path.relative_to(tmp_path / "one")
+        assert path.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "operators", [["torch.scatter-reduce"], *slow([["onnx.scatter-nd", "torch.gather"]])], ids=str
+)
+def test_a_pack_of_cases_meets_every_rule_it_knows(tmp_path: Path, operators: list[str]) -> None:
+    cases = tmp_path / "cases.jsonl"
+    code, out, _ = gscli("cases", *operators, "-o", str(cases))
+    assert code == 0
+    met = re.findall(r": 100 cases, (\d+) of (\d+) rules", out)
+    assert len(met) == len(operators)
+    assert all(some == every for some, every in met)
+    assert gscli("verify", str(cases))[1] == f"{100 * len(operators)} passed, 0 failed\n"
+
+
+def test_only_onnx_has_node_tests(tmp_path: Path) -> None:
+    code, _, err = gscli("cases", "torch.gather", "-o", str(tmp_path / "folder"))
+    assert code == 2
+    assert ".jsonl" in err
+    assert not (tmp_path / "folder").exists()
+
+
+def test_what_cannot_be_a_node_test_is_refused_before_the_calls(tmp_path: Path) -> None:
+    code, out, err = gscli("fuzz", "numpy.take", "--on", "numpy", "-o", str(tmp_path / "tests"))
+    assert (code, out) == (2, "")
+    assert "node tests hold ONNX operators, not numpy.take" in err
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "kept").touch()
+    code, out, err = fuzzed("negative_is_zero", "-o", str(tmp_path / "full"))
+    assert (code, out) == ((73, "") if find_spec("onnx") else (66, ""))
+
+
+def test_node_tests_need_onnx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    for words in (("cases", "onnx.gather"), ("fuzz", "onnx.gather", "--on", f"{WRONG} none")):
+        code, out, err = gscli(*words, "-o", str(tmp_path / "tests"))
+        assert (code, out) == (66, "")
+        assert "pip install 'gscli[onnx]'" in err
+    assert not list(tmp_path.iterdir())
+
+
+@needs_onnx
+def test_the_models_of_node_tests_pass_the_checker_of_onnx(tmp_path: Path) -> None:
+    onnx = import_module("onnx")
+    assert gscli("cases", "onnx.gather-nd", "--cases", "25", "-o", str(tmp_path / "tests"))[0] == 0
+    models = list((tmp_path / "tests").glob("*/model.onnx"))
+    assert len(models) > 10
+    for model in models:
+        onnx.checker.check_model(onnx.load(model), full_check=True)
+
+
+@pytest.mark.slow  # it waits for seconds until fuzzing has certainly begun
+def test_interrupted_it_tells_what_was_done() -> None:
+    command = [sys.executable, "-m", "gscli", "fuzz", "onnx.gather", "--cases", "9999999"]
+    with subprocess.Popen([*command, "--on", WRONG], stdout=subprocess.PIPE, text=True) as process:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        try:
+            out, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert "interrupted" in out
+    assert "0 kinds of failures" in out
+
+
+@pytest.mark.parametrize("words", [("fuzz", "--on", "numpy"), ("cases", "numpy.take")])
+def test_standard_output_holds_one_document(words: tuple[str, ...]) -> None:
+    code, out, err = gscli(*words, "-o", "-", "--json")
+    assert (code, out) == (2, "")
+    assert json.loads(err)["error"]["problem"] == "-o - and --json both take standard output"
+
+
+def test_cases_on_standard_output_stand_there_alone() -> None:
+    words = ("fuzz", "onnx.gather", "--on", f"{WRONG} negative_is_zero", "--cases", "60", "-o", "-")
+    code, out, err = gscli(*words)
+    assert code == 1
+    assert {json.loads(line)["op"] for line in out.splitlines()} == {"Gather"}
+    assert " of failures" in err
+
+
+def test_time_alone_sets_no_number_of_calls() -> None:
+    code, out, _ = gscli("fuzz", "onnx.gather", "--on", WRONG, "--time", "0.5", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert 0.3 < found["seconds"] < 60
+    code, out, _ = gscli("fuzz", "onnx.gather", "--on", WRONG, "--time", "60", "--cases", "3")
+    assert (code, "3 cases" in out) == (0, True)
+
+
+def test_runtimes_are_listed_and_introduced() -> None:
+    code, out, _ = gscli("runtimes")
+    assert code == 0
+    assert out.startswith("numpy")
+    code, out, _ = gscli("runtimes", "numpy")
+    assert code == 0
+    assert "numpy.add.at" in out
+    assert json.loads(gscli("runtimes", "--json")[1])[0]["name"] == "numpy"
+
+
+def test_an_adapter_is_printed() -> None:
+    code, out, _ = gscli("runtimes", "--adapter", "torch")
+    assert code == 0
+    compile(out, "adapter.py", "exec")
+
+
+def test_gscli_agrees_with_itself_as_a_peer() -> None:
+    peer = f"{sys.executable} -m gscli batch --serve"
+    code, out, err = gscli("fuzz", "openvino", "--on", peer, "--cases", "60", "--strict", "-q")
+    assert (code, err) == (0, "")
+    assert "60 cases" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("fuzz", "onnx"), 2),
+        (("fuzz", "onnx", "--on", "nunpy"), 2),
+        (("fuzz", "no-such-op", "--on", "numpy"), 2),
+        (("fuzz", "torch", "--on", "numpy"), 2),
+        (("fuzz", "--on", "numpy", "--cases", "0"), 2),
+        (("fuzz", "--on", "numpy", "--python", "/nowhere/python"), 66),
+        (("fuzz", "--on", "numpy", "--except", "/nowhere/file"), 66),
+        (("fuzz", "--on", "numpy", "-o", "/nowhere/found.jsonl"), 73),
+        (("fuzz", "--on", "numpy", "--junit", "/nowhere/report.xml"), 73),
+        (("fuzz", "--on", "numpy", "--time", "nan"), 2),
+        (("fuzz", "--on", "numpy", "--time", "-1"), 2),
+        (("fuzz", "--on", "numpy", "--patience", "inf"), 2),
+        (("runtimes", "--python", "/bin/ls"), 66),
+        (("runtimes", "--adapter", "nunpy"), 2),
+        (("runtimes", "numpy", "--adapter", "numpy"), 2),
+        (("runtimes", "--python", "/nowhere/python"), 66),
+        (("cases", "no-such-op"), 2),
+        (("cases", "onnx.gather", "--cases", "1", "-o", "/nowhere/at/all.jsonl"), 73),
+        (("verify", "--on", "nunpy", "-"), 2),
+    ],
+)
+def test_bad_words_are_refused(words: tuple[str, ...], code: int) -> None:
+    done, out, err = gscli(*words)
+    assert (done, out) == (code, "")
+    assert err.startswith("error: ")
+
+
+def test_a_runtime_has_a_row_of_its_own_in_a_comparison() -> None:
+    words = ("compare", "gather", "[10,20,30]", "[0,-1]", "--as", "onnx", "--on")
+    code, out, _ = gscli(*words, f"{WRONG} negative_is_zero")
+    assert code == 1
+    assert "wrong negative_is_zero: ONNX Gather-13" in out
+    code, out, _ = gscli(*words, f"{WRONG} negative_is_zero", "--json")
+    rows = json.loads(out)["rows"]
+    assert [row["output"]["data"] for row in rows] == [[10, 30], [10, 10]]
+    code, out, _ = gscli(*words, WRONG)
+    assert (code, "agree" in out) == (0, True)
+
+
+@pytest.mark.parametrize("form", [("--plain",), ("--html", "-"), ("--svg", "-"), ()])
+@pytest.mark.parametrize("indices", ["[0,-1]", "[0,7]"])
+def test_every_view_shows_what_a_runtime_answers(form: tuple[str, ...], indices: str) -> None:
+    words = ("compare", "gather", "[[1,2],[3,4],[5,6]]", indices, "--as", "numpy,onnx", "--on")
+    for fault in ("clamped", "crash"):
+        code, out, err = gscli(*words, f"{WRONG} {fault}", *form)
+        assert (code in (0, 1), err) == (True, "")
+        assert out
+
+
+def test_a_refusal_of_both_stands_in_one_row() -> None:
+    words = ("compare", "gather", "[10,20,30]", "[0,7]", "--as", "onnx", "--on", WRONG)
+    code, out, _ = gscli(*words)
+    assert (code, "All 2 rule sets" in out) == (0, True)
+
+
+def test_a_runtime_without_the_operation_is_told() -> None:
+    code, _, err = gscli("compare", "scatter-update", "[1,2]", "[0]", "[9]", "--on", WRONG)
+    assert code == 2
+    assert "no operator" in err or "no rule set" in err
+
+
+@pytest.mark.parametrize("finding", findings(), ids=lambda one: one.command[:60])
+def test_a_finding_is_a_command_whose_rules_are_as_told(
+    finding: Observation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, tool, *words = shlex.split(finding.command)
+    at = words.index("--on")
+    assert program == "gscli"
+    assert words[at + 1].partition(":")[0] in NAMES
+    monkeypatch.chdir(tmp_path)
+    if tool == "verify":
+        case = parse_case(words[-1].encode(), finding.command)
+        assert judge(case).problem == ""
+        answer = Trial(find(case.operator), case.inputs, case.attrs).expected
+        told = values(answer.output) if isinstance(answer, Result) else answer.problem
+        assert finding.rules == told
+        return
+    code, out, err = gscli(tool, *words[:at], "--json")
+    assert (code in (0, 1), err) == (True, "")
+    row = json.loads(out)["rows"][0]
+    if "error" in row:
+        assert finding.rules == row["error"]["problem"]
+    else:
+        told = json.loads(re.sub(r"[a-z]+", r'"\g<0>"', finding.rules))
+        assert _flat(told) == row["output"]["data"]
+
+
+def test_the_commands_of_findings_can_be_copied() -> None:
+    shown = gscli("help", "findings")[1].replace("\\\n", " ")
+    told = [shlex.split(line) for line in shown.splitlines() if line.startswith("  gscli ")]
+    assert told == [shlex.split(one.command) for one in findings()]
+
+
+def test_the_topics_tell_what_the_commands_are() -> None:
+    code, out, _ = gscli("help", "runtimes")
+    assert code == 0
+    assert "gscli fuzz" in out
+    assert all(one.runtime in gscli("help", "findings")[1] for one in findings()[:3])

@@ -1,0 +1,137 @@
+"""A deliberately wrong runtime: each planted fault is found and told in a few numbers."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import everyday, slow
+
+from gscli.runtimes.fuzz import FoundDifference, Report, Watch, Wishes, fuzz
+from gscli.runtimes.operator_names import answered
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.reports import document, summary
+
+WRONG = Path(__file__).parent / "wrong.py"
+MOST_CASES = 500
+FEW_NUMBERS = 6
+
+FAULTS = {
+    "negative_is_zero": ("onnx.gather", "value"),
+    "negative_refused": ("onnx.scatter_nd", "refuses"),
+    "negative_one_too_far": ("onnx.gather_nd", "value"),
+    "off_by_one": ("onnx.gather", "value"),
+    "clamped": ("onnx.gather_elements", "answers"),
+    "modulo": ("onnx.scatter_elements", "answers"),
+    "crash": ("onnx.gather_nd", "crash"),
+    "exit": ("onnx.scatter_nd", "crash"),
+    "hang": ("onnx.gather", "hang"),
+    "memory": ("onnx.gather", "memory"),
+    "garbage": ("onnx.gather", "garbage"),
+    "flaky": ("onnx.gather", "unsteady"),
+    "widened": ("onnx.gather_elements", "dtype"),
+    "scalar_to_vector": ("onnx.gather", "shape"),
+    "negative_axis_is_first": ("onnx.scatter_elements", "value"),
+    "no_batches": ("onnx.gather_nd", "value"),
+    "vectors_reversed": ("onnx.gather_nd", "value"),
+    "indices_read_flat": ("onnx.gather_elements", "value"),
+    "reduction_dropped": ("onnx.scatter_elements", "value"),
+    "counted_once": ("onnx.scatter_nd", "value"),
+    "first_writer": ("onnx.scatter_nd", "winner"),
+    "empty_refused": ("onnx.gather", "refuses"),
+}
+"""Fault -> an operator that shows it, and the kind of the difference."""
+
+QUICK = {
+    "negative_is_zero", "negative_refused", "clamped", "exit", "flaky", "widened",
+    "scalar_to_vector", "no_batches", "first_writer",
+}  # fmt: skip
+"""One fault of nearly every kind, found in less than half a second."""
+
+TOLD_BY = {
+    "negative_is_zero": "negative index",
+    "clamped": "index too small",
+    "no_batches": "batch axes",
+    "indices_read_flat": "indices smaller than data",
+    "vectors_reversed": "several numbers in a vector",
+    "negative_axis_is_first": "axis from the end",
+}
+"""Fault -> the rule that its smallest call has to meet."""
+
+
+def found_with(
+    fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
+) -> Report:
+    command = [sys.executable, "-S", str(WRONG), fault]
+    with RuntimeProcess(
+        command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
+    ) as runtime:
+        operators = answered(runtime.start(), [operator])
+        wishes = Wishes(cases, repeat=3 if fault == "flaky" else 1)
+        return fuzz(runtime, operators, wishes, watch=watch)
+
+
+def told(report: Report, fault: str) -> FoundDifference | None:
+    """The smallest call of the kind that a fault shows, told by the rule that it breaks."""
+    kind, rule = FAULTS[fault][1], TOLD_BY.get(fault)
+    found = [
+        one
+        for one in report.differences
+        if one.verdict.kind == kind and (rule is None or rule in one.trial.traits)
+    ]
+    return min(found, key=lambda one: one.trial.numbers, default=None)
+
+
+@pytest.mark.parametrize("cases", [60, *slow([300])])
+@pytest.mark.parametrize("operator", ["gather", "gather_elements", "gather_nd", "scatter_elements",
+                                      "scatter_nd"])  # fmt: skip
+def test_without_a_fault_nothing_is_found(operator: str, cases: int) -> None:
+    report = found_with("", f"onnx.{operator}", cases)
+    assert report.cases == cases
+    assert report.failures(strict=False) == []
+
+
+@pytest.mark.parametrize("fault", everyday(FAULTS, QUICK))
+def test_a_planted_fault_is_found_and_made_small(fault: str) -> None:
+    def enough(report: Report) -> None:
+        found = told(report, fault)
+        if found is not None and found.trial.numbers <= FEW_NUMBERS:
+            raise KeyboardInterrupt
+
+    report = found_with(fault, FAULTS[fault][0], MOST_CASES, enough)
+    assert report.cases <= MOST_CASES
+    smallest = told(report, fault)
+    assert smallest is not None
+    assert smallest.trial.numbers <= FEW_NUMBERS, smallest.trial.command
+    assert smallest.trial.command.startswith("gscli ")
+
+
+def test_there_are_at_least_seventeen_faults() -> None:
+    text = WRONG.read_text("utf-8")
+    assert len(FAULTS) >= 17
+    assert all(f'"{fault}"' in text for fault in FAULTS)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    one, other = (found_with("reduction_dropped", "onnx.scatter_nd", 20) for _ in range(2))
+    assert [found.signature for found in one.differences] == [
+        found.signature for found in other.differences
+    ]
+
+
+def test_a_call_is_not_blamed_for_what_an_earlier_one_did() -> None:
+    """Once it read out of range, this runtime ends at whatever it is asked next."""
+    report = found_with("spoiled_by_bad_indices", "onnx.gather", 60)
+    assert report.restarts > 0
+    assert [found.signature for found in report.differences if found.verdict.kind == "crash"] == []
+    assert sum(tally.spoiled for tally in report.tallies.values()) > 0
+
+
+def test_a_call_that_was_slow_once_is_counted_and_no_difference() -> None:
+    report = found_with("slow_once", "onnx.gather", 40)
+    assert report.differences == []
+    assert [tally.slow for tally in report.tallies.values()] == [1]
+    assert "1 too slow once" in "\n".join(summary(report, strict=False))
+    counts = document(report, strict=False)["operators"]["onnx.gather"]  # type: ignore[index]
+    assert (counts["cases"], counts["slow_once"], counts["only_after_others"]) == (40, 1, 0)

@@ -1,0 +1,68 @@
+"""How many rules a pack of cases meets: packs of others, and what is recorded of onnx's own."""
+
+from __future__ import annotations
+
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from recording import onnx_tests
+
+from gscli.cli import guarded
+from gscli.runtimes.packs import OWN_TESTS, measured, onnx_node_tests
+
+RECORDED = Path(__file__).parents[2] / "gscli/runtimes" / OWN_TESTS
+
+
+def cases(*words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = guarded(["cases", *words])
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_what_is_recorded_is_what_onnx_ships() -> None:
+    """A later onnx may have more tests; of the recorded release it is the same text."""
+    installed = json.loads(onnx_tests.made())
+    recorded = json.loads(RECORDED.read_text("utf-8"))
+    if version("onnx") == recorded["version"]:
+        assert installed == recorded, "python tests/recording/onnx_tests.py"
+    assert set(installed["operators"]) == set(recorded["operators"])
+    assert sum(one.cases for one in onnx_node_tests().values()) == 26
+
+
+def test_a_pack_of_gscli_is_measured_as_it_was_told(tmp_path: Path) -> None:
+    pack = tmp_path / "pack.jsonl"
+    code, out, _ = cases("torch.gather", "--cases", "30", "--json", "-o", str(pack))
+    assert code == 0
+    told = json.loads(out)["rules"]["torch.gather"]
+    found = measured(str(pack))["torch.gather"]
+    assert found.cases == 30
+    assert dict(found.met) == {rule: count for rule, count in told.items() if count}
+
+
+def test_the_table_shows_both(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    assert onnx_tests.write_tests(folder) == 26
+    lines = cases("onnx.gather-nd", "--cases", "20", "--measure", str(folder))[1].splitlines()
+    assert ": 20 cases, " in lines[0]
+    assert "theirs, 3 cases, 4 of" in lines[1]
+    assert any("(1)" in line and "batch axes" in line for line in lines)
+    lines = cases("onnx.gather-nd", "--cases", "20")[1].splitlines()
+    assert "node tests of onnx" in lines[1]
+    assert "3 cases, 4 of" in lines[1]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]\n", "\x00"])
+def test_a_pack_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_text(text)
+    code, _, err = cases("onnx.gather", "--measure", str(path))
+    assert (code, err.startswith("error: ")) == ((65, True) if text else (0, False))
+    code, _, err = cases("onnx.gather", "--measure", str(tmp_path / "nothing"))
+    assert (code, err.startswith("error: ")) == (66, True)
+    code, _, err = cases("onnx.gather", "--measure", str(tmp_path))
+    assert (code, err.startswith("error: ")) == (66, True)

@@ -1,0 +1,237 @@
+"""The wire: what is believed of a runtime's words, and how its process may end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.frameworks import find, operators
+from gscli.lab.cases import operator_name
+from gscli.runtimes.catalogue import command_for
+from gscli.runtimes.operator_names import answered, operators_named
+from gscli.runtimes.peer import answered as served
+from gscli.runtimes.process import RuntimeProcess
+from gscli.runtimes.protocol import Reply, read_answer, read_hello, request, wire_name
+from gscli.runtimes.selftest import self_test
+
+HELLO = '{"name": "mine", "version": "1", "ops": ["onnx.Gather", "echo"]}'
+CALL: tuple[Any, ...] = (
+    find("onnx.gather"), {"data": np.array([10, 20]), "indices": np.array([1])}, {},
+)  # fmt: skip
+
+
+def program(body: str) -> list[str]:
+    """A runtime that introduces itself and then does what `body` says with every request."""
+    text = (
+        "import json, os, sys, time\n"
+        f"print({HELLO!r}, flush=True)\n"
+        "for line in sys.stdin:\n"
+        "    number = json.loads(line)['id']\n"
+        f"    {body}\n"
+    )
+    return [sys.executable, "-c", text]
+
+
+def asked(command: Sequence[str], **limits: Any) -> Reply:
+    with RuntimeProcess(command, **limits) as runtime:
+        runtime.start()
+        return runtime.ask(*CALL)
+
+
+def test_a_name_on_the_wire_is_read_back() -> None:
+    for operator in operators():
+        assert operator_name(*wire_name(operator)) == operator.full_name
+
+
+def test_a_request_is_a_recorded_case_without_an_answer() -> None:
+    document = request(3, find("onnx.scatter_nd"), {"data": np.arange(2)}, {"opset": 16})
+    assert document == {
+        "id": 3, "framework": "onnx", "op": "ScatterND", "opset": 16, "device": "cpu",
+        "inputs": {"data": {"dtype": "int64", "shape": [2], "data": [0, 1]}}, "attrs": {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "how"),
+    [
+        (b'{"id": 1, "output": {"dtype": "int8", "shape": [1], "data": [3]}}', "output"),
+        (b'{"id": 1, "error": {"type": "IndexError", "message": "no"}}', "error"),
+        (b'{"id": 1, "unsupported": "strings"}', "unsupported"),
+        (b'{"id": 2, "error": "another request"}', "garbage"),
+        (b'{"id": 1}', "garbage"),
+        (b'{"id": 1, "output": 5}', "garbage"),
+        (b'{"id": 1, "output": {"dtype": "int8", "shape": [9], "data": [3]}}', "garbage"),
+        (b'{"id": 1, "output": {"dtype": "int8", "shape": [1], "data": [300]}}', "garbage"),
+        (b'{"id": 1, "output": {"dtype": "object", "shape": [1], "data": [3]}}', "garbage"),
+        (b'{"id": 1, "output": {"dtype": "int8", "shape": [99999999999], "data": []}}', "garbage"),
+        (b"[" * 100_000, "garbage"),
+        (b"\xff\xfe", "garbage"),
+        (b"null", "garbage"),
+        (b"Traceback (most recent call last):", "garbage"),
+    ],
+)
+def test_an_answer_is_read_or_it_is_garbage(line: bytes, how: str) -> None:
+    assert read_answer(line, 1).how == how
+
+
+def test_words_of_a_runtime_cannot_write_to_the_terminal() -> None:
+    said = read_answer(b'{"id": 1, "error": "\\u001b[2Jgone\\n"}', 1)
+    assert "\x1b" not in said.text
+    assert "\n" not in said.text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"hello", b"{}", b'{"name": "x"}', b'{"name": 1, "ops": []}', b'{"name": "x", "ops": [1]}',
+     b'{"name": "x", "ops": [], "rules": 5}', b"[" * 1000],
+)  # fmt: skip
+def test_an_introduction_that_is_none_is_refused(line: bytes) -> None:
+    with pytest.raises(ContentRefused, match="introduce"):
+        read_hello(line)
+
+
+@pytest.mark.parametrize(
+    ("body", "how", "words"),
+    [
+        ("print('loading', flush=True)", "garbage", "loading"),
+        ("os._exit(7)", "crash", "status 7"),
+        ("os.kill(os.getpid(), 11)", "crash", "SIGSEGV"),
+        ("sys.exit('no such index')", "crash", "no such index"),
+        ("time.sleep(100)", "hang", "within 0.5 s"),
+        pytest.param("os.close(1) or time.sleep(100)", "crash", "", marks=pytest.mark.slow),
+    ],
+)
+def test_whatever_becomes_of_the_process_is_an_answer(body: str, how: str, words: str) -> None:
+    answer = asked(program(body), patience=0.5)
+    assert answer.how == how
+    assert words in answer.text
+
+
+def test_memory_is_watched() -> None:
+    body = "kept = b'x' * (400 << 20); time.sleep(20)"
+    answer = asked(program(body), patience=15.0, memory=200 << 20)
+    assert answer.how == "memory"
+
+
+def test_an_endless_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gscli.runtimes.process.LINE_LIMIT", 1 << 20)
+    assert asked(program("[sys.stdout.write('x' * 65536) for _ in iter(int, 1)]")).how == "garbage"
+
+
+def test_the_next_request_starts_a_new_process() -> None:
+    body = "os._exit(1)"
+    with RuntimeProcess(program(body)) as runtime:
+        runtime.start()
+        assert [runtime.ask(*CALL).how for _ in range(3)] == ["crash"] * 3
+        assert runtime.restarts == 2
+
+
+def test_nothing_is_left_running() -> None:
+    with RuntimeProcess(program("time.sleep(100)"), patience=0.2) as runtime:
+        runtime.start()
+        process = runtime._process
+        assert process is not None
+    deadline = time.monotonic() + 5
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert process.poll() is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_nothing_is_left_of_what_a_runtime_started_before_it_ended(tmp_path: Path) -> None:
+    file = tmp_path / "child"
+    body = (
+        "child = os.fork()\n"
+        "    if not child: time.sleep(100)\n"
+        f"    open({str(file)!r}, 'w').write(str(child))\n"
+        "    os._exit(3)"
+    )
+    assert asked(program(body)).how == "crash"
+    child = Path(f"/proc/{file.read_text()}/stat")
+    deadline = time.monotonic() + 5
+    while _runs(child) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _runs(child)
+
+
+def _runs(stat: Path) -> bool:
+    """Whether a process is there and no zombie that nobody waits for."""
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_runtime_that_does_not_start_says_why() -> None:
+    with RuntimeProcess([sys.executable, "-c", "import nowhere_to_be_found"]) as runtime:
+        with pytest.raises(CannotRead) as caught:
+            runtime.start()
+        assert "nowhere_to_be_found" in str(caught.value)
+    with RuntimeProcess(["/nowhere/at/all"]) as runtime, pytest.raises(CannotRead):
+        runtime.start()
+
+
+def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
+    body = (
+        "print(json.dumps({'id': number, 'output':"
+        " {'dtype': 'float32', 'shape': [1], 'data': [3.5]}}), flush=True)"
+    )
+    with (
+        RuntimeProcess(program(body)) as runtime,
+        pytest.raises(ContentRefused, match="changes tensors"),
+    ):
+        self_test(runtime, [find("onnx.gather")])
+
+
+def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
+    hello = HELLO.replace(', "echo"', "")
+    body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"
+    command = [word.replace(HELLO, hello) for word in program(body)]
+    with (
+        RuntimeProcess(command) as runtime,
+        pytest.raises(ContentRefused, match="none of the plain"),
+    ):
+        self_test(runtime, [find("onnx.gather")])
+
+
+@pytest.mark.parametrize("wish", ["onnxruntim", "", "torhc:compile", "'", "no such program"])
+def test_an_unknown_runtime_is_refused(wish: str) -> None:
+    with pytest.raises((UsageError, CannotRead)), RuntimeProcess(command_for(wish)) as runtime:
+        runtime.start()
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [("scatter-nd", "onnx.scatter_nd"), ("onnx.scatter_nd", "onnx.scatter_nd"),
+     ("tf.gather-nd", "tensorflow.gather_nd"), ("torch.index-put", "torch.index_put_"),
+     ("jax.lax.scatter_add", "jax.lax.scatter_add"),
+     ("jax.lax-scatter-add", "jax.lax.scatter_add")],
+)  # fmt: skip
+def test_operators_are_found_by_their_names(word: str, name: str) -> None:
+    assert [one.full_name for one in operators_named(word)] == [name]
+
+
+def test_operators_that_a_runtime_lacks_are_told() -> None:
+    hello = read_hello(HELLO.encode())
+    assert [one.full_name for one in answered(hello, ["onnx"])] == ["onnx.gather"]
+    with pytest.raises(UsageError, match="does not answer"):
+        answered(hello, ["torch.gather"])
+
+
+@pytest.mark.parametrize(
+    "line", [b"", b"5", b"[]", b"{}", b'{"id": 1}', b'{"id": 1, "inputs": [], "op": "Gather"}',
+             b'{"id": 1, "inputs": {"data": 5}, "op": "echo"}']
+)  # fmt: skip
+def test_the_reference_peer_answers_nonsense_with_an_error(line: bytes) -> None:
+    assert "error" in served(line)
+    json.dumps(served(line))

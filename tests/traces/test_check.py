@@ -1,0 +1,192 @@
+"""check tells every finding with its place, and how many more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import Array, slow
+from worlds import GOOD, World, bad_worlds
+from worlds.core import sample
+
+from gscli.base import GscliError, UsageError
+from gscli.cli import guarded
+from gscli.frameworks import find
+from gscli.frameworks.execute import execute
+from gscli.layout.axes import Negative, Policy
+from gscli.plan import without_count, without_numbers
+from gscli.plan.masks import without_masks
+from gscli.traces import traced
+from gscli.traces.check import remarks
+from gscli.traces.entries import Entry
+
+
+def check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
+    """Exit status and lines of `gscli check`."""
+    status = guarded(["check", *words])
+    printed = capsys.readouterr()
+    assert not printed.err
+    return status, printed.out.splitlines()
+
+
+def test_good_inputs_have_no_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(capsys, "scatter-nd", "[1,2]", "[[0],[1]]", "[3,4]") == (0, ["0 findings"])
+
+
+def test_every_bad_index_is_told_with_its_place(capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = check(capsys, "gather-nd", "[[1,2],[3,4]]", "[[0,0],[0,2],[-3,1],[7,-9]]")
+    assert status == 1
+    assert lines[:4] == [
+        "indices[1,1] = 2: index out of range, legal -2 … 1",
+        "indices[2,0] = -3: index out of range, legal -2 … 1",
+        "indices[3,0] = 7: index out of range, legal -2 … 1",
+        "indices[3,1] = -9: index out of range, legal -2 … 1",
+    ]
+
+
+@pytest.mark.parametrize(("limit", "listed"), [(None, 50), ("3", 3), ("0", 0)])
+def test_how_many_more(limit: str | None, listed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [] if limit is None else ["--limit", limit]
+    status, lines = check(capsys, "gather", "zeros:100", "arange:1000", *options)
+    assert status == 1
+    assert lines[listed:] == [f"{900 - listed} more indices out of range", "900 findings"]
+
+
+def test_types_shapes_and_values_are_all_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = check(capsys, "scatter-nd", "[1,2]", "[[0.5],[9]]", "[1.5]")
+    assert status == 1
+    assert lines[0] == "indices[0,0] = 0.5: not a whole number"
+    assert lines[1] == "updates [1]: updates has the wrong shape, legal [2]"
+    assert "updates must have data's element type, legal int64" in lines[2]
+    assert lines[3] == "indices[1,0] = 9: index out of range, legal -2 … 1"
+    assert lines[4] == "4 findings"
+
+
+def test_duplicates_where_the_order_is_open(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("scatter-nd", "[1,2]", "[[0],[1],[-2]]", "[7,8,9]")
+    status, lines = check(capsys, *words)
+    assert status == 1
+    assert lines[1].startswith("entries a (entry 0), c (entry 2) write the same cell")
+    status, lines = check(capsys, *words, "--reduction", "add")
+    assert len(lines) == 2, "a sum has no order; the negative index is left"
+
+
+def test_negative_indices_that_others_refuse(capsys: pytest.CaptureFixture[str]) -> None:
+    status, lines = check(capsys, "gather", "[1,2]", "[1,-1,-2]")
+    assert (status, lines[-1]) == (1, "1 finding")
+    assert lines[0].startswith("indices[1]: 2 negative indices count from the end")
+    status, lines = check(capsys, "mxnet", "take", "[1,2]", "[0,-1,5]", "--mode", "wrap")
+    assert (status, lines[-1]) == (1, "2 findings")
+
+
+def test_the_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "idx.npy", np.array([0, 9]))
+    _, lines = check(capsys, "gather", "[1,2]", str(tmp_path / "idx.npy"))
+    assert lines[0] == f"{tmp_path}/idx.npy: indices[1] = 9: index out of range, legal -2 … 1"
+
+
+def test_widened_indices_are_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "idx.npy", np.array([0], np.int8))
+    status, lines = check(capsys, "gather", "[1,2]", str(tmp_path / "idx.npy"))
+    assert status == 1
+    assert "indices is int8, widened to int64" in lines[0]
+
+
+def test_findings_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert guarded(["check", "gather", "[1,2]", "[0,1,2,3,4]", "--json", "--limit", "1"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["count"] == 3
+    assert [(one["kind"], one["where"], one["count"]) for one in document["findings"]] == [
+        ("index", "indices[2] = 2", 1),
+        ("index", "", 2),
+    ]
+
+
+def test_quiet_is_the_status_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(capsys, "gather", "[1]", "[9]", "-q") == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (("scatter-nd", "[1]", "[[0]]", "[1]", "--reduction", "no"), 2),
+        (("gather", "[1]"), 2),
+        (("torch", "scatter-add", "[1]", "[0]", "[1]"), 2),
+        (("gather", "nofile.npy", "[0]"), 66),
+        (("gather", "[[1],[2,3]]", "[0]"), 65),
+    ],
+)
+def test_what_cannot_be_checked(
+    words: tuple[str, ...], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(["check", *words]) == status
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+def _answer(world: World) -> Array | None:
+    try:
+        return execute(find(world.name), world.inputs, world.attrs)[1]
+    except GscliError:
+        return None
+
+
+def some(name: str, count: int) -> Sequence[World]:
+    """So many worlds of an operator, drawn by its name."""
+    return sample(GOOD[name](), count, name)
+
+
+in_counts = pytest.mark.parametrize("count", [15, *slow([60])])
+
+
+@in_counts
+@pytest.mark.parametrize("name", GOOD)
+def test_check_agrees_with_running(name: str, count: int) -> None:
+    """A refused call has a finding about indices or inputs, a call that runs has none."""
+    bad = [bad.world for bad in bad_worlds(name, _answer)]
+    worlds = [*some(name, count), *sample(bad, count, name)]
+    for world in worlds:
+        refused = _answer(world) is None
+        try:
+            attrs = without_count(find(name), world.inputs, world.attrs)
+            tensors, attrs = without_numbers(find(name), world.inputs, attrs)
+            arrays, _, attrs = without_masks(find(name), tensors, attrs)
+            kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
+        except UsageError:
+            assert refused, world
+            continue
+        assert bool(kinds & {"index", "inputs"}) == refused, (str(world), kinds)
+
+
+def _is_moved(entry: Entry, policy: Policy) -> bool:
+    """Whether an entry's numbers mean anything but themselves, or a place counted from the end."""
+    turned = policy.negative is Negative.FROM_END
+    moved = any(
+        not (turned and one.how == "wrapped" and one.written + one.size == one.coordinate)
+        for one in entry.adjustments
+    )
+    cut = any(isinstance(number, float) and number != int(number) for number in entry.vector)
+    return moved or bool(entry.dropped) or (entry.live and cut)
+
+
+@in_counts
+@pytest.mark.parametrize("name", GOOD)
+def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -> None:
+    """Wrapped, clipped, skipped, partly outside: in the trace's status and among the findings."""
+    met = 0
+    for world in some(name, count):
+        try:
+            found = traced(find(name), world.inputs, world.attrs)
+        except GscliError:
+            continue
+        policy = found.layout.policy
+        moved = any(_is_moved(entry, policy) for entry in found.entries(found.entry_count))
+        attrs = without_count(find(name), world.inputs, world.attrs)
+        tensors, attrs = without_numbers(find(name), world.inputs, attrs)
+        arrays, _, attrs = without_masks(find(name), tensors, attrs)
+        kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
+        assert ("moved" in kinds) == moved, (str(world), kinds)
+        met += 1
+    assert met, name
