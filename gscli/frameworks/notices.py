@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from gscli.base import Drawn, Notice
 from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.words import counted
 from gscli.declare import Signature
-from gscli.layout import Layout
-from gscli.plan.adjusted import Adjusted, How, census
+from gscli.plan.adjusted import count_outcomes
+from gscli.plan.outcomes import LEFT_OUT, OUTCOMES
 from gscli.plan.plan import JudgedPlan
 
 CHOSEN_BY = ("mode", "bad_indices_policy")
@@ -19,8 +19,6 @@ CHOSEN_BY = ("mode", "bad_indices_policy")
 
 SHOWN = 3
 """Numbers of one kind that a warning tells."""
-
-LEFT_OUT = {"gather": "reads the fill value", "scatter": "is dropped"}
 
 
 def surprises(operator: Signature, plan: JudgedPlan) -> list[Notice]:
@@ -37,48 +35,22 @@ def surprises(operator: Signature, plan: JudgedPlan) -> list[Notice]:
 # --- indices that are not read as written ------------------------------------------------------
 
 
-_MOVED: Mapping[How, tuple[str, str]] = {
-    "wrapped": ("index wraps around the axis", "indices wrap around the axis"),
-    "clipped": ("index is clipped to the axis", "indices are clipped to the axis"),
-    "skipped": ("index is outside and {}", "indices are outside, and each {}"),
-    "partly": ("window lies partly outside", "windows lie partly outside"),
-    "cut": ("index loses its fraction", "indices lose their fractions"),
-}
-
-
 def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
         if name in CHOSEN_BY and value != defaults[name]:
             return
-    found = census(plan, SHOWN)
-    for how, count in found.counts.items():
-        if how not in _MOVED:
+    found = count_outcomes(plan, SHOWN)
+    for outcome, count in found.counts.items():
+        notices = OUTCOMES[outcome].notices
+        if not any(notices):
             continue
-        one, many = (text.format(LEFT_OUT[plan.layout.kind]) for text in _MOVED[how])
-        told = [became(plan.layout, number) for number in found.first[how]]
-        more = [f"… and {count - len(told):,} more"] if count > len(told) else []
-        yield Drawn(counted(count, one, many), details=(*told, *more), hint="--strict refuses")
-
-
-def became(layout: Layout, number: Adjusted) -> str:
-    """One number that is not read as written, and what it means.
-
-    >>> import gscli
-    >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7]}).plan
-    >>> became(plan.layout, census(plan, 1).first["clipped"][0])
-    'indices[0] = 7 is clipped to 2'
-    """
-    meaning = {
-        "cut": f"is cut to {number.coordinate}",
-        "from_end": f"counts from the end and means {number.coordinate}",
-        "wrapped": f"wraps to {number.coordinate}",
-        "clipped": f"is clipped to {number.coordinate}",
-        "skipped": f"is outside and {LEFT_OUT[layout.kind]}",
-        "partly": "begins a window that lies partly outside",
-    }
-    return f"{number.place} {meaning[number.how]}"
+        one, many = (text.format(left_out=LEFT_OUT[plan.layout.kind]) for text in notices)
+        examples = found.examples[outcome]
+        details = [f"{index.index_path} {index.change(plan.layout)}" for index in examples]
+        more = [f"… and {count - len(details):,} more"] if count > len(details) else []
+        yield Drawn(counted(count, one, many), details=(*details, *more), hint="--strict refuses")
 
 
 # --- what a text leaves open -------------------------------------------------------------------

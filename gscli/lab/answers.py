@@ -67,7 +67,7 @@ class Row:
         if self.trace is None:
             return None
         told = (
-            (entry.number, one.slot, one.how, one.coordinate)
+            (entry.number, one.slot, one.sign, one.coordinate)
             for entry in self.trace.entries(_LOOKED_AT)
             for one in entry.adjustments
         )

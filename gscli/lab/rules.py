@@ -17,6 +17,7 @@ from gscli.frameworks.operator import Operator
 from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words
 from gscli.plan.indices import legal_range
+from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Trace
 
 SAME_AS = {"xla_cpu": "xla", "DEFAULT": ""}
@@ -82,8 +83,8 @@ def _of_operator(operator: Operator) -> Iterator[Rule]:
                 continue
             rule = Rule(
                 operator,
-                _negative(probe),
-                _out_of_range(probe),
+                _fate(probe, negative=True),
+                _fate(probe, negative=False),
                 _duplicates(probe),
                 _untouched(probe),
                 _default_axis(operator, variant),
@@ -132,40 +133,22 @@ def _too_large(probe: Probe) -> int:
     return legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
 
 
-def _negative(probe: Probe) -> str:
+def _fate(probe: Probe, *, negative: bool) -> str:
+    """What became of entry 0 with -1 or the smallest index above the range, in words."""
     if not _has_entries(probe, 1):
         return "–"
-    return _fate(probe, -1, -_too_large(probe) - 1)
-
-
-def _out_of_range(probe: Probe) -> str:
-    if not _has_entries(probe, 1):
-        return "–"
-    return _fate(probe, _too_large(probe), None)
-
-
-def _fate(probe: Probe, value: int, further: int | None) -> str:
-    """What became of entry 0 with this index, in words."""
+    value = -1 if negative else _too_large(probe)
     answer = probe.at(0, value)
     if isinstance(answer, GscliError):
         policy = probe.trace.layout.policy
-        told = policy.there[value > 0] if policy.note else ""
-        return f"error ({told} there)" if told else "error"
+        there = policy.there[value > 0] if policy.note else ""
+        return OUTCOMES["refused"].cell + (f" ({there} there)" if there else "")
     entry = answer.entries(1)[0]
-    how = next((one for one in entry.adjustments if one.slot == 0), None)
-    if not entry.live:
-        return _skipped(answer)
-    if how is None:
-        return "partly outside, cell by cell" if probe.trace.layout.window_size > 1 else "as it is"
-    if how.how == "clipped":
-        return "clipped to the last" if value > 0 else f"clipped to {how.coordinate}"
-    if further is None or value >= 0:
-        return "modulo"
-    beyond = probe.at(0, further)
-    again = isinstance(beyond, Trace) and any(
-        one.how == "wrapped" for one in beyond.entries(1)[0].adjustments
-    )
-    return "modulo" if again else "from the end"
+    index = next((one for one in entry.adjustments if one.slot == 0), None)
+    if index is None:
+        return OUTCOMES["partly"].cell if entry.dropped else "as it is"
+    end = "the last" if value > 0 else str(index.coordinate)
+    return OUTCOMES[index.outcome].cell.format(end=end, skipped=_skipped(answer))
 
 
 def _skipped(trace: Trace) -> str:

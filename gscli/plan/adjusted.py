@@ -1,87 +1,141 @@
-"""Index numbers that are not read as written: counted from the end, wrapped, clipped, left out."""
+"""Index numbers that are not read as written: which outcome each has, and how many there are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, TypeAlias, get_args
-
 import numpy as np
 
-from gscli.base.arrays import Array, Flags, Indices
+from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
-from gscli.layout.axes import Axis, Beyond, Negative, Policy, Shape
+from gscli.layout import Layout
+from gscli.layout.axes import Beyond, Negative, Shape
 from gscli.plan.indices import legal_range
+from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES, IndexOutcome, OutcomeSign
 from gscli.plan.plan import BLOCK, JudgedPlan
 
-How: TypeAlias = Literal["cut", "from_end", "wrapped", "clipped", "skipped", "partly"]
-"""What becomes of a number: its fraction is cut, it counts from the end, it is taken modulo the
-size, moved to the border, left out, or its window lies partly outside."""
 
-HOWS: tuple[How, ...] = get_args(How)
+class AdjustedIndex(Record):
+    """One index number that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
 
+    `slot` is its place in the vector of its `entry`, `position` its place in the input `source`;
+    `axis` is the axis of data that it addresses (None: data is laid flat), which has `size` cells;
+    `coordinate` is None for a number that made its entry be skipped. `span`: cells of the window
+    that begins there.
+    """
 
-class Adjusted(Record):
-    """One number: where it stands, what is written, the coordinate it means (None: left out)."""
-
-    how: How
+    outcome: IndexOutcome
     entry: int
+    slot: int
     source: str
     position: tuple[int, ...]
+    axis: int | None
+    size: int
     written: int | float
     coordinate: int | None
+    span: int = 1
 
     @property
-    def place(self) -> str:
+    def sign(self) -> OutcomeSign:
+        """Which sign stands beside the number."""
+        return OUTCOMES[self.outcome].sign or "skipped"
+
+    @property
+    def how(self) -> OutcomeSign:
+        """The same, as it was called before."""
+        return self.sign
+
+    @property
+    def index_path(self) -> str:
         """Where the number stands, and which it is.
 
-        >>> Adjusted("clipped", 0, "i", (0, 1), 7, 2).place
+        >>> AdjustedIndex("clipped", 0, 0, "i", (0, 1), 0, 3, 7, 2).index_path
         'i[0,1] = 7'
         """
         return f"{self.source}[{','.join(map(str, self.position))}] = {self.written}"
 
+    @property
+    def subject(self) -> str:
+        """The number and what it addresses.
 
-class Census(Record):
-    """How many numbers there are of each kind, and the first of each."""
+        >>> AdjustedIndex("outside", 0, 0, "i", (0,), None, 4, 7, None).subject
+        '7 in 4 cells laid flat'
+        """
+        if self.axis is None:
+            return f"{self.written} in {self.size} cells laid flat"
+        where = f"{self.written} on axis {self.axis} of size {self.size}"
+        return where if self.span == 1 else f"a window of {self.span} from {where}"
 
-    counts: dict[How, int]
-    first: dict[How, list[Adjusted]]
+    def words(self) -> str:
+        """What the number is on its axis, as a phrase.
+
+        >>> AdjustedIndex("from_end", 0, 0, "i", (0,), 0, 4, -1, 3).words()
+        '-1 on axis 0 of size 4 is 3'
+        """
+        return self.format(OUTCOMES[self.outcome].reason)
+
+    def change(self, layout: Layout) -> str:
+        """What becomes of the number, as it is told behind its place.
+
+        >>> import gscli
+        >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7]}).plan
+        >>> count_outcomes(plan, 1).examples["clipped"][0].change(plan.layout)
+        'is clipped to 2'
+        """
+        return self.format(OUTCOMES[self.outcome].change, left_out=LEFT_OUT[layout.kind])
+
+    def format(self, pattern: str, **facts: object) -> str:
+        """One of the patterns of the table with this number; `facts` are what else it speaks of."""
+        known = {"subject": self.subject} | self._asdict()
+        known["outside"] = "is outside" if self.span == 1 else "does not fit"
+        known["out_of_range"] = "is out of range" if self.span == 1 else "does not fit"
+        return pattern.format_map(known | facts)
 
 
-def census(plan: JudgedPlan, listed: int) -> Census:
-    """Count all numbers that are not read as written; the first `listed` of each kind are told.
+class OutcomeCounts(Record):
+    """How many numbers there are of each outcome, and the first of each."""
+
+    counts: dict[IndexOutcome, int]
+    examples: dict[IndexOutcome, list[AdjustedIndex]]
+
+
+def count_outcomes(plan: JudgedPlan, limit: int) -> OutcomeCounts:
+    """Count all numbers that are not read as written; of each outcome `limit` are described.
 
     >>> import gscli
     >>> plan = gscli.trace("mxnet.take", {"a": [1, 2, 3], "indices": [7, 0, -1]}).plan
-    >>> census(plan, 1).counts, census(plan, 1).first["clipped"][0].place
+    >>> count_outcomes(plan, 1).counts, count_outcomes(plan, 1).examples["clipped"][0].index_path
     ({'clipped': 2}, 'indices[0] = 7')
     """
-    counts: dict[How, int] = {}
-    first: dict[How, list[Adjusted]] = {}
-    for column, tame in enumerate(plan.tame):
+    counts: dict[IndexOutcome, int] = {}
+    examples: dict[IndexOutcome, list[AdjustedIndex]] = {}
+    for column, in_bounds in enumerate(plan.tame):
         own = plan.own_column(plan.layout.addressing.columns[column])
         stretched = own.size < plan.layout.entry_count  # a number stands for several entries
         count = min(own.size, plan.layout.entry_count)
-        for start in () if tame else range(0, count, BLOCK):
+        for start in () if in_bounds else range(0, count, BLOCK):
             if stretched:
                 numbers = own.reshape(-1)[start : start + BLOCK]
             else:
                 numbers = plan.raw(column, start, start + BLOCK)
-            coordinates, live = plan.coordinates(column, numbers)
-            axis = plan.layout.axes[plan.layout.column_axes[column]]
-            for how, flags in _kinds(numbers, coordinates, live, axis, plan.layout.policy):
-                places = np.flatnonzero(flags)
-                counts[how] = counts.get(how, 0) + places.size
-                told = first.setdefault(how, [])
-                for place in places[: listed - len(told)].tolist():
-                    left_out = how == "skipped"
-                    coordinate = None if left_out else int(coordinates[place])
-                    entry = _first(own.shape, start + place, plan) if stretched else start + place
-                    told.append(_adjusted(plan, how, column, entry, coordinate))
-    known = [how for how in HOWS if counts.get(how)]
-    return Census({how: counts[how] for how in known}, {how: first[how] for how in known})
+            coordinates, codes = classify_indices(plan, column, numbers)
+            for code in np.flatnonzero(np.bincount(codes, minlength=len(INDEX_OUTCOMES) + 1)[1:]):
+                outcome = INDEX_OUTCOMES[code]
+                places = np.flatnonzero(codes == code + 1)
+                counts[outcome] = counts.get(outcome, 0) + places.size
+                known = examples.setdefault(outcome, [])
+                for place in places[: limit - len(known)].tolist():
+                    at = start + place
+                    entry = _first_entry(own.shape, at, plan) if stretched else at
+                    known.append(
+                        adjusted_index(plan, column, entry, outcome, int(coordinates[place]))
+                    )
+    occurring = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
+    return OutcomeCounts(
+        {outcome: counts[outcome] for outcome in occurring},
+        {outcome: examples[outcome] for outcome in occurring},
+    )
 
 
-def _first(own: Shape, number: int, plan: JudgedPlan) -> int:
+def _first_entry(own: Shape, number: int, plan: JudgedPlan) -> int:
     """The first entry for which a number of a column that stretches stands."""
     entries = plan.layout.addressing.entries
     place = np.unravel_index(number, own) if own else ()
@@ -89,37 +143,60 @@ def _first(own: Shape, number: int, plan: JudgedPlan) -> int:
     return int(np.ravel_multi_index(aligned, entries)) if entries else 0
 
 
-def _kinds(
-    numbers: Array, coordinates: Indices, live: Flags | None, axis: Axis, policy: Policy
-) -> Iterator[tuple[How, Flags]]:
-    """Which numbers of one column are of which kind; each is of one kind at most, but for cuts."""
+def classify_indices(plan: JudgedPlan, column: int, numbers: Array) -> tuple[Indices, Indices]:
+    """The coordinates of some numbers of a column, and what became of each of them.
+
+    0: it is its own coordinate; n: the outcome INDEX_OUTCOMES[n - 1].
+    """
+    coordinates, live = plan.coordinates(column, numbers)
+    codes = np.zeros(numbers.shape, np.int64)
+    if plan.tame[column]:
+        return coordinates, codes
+    axis, policy = plan.layout.axes[plan.layout.column_axes[column]], plan.layout.policy
     span = 1 if axis.window is None else axis.span
     low, high = legal_range(axis, policy)
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
+    partly = np.zeros(numbers.shape, np.bool_)
     if not policy.whole:
         skipped = skipped | (coordinates <= -span) | (coordinates >= axis.size)
-    yield "skipped", skipped
-    rest = ~skipped
-    if policy.beyond is Beyond.CLIP:
-        clipped = rest & ~((numbers >= low) & (numbers <= high))
-        yield "clipped", clipped
-        rest &= ~clipped
-    whole = np.trunc(numbers) if numbers.dtype.kind == "f" else numbers
-    moved = rest & (whole != coordinates)
-    if policy.negative is Negative.FROM_END and numbers.dtype.kind != "u":
-        below = moved & (numbers < 0) & (coordinates - axis.size == whole)
-        yield "from_end", below
-        moved &= ~below
-    yield "wrapped", moved
-    if whole is not numbers:
-        yield "cut", rest & (whole != numbers)
-    if span > 1 and not policy.whole:
-        yield "partly", rest & ((coordinates < 0) | (coordinates > axis.size - span))
+        partly = (coordinates < 0) | (coordinates > axis.size - span)
+    adjusted = np.flatnonzero(skipped | partly | (numbers != coordinates))
+    written, became, skipped = numbers[adjusted], coordinates[adjusted], skipped[adjusted]
+    negative = written < 0
+    from_end = negative & (policy.negative is Negative.FROM_END) & (written >= -axis.size)
+    whole = np.trunc(written) if written.dtype.kind == "f" else written
+    clipped = (policy.beyond is Beyond.CLIP) & ~((written >= low) & (written <= high))
+    decided: dict[IndexOutcome, Array] = {  # the first that holds is the outcome
+        "below": skipped & negative & (policy.negative is Negative.SKIP),
+        "outside": skipped,
+        "clipped": clipped,
+        "cut": (whole != written) & (from_end | (whole == became)),
+        "from_end": from_end,
+        "wrapped": written != became,
+        "partly": partly[adjusted],
+    }
+    codes[adjusted] = np.select(
+        [*decided.values()], [INDEX_OUTCOMES.index(outcome) + 1 for outcome in decided], 0
+    )
+    return coordinates, codes
 
 
-def _adjusted(
-    plan: JudgedPlan, how: How, column: int, entry: int, coordinate: int | None
-) -> Adjusted:
-    source = plan.layout.addressing.columns[column].source
-    written = plan.raw(column, entry, entry + 1)[0].item()
-    return Adjusted(how, entry, source, plan.index_position(column, entry), written, coordinate)
+def adjusted_index(
+    plan: JudgedPlan, column: int, entry: int, outcome: IndexOutcome, coordinate: int
+) -> AdjustedIndex:
+    """One number of an entry with all that is told of it."""
+    layout = plan.layout
+    number = layout.column_axes[column]
+    axis = layout.axes[number]
+    return AdjustedIndex(
+        outcome,
+        entry,
+        column,
+        layout.addressing.columns[column].source,
+        plan.index_position(column, entry),
+        None if layout.is_flattened else number,
+        axis.size,
+        plan.raw(column, entry, entry + 1)[0].item(),
+        None if OUTCOMES[outcome].sign == "skipped" else coordinate,
+        1 if axis.window is None else axis.span,
+    )

@@ -23,13 +23,11 @@ from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
 from gscli.layout.axes import Shape
 from gscli.plan.plan import JudgedPlan
-from gscli.traces.entries import Adjustment, Entry, How, resolved_entries
+from gscli.traces.entries import Entry, resolved_entries
 
 __all__ = [
     "SCHEMA",
-    "Adjustment",
     "Entry",
-    "How",
     "Role",
     "Trace",
     "TracedTensor",

@@ -20,13 +20,13 @@ from gscli.base.arrays import Array, as_array, dtype_named
 from gscli.base.words import label_of, show_shape
 from gscli.frameworks import named
 from gscli.frameworks.duplicates import duplicate_writers
-from gscli.frameworks.notices import became, changed_types, open_texts
+from gscli.frameworks.notices import changed_types, open_texts
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import untyped_as
 from gscli.layout import Layout
 from gscli.layout.axes import Negative
 from gscli.plan import layout_of, shape_limit
-from gscli.plan.adjusted import census
+from gscli.plan.adjusted import count_outcomes
 from gscli.plan.indices import legal_range
 from gscli.plan.plan import BLOCK, JudgedPlan, Plan
 
@@ -196,16 +196,15 @@ def _value_remarks(
 
 def _moved(plan: JudgedPlan, listed: int) -> Iterator[CheckRemark]:
     """Numbers that are not read as written."""
-    found = census(plan, listed)
-    for how, count in found.counts.items():
-        first = found.first[how]
-        if how == "from_end":
-            yield _from_end(count, first[0].place.partition(" = ")[0])
+    found = count_outcomes(plan, listed)
+    for outcome, count in found.counts.items():
+        examples = found.examples[outcome]
+        if outcome == "from_end":
+            yield _from_end(count, examples[0].index_path.partition(" = ")[0])
             continue
-        for number in first:
-            meaning = became(plan.layout, number).removeprefix(f"{number.place} ")
-            yield CheckRemark("moved", meaning, number.place)
-        yield from _more("moved", "such indices", count - len(first))
+        for index in examples:
+            yield CheckRemark("moved", index.change(plan.layout), index.index_path)
+        yield from _more("moved", "such indices", count - len(examples))
 
 
 def _from_end(count: int, place: str) -> CheckRemark:

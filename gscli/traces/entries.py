@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,51 +17,10 @@ from gscli.base.records import Record
 from gscli.base.words import label_of
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
 from gscli.kernel.walks import addresses_of
-from gscli.layout.axes import Beyond, Box, Fit, axis_boxes, box_size, reshaped, without
-from gscli.plan.indices import legal_range
+from gscli.layout.axes import Box, Fit, axis_boxes, box_size, reshaped, without
+from gscli.plan.adjusted import AdjustedIndex, adjusted_index, classify_indices
+from gscli.plan.outcomes import INDEX_OUTCOMES
 from gscli.plan.plan import JudgedPlan
-
-How: TypeAlias = Literal["wrapped", "clipped", "skipped"]
-
-
-class Adjustment(Record):
-    """One number of a vector that is not its own coordinate: -1 meaning 3, 9 clipped to 3, …
-
-    `slot` is its place in the vector, `axis` the axis of data that it addresses (None: data is laid
-    flat), which has `size` cells; `coordinate` is None for a number that made its entry be skipped.
-    `span`: cells of the window that begins there.
-    """
-
-    slot: int
-    axis: int | None
-    size: int
-    written: int | float
-    coordinate: int | None
-    how: How
-    span: int = 1
-
-    @property
-    def subject(self) -> str:
-        """The number and what it addresses.
-
-        >>> Adjustment(0, None, 4, 7, None, "skipped").subject
-        '7 in 4 cells laid flat'
-        """
-        if self.axis is None:
-            return f"{self.written} in {self.size} cells laid flat"
-        where = f"{self.written} on axis {self.axis} of size {self.size}"
-        return where if self.span == 1 else f"a window of {self.span} from {where}"
-
-    def words(self) -> str:
-        """The reason as a phrase.
-
-        >>> Adjustment(0, 0, 4, -1, 3, "wrapped").words()
-        '-1 on axis 0 of size 4 is 3'
-        """
-        if self.how == "skipped":
-            return f"{self.subject} " + ("is outside" if self.span == 1 else "does not fit")
-        clipped = "clipped to " if self.how == "clipped" else ""
-        return f"{self.subject} is {clipped}{self.coordinate}"
 
 
 class Change(Record):
@@ -94,7 +53,7 @@ class Entry(Record):
     at: tuple[int, ...]
     vector: tuple[int | float, ...]
     indices: tuple[tuple[str, Box], ...]
-    adjustments: tuple[Adjustment, ...]
+    adjustments: tuple[AdjustedIndex, ...]
     target: Box | None
     result: Box | None
     change: Change | None = None
@@ -115,8 +74,8 @@ class Entry(Record):
         """The strongest thing that happened to the entry's numbers."""
         if not self.live:
             return "skip"
-        hows = {adjustment.how for adjustment in self.adjustments}
-        return "clip" if "clipped" in hows else "wrap" if "wrapped" in hows else "ok"
+        signs = {index.sign for index in self.adjustments}
+        return "clip" if "clipped" in signs else "wrap" if signs else "ok"
 
     def to_dict(self, *, gathered: bool = False) -> dict[str, object]:
         """The JSON form; `gathered`: the entry is a gather's."""
@@ -170,7 +129,7 @@ class _Resolver:
             last = min(first + ENTRIES_AT_ONCE, count)
             grid = [axis.tolist() for axis in plan.grid(first, last)]
             columns = [
-                self._resolved(column, first, last)
+                self._column_coordinates(column, first, last)
                 for column in range(len(self.layout.column_axes))
             ]
             for offset in range(last - first):
@@ -178,24 +137,22 @@ class _Resolver:
                 resolved = tuple(column[offset] for column in columns)
                 yield self._entry(first + offset, at, resolved, replay)
 
-    def _resolved(self, column: int, first: int, last: int) -> list[tuple[int, bool]]:
-        """What the plan made of one column's numbers: each coordinate, and whether it is live."""
-        plan = self.plan
-        coordinates, live = plan.coordinates(column, plan.raw(column, first, last))
-        flags = [True] * (last - first) if live is None else live.tolist()
-        return list(zip(coordinates.tolist(), flags, strict=True))
+    def _column_coordinates(self, column: int, first: int, last: int) -> list[tuple[int, int]]:
+        """Each coordinate of one column, and the code of what became of its number."""
+        numbers = self.plan.raw(column, first, last)
+        coordinates, codes = classify_indices(self.plan, column, numbers)
+        return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
 
     def _entry(
         self,
         number: int,
         at: tuple[int, ...],
-        resolved: tuple[tuple[int, bool], ...],
+        resolved: tuple[tuple[int, int], ...],
         replay: Replay | None,
     ) -> Entry:
-        vector = self.plan.vector(number)
-        live = all(alive for _, alive in resolved)
+        adjusted = tuple(self._iter_adjusted(number, resolved))
         spans = self._spans(at, tuple(start for start, _ in resolved))
-        target = self._target(spans) if live else None
+        target = None if any(i.sign == "skipped" for i in adjusted) else self._target(spans)
         whole = tuple((0, size) for size in self.layout.addressing.window)
         result = taken = self._result(at, whole)
         if self.layout.kind == "scatter" and target is not None and not self.layout.policy.whole:
@@ -204,33 +161,23 @@ class _Resolver:
             number,
             label_of(number),
             at,
-            vector,
+            self.plan.vector(number),
             self._index_boxes(number),
-            tuple(self._adjustments(vector, resolved)),
+            adjusted,
             target,
             taken,
             replay.change(number) if replay is not None and target is not None else None,
             without(result, taken) if result is not None and taken is not None else (),
         )
 
-    def _adjustments(
-        self, vector: tuple[int | float, ...], resolved: tuple[tuple[int, bool], ...]
-    ) -> Iterator[Adjustment]:
-        policy = self.layout.policy
-        for slot, (axis_number, (start, alive)) in enumerate(
-            zip(self.layout.column_axes, resolved, strict=True)
-        ):
-            axis, written = self.layout.axes[axis_number], vector[slot]
-            number = None if self.layout.is_flattened else axis_number
-            span = 1 if axis.window is None else axis.span
-            low, high = legal_range(axis, policy)
-            beside = not policy.whole and not -axis.span < start < axis.size
-            if not alive or beside:
-                yield Adjustment(slot, number, axis.size, written, None, "skipped", span)
-            elif policy.beyond is Beyond.CLIP and not low <= written <= high:
-                yield Adjustment(slot, number, axis.size, written, start, "clipped", span)
-            elif int(written) != start:
-                yield Adjustment(slot, number, axis.size, written, start, "wrapped", span)
+    def _iter_adjusted(
+        self, number: int, resolved: tuple[tuple[int, int], ...]
+    ) -> Iterator[AdjustedIndex]:
+        """The numbers of an entry that are not their own coordinates."""
+        for column, (start, code) in enumerate(resolved):
+            outcome = INDEX_OUTCOMES[code - 1]
+            if code and outcome != "partly":
+                yield adjusted_index(self.plan, column, number, outcome, start)
 
     def _spans(self, at: tuple[int, ...], starts: tuple[int, ...]) -> list[tuple[int, int]]:
         """Where an entry lies on each axis of the view, parts that do not exist included."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
-from gscli.traces import How
+from gscli.plan.outcomes import OutcomeSign
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
 from gscli.views.sheet import Place, Selection, Sheet
 from gscli.views.subject import Mark
@@ -327,7 +327,7 @@ def _room(texts: Texts, mark: Mark) -> int:
     return max((cells(old + texts.signs.arrow + new) for old, new in both), default=0)
 
 
-def _measure_signs(pen: Pen, found: Measures, how: Mapping[Place, How]) -> None:
+def _measure_signs(pen: Pen, found: Measures, how: Mapping[Place, OutcomeSign]) -> None:
     for (_, _, column), sign in how.items():
         found.signs[column] = max(found.signs[column], cells(pen.look.signs.of(sign)))
 

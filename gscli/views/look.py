@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.traces import How
+from gscli.plan.outcomes import OutcomeSign
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]
@@ -100,7 +100,7 @@ class Signs(Record):
     point: str
     differs: str
 
-    def of(self, how: How) -> str:
+    def of(self, how: OutcomeSign) -> str:
         """The sign of a number that is not its own coordinate."""
         return {"wrapped": self.wrapped, "clipped": self.clipped, "skipped": self.skipped}[how]
 

@@ -16,8 +16,8 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative
 from gscli.plan import layout_of
+from gscli.plan.outcomes import OUTCOMES, IndexOutcome, outcome_of
 from gscli.traces import Entry, Trace, label_of
 from gscli.views.words.below import meetings
 from gscli.views.words.comparison import Answers
@@ -193,7 +193,7 @@ def _landing(entry: Entry, size: int) -> Landing:
     if not entry.adjustments:
         return Landing(entry.number, written, "used", size, written)
     moved = entry.adjustments[0]
-    return Landing(entry.number, written, moved.how, size, moved.coordinate)
+    return Landing(entry.number, written, moved.sign, size, moved.coordinate)
 
 
 def behaviour(way: Group) -> str:
@@ -219,37 +219,28 @@ def _by_rule(row: Row) -> str:
         layout = row.trace.layout if row.trace else layout_of(row.operator, row.inputs, row.attrs)
     except GscliError:
         return "refuse the call"
-    counts, beyond = layout.policy.negative is Negative.FROM_END, layout.policy.beyond
-    if beyond is Beyond.RAISE:
-        return "refuse what is outside" if counts else "refuse below zero too"
-    return _named(layout, beyond, counts=counts)
+    counts = outcome_of(layout.policy, negative=True) == "from_end"
+    return _named(layout, outcome_of(layout.policy), counts=counts)
 
 
 def _by_sight(trace: Trace) -> str:
     """What becomes of the numbers of this call, whatever the rules say of others."""
-    found = [one for entry in Answers.unusual(trace) for one in entry.adjustments]
-    counts = [one.written < 0 and one.coordinate == one.written + one.size for one in found]
-    seen = {one.how for one, from_end in zip(found, counts, strict=True) if not from_end}
-    for how, beyond in (
-        ("wrapped", Beyond.WRAP),
-        ("clipped", Beyond.CLIP),
-        ("skipped", Beyond.SKIP),
-    ):
-        if how in seen:
-            return _named(trace.layout, beyond, counts=any(counts))
-    return "count from the end" if found else "use every number as written"
+    seen = {index.outcome for entry in Answers.unusual(trace) for index in entry.adjustments}
+    counts = "from_end" in seen
+    for outcome in ("wrapped", "clipped", "below", "outside"):
+        if outcome in seen:
+            return _named(trace.layout, outcome, counts=counts)
+    return "count from the end" if seen else "use every number as written"
 
 
-def _named(layout: Layout, beyond: Beyond, *, counts: bool) -> str:
-    """The name of a behaviour other than refusal; `counts`: from the end below zero."""
-    if beyond is Beyond.WRAP:
-        return "wrap around"
-    if beyond is Beyond.CLIP:
-        return "from the end, then clip" if counts else "clip to the nearest end"
+def _named(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
+    """The name of a behaviour; `counts`: numbers below zero count from the end."""
     if layout.kind == "scatter":
-        return "from the end, else drop" if counts else "drop what is outside"
-    fill = "the least integer" if _least(layout.fill) else layout.fill
-    return f"from the end, else {fill}" if counts else f"{fill} for anything outside"
+        instead, alone = "drop", "drop what is outside"
+    else:
+        instead = "the least integer" if _least(layout.fill) else str(layout.fill)
+        alone = f"{instead} for anything outside"
+    return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)
 
 
 def _least(fill: object) -> bool:

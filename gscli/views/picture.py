@@ -326,7 +326,7 @@ class EntryTable:
     def _numbers(self, slot: int) -> tuple[str, ...]:
         """What stands in one index column, each with the sign of what became of it."""
         hows = [
-            {one.slot: self.signs.of(one.how) for one in entry.adjustments}.get(slot, "")
+            {one.slot: self.signs.of(one.sign) for one in entry.adjustments}.get(slot, "")
             for entry in self.entries
         ]
         wide = max(map(cells, hows), default=0)

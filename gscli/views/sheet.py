@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base.arrays import Array, Flags, is_left
 from gscli.base.records import Record, cached_property
 from gscli.layout.axes import Box, overlap
-from gscli.traces import How
+from gscli.plan.outcomes import OutcomeSign
 from gscli.views.look import LARGE, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
 
@@ -149,9 +149,9 @@ class Sheet:
                 found.setdefault(place, []).append(mark)
         return found
 
-    def how(self, signs: Mapping[tuple[int, ...], How]) -> Mapping[Place, How]:
+    def how(self, signs: Mapping[tuple[int, ...], OutcomeSign]) -> Mapping[Place, OutcomeSign]:
         """What became of the index numbers, where it is worth a sign."""
-        found: dict[Place, How] = {}
+        found: dict[Place, OutcomeSign] = {}
         for at, how in signs.items():
             for place in product(*self._places(tuple((one, one + 1) for one in at))):
                 found[place] = how

@@ -12,7 +12,8 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, box_size, reshaped
-from gscli.traces import Entry, How, Role, Trace, TracedTensor
+from gscli.plan.outcomes import OutcomeSign
+from gscli.traces import Entry, Role, Trace, TracedTensor
 from gscli.traces.entries import Change
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Subject(Record):
     array: Array
     role: Role | None = None
     marks: tuple[Mark, ...] = ()
-    signs: Mapping[tuple[int, ...], How] = MappingProxyType({})
+    signs: Mapping[tuple[int, ...], OutcomeSign] = MappingProxyType({})
     last_wins: bool = False
     batch: int = 0
     dim_rest: bool = False
@@ -151,9 +152,9 @@ def box_in(trace: Trace, tensor: TracedTensor, entry: Entry) -> Box | None:
     return reshaped(entry.target, trace.layout.data_shape, tensor.shape)
 
 
-def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int, ...], How]:
+def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int, ...], OutcomeSign]:
     columns = trace.layout.addressing.columns
-    found: dict[tuple[int, ...], How] = {}
+    found: dict[tuple[int, ...], OutcomeSign] = {}
     for entry in entries:
         for adjustment in entry.adjustments:
             column = columns[adjustment.slot]
@@ -162,7 +163,7 @@ def _signs(trace: Trace, name: str, entries: Sequence[Entry]) -> dict[tuple[int,
             place = [start for start, _ in dict(entry.indices)[name]]
             if column.vector_dim is not None and column.slot is not None:
                 place[column.vector_dim] = column.slot
-            found[tuple(place)] = adjustment.how
+            found[tuple(place)] = adjustment.sign
     return found
 
 

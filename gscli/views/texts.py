@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, Flags, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import SMALL_INTEGERS
 from gscli.layout.axes import Box
-from gscli.traces import How
+from gscli.plan.outcomes import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, signs_of
 from gscli.views.sheet import Place, Sheet
 from gscli.views.subject import Mark
@@ -168,7 +168,7 @@ class Touch(Record):
     """
 
     marks: Sequence[Mark] = ()
-    how: How | None = None
+    how: OutcomeSign | None = None
     tail: str = ""
 
 
@@ -200,7 +200,7 @@ class Texts:
             found.setdefault((plane, row), {})[column] = touch
         return found
 
-    def dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, How]:
+    def dropped(self, marked: Mapping[Place, Sequence[Mark]]) -> dict[Place, OutcomeSign]:
         """Updates that no entry writes anywhere."""
         if self.sheet.subject.role != "updates":
             return {}

@@ -15,7 +15,7 @@ import gscli
 from gscli.base import GscliError, GscliWarning
 from gscli.cli import guarded
 from gscli.frameworks import find
-from gscli.plan.adjusted import census
+from gscli.plan.adjusted import count_outcomes
 from gscli.traces import Trace
 from gscli.traces.check import remarks
 
@@ -74,10 +74,10 @@ def test_all_that_is_not_read_as_written_is_counted_and_found(
     if trace is None:
         assert any(one.kind == "index" for one in found)
         return
-    counted = census(trace.plan, 100)
+    counted = count_outcomes(trace.plan, 100)
     moved = {(entry.number, one.slot) for entry in trace.entries() for one in entry.adjustments}
     assert sum(counted.counts.values()) == len(moved)
-    told = {number.entry for numbers in counted.first.values() for number in numbers}
+    told = {number.entry for numbers in counted.examples.values() for number in numbers}
     assert told == {entry for entry, _ in moved}
     usual = counted.counts.get("from_end", 0)
     assert sum(one.kind == "moved" for one in found) == len(moved) - usual
@@ -94,7 +94,7 @@ FOUND = [
     ("tf scatter-nd '[[9]]' '[1]' '[3]' --device gpu", ["[0,0] = 9: is outside and is dropped"]),
     ("openvino gather '[1,2,3]' '[7]' 0", ["= 7: is outside and reads the fill value"]),
     ("jax take '[1,2,3]' '[9,-1]'", ["indices[0] = 9: is outside", "1 negative index counts"]),
-    ("mxnet take '[1,2,3]' '[1.5]'", ["is cut to 1"]),
+    ("mxnet take '[1,2,3]' '[1.5]'", ["loses its fraction and means 1"]),
 ]
 
 

@@ -11,7 +11,7 @@ import pytest
 from gscli.lab.answers import Comparing
 from gscli.lab.compare import compare
 from gscli.layout.axes import Beyond
-from gscli.traces import Adjustment
+from gscli.plan.adjusted import AdjustedIndex
 from gscli.views.lines import render
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import NumberLine
@@ -96,7 +96,7 @@ def test_what_is_said_of_equal_answers_holds_for_all_of_them(
         assert row.label in " ".join(drawn.split())
 
 
-def _fate(adjustments: Sequence[Adjustment], written: int) -> tuple[str, int | None]:
+def _fate(adjustments: Sequence[AdjustedIndex], written: int) -> tuple[str, int | None]:
     return (adjustments[0].how, adjustments[0].coordinate) if adjustments else ("used", written)
 
 

@@ -20,7 +20,7 @@ from gscli.views.page.sheets import Scene
 from gscli.views.page.strips import strips_html
 from gscli.views.words.comparison import LISTED_ENTRIES, AnswerCell, Answers, Differences
 from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import meaning
+from gscli.views.words.vocabularies import describe_index
 
 LISTED_CELLS = 16
 TOLD = 8
@@ -169,7 +169,7 @@ class ComparisonSection:
         )
         told: list[tuple[int | None, str]] = []
         for entry in unusual[:TOLD]:
-            means = [meaning(teller, entry, one).remark for one in entry.adjustments]
+            means = [describe_index(teller, one).remark for one in entry.adjustments]
             told.append((entry.number, "; ".join(means)))
         if len(unusual) > TOLD:
             told.append((None, f"and {len(unusual) - TOLD:,} more"))

@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base.arrays import Array
-from gscli.layout.axes import Beyond
 from gscli.traces import Entry, Trace
 from gscli.views.page.words import PATHS, axis_word
 from gscli.views.words.facts import Teller
@@ -122,9 +121,9 @@ class Predictions:
             yield self._moved(right, {axis: -numbers[axis] for axis in below}), "end"
         for item in entry.adjustments:
             axis = axes[item.slot]
-            if item.how == "clipped":
+            if item.outcome == "clipped":
                 yield self._moved(right, {axis: int(item.written) % item.size}), "clipped"
-            elif self._trace.layout.policy.beyond is Beyond.WRAP:
+            elif item.outcome == "wrapped":
                 end = item.size - 1 if item.written > 0 else 0
                 yield self._moved(right, {axis: end}), "wrapped"
         if len(axes) == 1 and len(self._shape) > 1:

@@ -11,7 +11,8 @@ import numpy as np
 
 from gscli.base import LimitRefused
 from gscli.base.arrays import Array
-from gscli.traces import Entry, How, Trace
+from gscli.plan.outcomes import OutcomeSign
+from gscli.traces import Entry, Trace
 from gscli.views.look import UTF8, Limits, ViewOptions
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of
 from gscli.views.steps import patches
@@ -54,7 +55,7 @@ class PageTensor:
         self.texts: dict[Cell, str] = {}
         self.start: dict[Cell, str] = {}
         self.entries: dict[Cell, list[int]] = {}
-        self.signs: dict[Cell, How] = {}
+        self.signs: dict[Cell, OutcomeSign] = {}
         self.wanted: dict[Cell, str] = {}
         for sheet in sheets:
             written, cells = Texts(sheet, numbers), sheet.cells()

@@ -11,12 +11,17 @@ from typing import Literal, TypeAlias
 
 from gscli.base.words import counted
 from gscli.layout import Layout
-from gscli.traces import Entry, How, Trace
+from gscli.plan.outcomes import OutcomeSign
+from gscli.traces import Entry, Trace
 from gscli.views.summary import VERBS, counted_words, counts
 from gscli.views.words.facts import Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
 
-SPOKEN: dict[How, str] = {"wrapped": "wraps", "clipped": "clipped", "skipped": "out of range"}
+SPOKEN: dict[OutcomeSign, str] = {
+    "wrapped": "wraps",
+    "clipped": "clipped",
+    "skipped": "out of range",
+}
 """The words for the signs beside index numbers."""
 
 PATHS = Vocabulary(

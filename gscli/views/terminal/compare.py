@@ -256,9 +256,9 @@ class ComparisonView(Drawing):
         for entry in self.answers.unusual(trace):
             for one in entry.adjustments:
                 meant = "" if one.coordinate is None else f" {one.coordinate}"
-                if one.how == "skipped":
+                if one.sign == "skipped":
                     meant = " filled" if trace.kind == "gather" else " dropped"
-                told.append(f"{entry.label}: {one.written} {self.signs.of(one.how)}{meant}")
+                told.append(f"{entry.label}: {one.written} {self.signs.of(one.sign)}{meant}")
         return told
 
 

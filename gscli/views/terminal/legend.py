@@ -68,7 +68,7 @@ def _pieces(teller: Teller, entry: Entry, look: Look, *, reasons: bool) -> list[
     if reasons:
         notes += [adjustment.words() for adjustment in entry.adjustments]
     place, vector = teller.source(entry)
-    hows = dict.fromkeys(teller.signs.of(one.how) for one in entry.adjustments if entry.live)
+    hows = dict.fromkeys(teller.signs.of(one.sign) for one in entry.adjustments if entry.live)
     live = entry.live or teller.moves_nothing
     return [
         [(f"{place} = " if place else "", look.dim), (" ".join([vector, *hows]), PLAIN)],

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from gscli.base.records import Record
 from gscli.base.words import counted
 from gscli.layout.axes import Box
-from gscli.traces import Adjustment, Entry, How, Trace
+from gscli.plan.adjusted import AdjustedIndex
+from gscli.plan.outcomes import OUTCOMES
+from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 from gscli.views.subject import mean_or_new
 from gscli.views.summary import slice_name
 from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import kind_of, meaning
+from gscli.views.words.vocabularies import describe_index
 
 LISTED = 4
 """Remarks of one kind before the rest is counted."""
@@ -53,16 +55,16 @@ def _first(found: list[Remark], thing: str) -> list[Remark]:
 
 def _adjusted(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
     """A remark per number and axis, with all entries that say it."""
-    groups: dict[tuple[object, ...], list[tuple[Entry, Adjustment]]] = {}
+    groups: dict[tuple[object, ...], list[tuple[Entry, AdjustedIndex]]] = {}
     for entry in entries:
-        for one in entry.adjustments:
-            key = (one.axis, one.written, one.how, entry.live)
-            groups.setdefault(key, []).append((entry, one))
-    for found in groups.values():
-        entry, one = found[0]
-        signed = f"{one.written}{teller.signs.of(one.how)}"  # as it stands in the picture
-        told = meaning(teller, entry, one).remark.replace(str(one.written), signed, 1)
-        yield Remark(tuple(entry for entry, _ in found), told)
+        for index in entry.adjustments:
+            key = (index.axis, index.written, index.outcome)
+            groups.setdefault(key, []).append((entry, index))
+    for group in groups.values():
+        _, index = group[0]
+        signed = f"{index.written}{teller.signs.of(index.sign)}"  # as it stands in the picture
+        text = describe_index(teller, index).remark.replace(str(index.written), signed, 1)
+        yield Remark(tuple(entry for entry, _ in group), text)
 
 
 def _met(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
@@ -103,9 +105,6 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
     return f"{teller.joined(texts, changes[-1])} = {result}"
 
 
-_WORDS = {"end": "counts from the end", "fraction": "loses its fraction", "wraps": "wraps around"}
-
-
 def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
     """The signs beside the index numbers of some entries.
 
@@ -120,14 +119,10 @@ def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
 
 
 def _numbers(trace: Trace, entries: Sequence[Entry], signs: Signs) -> Iterator[str]:
-    found: dict[How, set[str]] = {"wrapped": set(), "clipped": set(), "skipped": set()}
-    for entry in entries:
-        for one in entry.adjustments:
-            found[one.how].add(_WORDS.get(kind_of(trace, entry, one), ""))
+    outcomes = {index.outcome for entry in entries for index in entry.adjustments}
     fate = "filled" if trace.kind == "gather" else "dropped"
-    if found["wrapped"]:
-        yield f"{signs.wrapped} {' or '.join(sorted(found['wrapped']))}"
-    if found["clipped"]:
-        yield f"{signs.clipped} moved to the nearest end"
-    if found["skipped"]:
-        yield f"{signs.skipped} out of range, {fate}"
+    for sign in ("wrapped", "clipped", "skipped"):
+        keys = sorted(OUTCOMES[one].key for one in outcomes if OUTCOMES[one].sign == sign)
+        if keys:
+            end = f", {fate}" if sign == "skipped" else ""
+            yield f"{signs.of(sign)} {' or '.join(keys)}{end}"

@@ -10,7 +10,7 @@ from gscli.traces import label_of
 from gscli.views.look import ViewOptions, signs_of
 from gscli.views.words.comparison import SHORT_TENSOR, Answers, joined
 from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import fate, meaning, tensor_lines
+from gscli.views.words.vocabularies import describe_index, fate, tensor_lines
 
 LISTED_CELLS = 8
 
@@ -99,7 +99,7 @@ class _Words:
         teller = Teller(row.trace, self.answers.numbers)
         found = list(self.answers.unusual(row.trace))
         for entry in found[:TOLD_ENTRIES]:
-            told = [meaning(teller, entry, one).plain for one in entry.adjustments]
+            told = [describe_index(teller, one).plain for one in entry.adjustments]
             told += [] if entry.live else [fate(teller)]
             yield f"  entry {entry.label}: {'; '.join(told)}."
         if len(found) > TOLD_ENTRIES:

@@ -75,7 +75,7 @@ class Teller:
         return self._written(entry, brackets, texts)
 
     def _skipped(self, entry: Entry, texts: dict[str, str]) -> Facts:
-        outside = [item.words() for item in entry.adjustments if item.how == "skipped"]
+        outside = [item.words() for item in entry.adjustments if item.sign == "skipped"]
         texts["why"] = f": {', '.join(outside)}" if outside else " lies outside"
         if self.trace.kind == "gather":
             return Facts("filled", texts | {"new": self.fill()})

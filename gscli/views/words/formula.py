@@ -16,12 +16,13 @@ from math import prod
 
 from gscli.base.words import counted, safe
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Beyond, Column, Fit, Negative, Shape
+from gscli.layout.axes import Axis, Beyond, Column, Fit, Shape
 from gscli.plan.indices import legal_range
+from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, label_of
 from gscli.views.summary import VERBS
 from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import TERSE, meaning, outside, told
+from gscli.views.words.vocabularies import TERSE, describe_index, effect, told
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 _FUNCTIONS = ("max", "min")
@@ -111,10 +112,12 @@ class Formula:
             yield f"Each vector of {counted(len(columns), 'number')} names {named}."
         if layout.column_axes:
             legal = ", ".join(map(self._legal, layout.column_axes))
-            rest = outside(layout, policy.beyond)
+            rest = effect(layout, outcome_of(policy))
             if not policy.whole and policy.beyond is Beyond.SKIP:
                 rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
-            yield f"Legal: {legal}; {_NEGATIVE[policy.negative]}anything else {rest}."
+            below = outcome_of(policy, negative=True)
+            negative = "" if below == outcome_of(policy) else f"below zero {OUTCOMES[below].does}, "
+            yield f"Legal: {legal}; {negative}anything else {rest}."
 
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
@@ -190,13 +193,6 @@ class Formula:
         return scale + _indexed(updates.name, letters[: len(shape)], ",")
 
 
-_NEGATIVE = {
-    Negative.FROM_END: "below zero counts from the end, ",
-    Negative.OUTSIDE: "",
-    Negative.SKIP: "below zero skips its entry, ",
-}
-
-
 def _letter(number: int) -> str:
     return _LETTERS[number] if number < len(_LETTERS) else f"i{number}"
 
@@ -235,7 +231,7 @@ def why(teller: Teller, entry: Entry) -> list[str]:
     trace, formula = teller.trace, Formula(teller.trace)
     place = formula.at(entry)
     lines = [f"{formula.equation} with {place}." if place else f"{formula.equation}."]
-    lines += [f"{one.words()}: {meaning(teller, entry, one).rule}." for one in entry.adjustments]
+    lines += [f"{i.words()}: {describe_index(teller, i).rule}." for i in entry.adjustments]
     if entry.target is None and not entry.adjustments:
         lines.append("The window lies outside the data.")
     return [*lines, *_earlier(teller, entry), source(trace)]

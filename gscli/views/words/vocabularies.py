@@ -1,7 +1,7 @@
 """What one entry did and what its numbers mean: terse for legends, in plain sentences, for pages.
 
-Vocabularies are tables of data over the same facts: a row per case, what is said as patterns. So
-are meanings of numbers that are not their own coordinates: a row each, a column per vocabulary.
+Vocabularies are tables of data over the same facts: a row per case, what is said as patterns. What
+is said of numbers that are not their own coordinates stands in `gscli.plan.outcomes`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import numpy as np
 
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import counted, safe
+from gscli.base.words import safe
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative
+from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.indices import legal_range
-from gscli.traces import Adjustment, Entry, Trace
+from gscli.plan.outcomes import OUTCOMES, IndexOutcome
+from gscli.traces import Entry
 from gscli.views.summary import axis_names
 from gscli.views.texts import NumberFormat
 from gscli.views.words.facts import Brackets, Teller, shape_text
@@ -85,8 +86,10 @@ def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str
     """The parts of what is said of an entry, and the notes."""
     facts = teller.facts(entry, vocabulary.brackets)
     rows = vocabulary.rows
-    texts = facts.texts | {"moved": moved(teller, entry)}
-    why = "below zero" if passed_over(teller.trace, entry) else "out of range"
+    texts = facts.texts | {"moved": moved(entry)}
+    why = next(
+        (OUTCOMES[i.outcome].key for i in entry.adjustments if i.sign == "skipped"), "out of range"
+    )
     texts["skipped"] = f"{teller.signs.skipped} {why}"
     names = (facts.case, "met" if facts.case in ("mean", "first") else facts.case)
     keys = [*(f"{name} {facts.amount}" for name in names), *names[: 2 * (facts.amount != "many")]]
@@ -105,7 +108,7 @@ def sentence(teller: Teller, entry: Entry) -> str:
     """
     place, vector = teller.source(entry)
     parts, notes = told(teller, entry, PLAIN)
-    means = [meaning(teller, entry, one).plain for one in entry.adjustments]
+    means = [describe_index(teller, index).plain for index in entry.adjustments]
     return "; ".join([f"entry {entry.label}: {place} is {vector}", *means, *parts, *notes]) + "."
 
 
@@ -130,100 +133,41 @@ def tensor_lines(
     return lines
 
 
-class NumberMeaning(Record):
-    """`remark` under a picture, `plain` in sentences, `moved` in a path, `rule` as a reason."""
+class IndexDescription(Record):
+    """`remark` under a picture, `plain` in sentences, `path` in an address, `rule` as a reason."""
 
     remark: str
     plain: str
-    moved: str
+    path: str
     rule: str
 
 
-_MEANINGS = {
-    "end": NumberMeaning(
-        "{written} counts from the end: {place}",
-        "{written} counts from the end and means {coordinate}",
-        "counts from the end:",
-        "an index below zero counts from the end",
-    ),
-    "fraction": NumberMeaning(
-        "{written} loses its fraction: {place}",
-        "{written} loses its fraction and means {coordinate}",
-        "loses its fraction:",
-        "the fraction is cut off",
-    ),
-    "wraps": NumberMeaning(
-        "{written} wraps around {size}: {place}",
-        "{written} wraps to {coordinate}",
-        "wraps around to",
-        "an index outside {wrapped}",
-    ),
-    "clipped": NumberMeaning(
-        "{written} is clipped to {place}",
-        "{written} is clipped to {coordinate}",
-        "is clipped to",
-        "an index outside {clipped}",
-    ),
-    "below": NumberMeaning(
-        "{written} is below zero: {fate}",
-        "{written} is below zero, which skips the entry",
-        "",
-        "an index below zero skips its entry",
-    ),
-    "outside": NumberMeaning(
-        "{written} is outside {low} … {high}: {fate}",
-        "{beside}",
-        "",
-        "such an index {skipped}",
-    ),
-    "partly": NumberMeaning(
-        "{written} puts the window partly outside{lost}",
-        "{beside}",
-        "",
-        "such an index {skipped}",
-    ),
-}
-
-
-def kind_of(trace: Trace, entry: Entry, one: Adjustment) -> str:
-    """Which row of the meanings is that of a number."""
-    policy = trace.layout.policy
-    if one.how == "skipped":
-        below = one.written < 0 and policy.negative is Negative.SKIP
-        return "partly" if entry.live else "below" if below else "outside"
-    if one.how == "clipped":
-        return "clipped"
-    if policy.negative is Negative.FROM_END and -one.size <= one.written < 0:
-        return "end"
-    return "fraction" if int(one.written) == one.coordinate else "wraps"
-
-
-def meaning(teller: Teller, entry: Entry, one: Adjustment) -> NumberMeaning:
-    """What one number of an entry means, in every vocabulary.
+def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
+    """What one number of an entry means, for every audience.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.texts import NumberFormat
     >>> found = trace("onnx.gather", {"data": [[1], [2]], "indices": [-1]})
     >>> (entry,) = found.entries()
-    >>> meaning(Teller(found, NumberFormat()), entry, entry.adjustments[0])[:2]
+    >>> describe_index(Teller(found, NumberFormat()), entry.adjustments[0])[:2]
     ('-1 counts from the end: row 1', '-1 counts from the end and means 1')
     """
-    layout = teller.trace.layout
-    axis = layout.column_axes[one.slot]
+    layout, words = teller.trace.layout, OUTCOMES[index.outcome]
+    axis = layout.column_axes[index.slot]
     low, high = legal_range(layout.axes[axis], layout.policy)
-    facts = one._asdict() | {
-        "beside": one.words().replace(" is outside", " is out of range"),
-        "place": f"{axis_names(layout)[axis]} {one.coordinate}",
-        "low": low,
-        "high": high,
-        "fate": fate(teller),
-        "lost": f": {counted(entry.lost, 'update')} dropped" if entry.lost else "",
-        "wrapped": outside(layout, Beyond.WRAP),
-        "clipped": outside(layout, Beyond.CLIP),
-        "skipped": outside(layout, Beyond.SKIP),
-    }
-    found = _MEANINGS[kind_of(teller.trace, entry, one)]
-    return NumberMeaning(*(text.format(**facts) for text in found))
+    patterns = words.remark, words.plain, words.path, words.rule
+    return IndexDescription(*(
+        index.format(
+            pattern,
+            place=f"{axis_names(layout)[axis]} {index.coordinate}",
+            low=low,
+            high=high,
+            fate=fate(teller),
+            change=index.change(layout),
+            does=effect(layout, index.outcome),
+        )
+        for pattern in patterns
+    ))  # fmt: skip
 
 
 def fate(teller: Teller) -> str:
@@ -231,41 +175,26 @@ def fate(teller: Teller) -> str:
     return f"filled with {teller.fill()}" if teller.trace.kind == "gather" else "dropped"
 
 
-def moved(teller: Teller, entry: Entry) -> str:
+def moved(entry: Entry) -> str:
     """What the policy made of the vector, if anything: ` counts from the end: 2`."""
     vector, verbs = list(entry.vector), list[str]()
-    for one in entry.adjustments:
-        if one.coordinate is not None:
-            vector[one.slot] = one.coordinate
-            verbs.append(meaning(teller, entry, one).moved)
+    for index in entry.adjustments:
+        if index.coordinate is not None:
+            vector[index.slot] = index.coordinate
+            verbs.append(OUTCOMES[index.outcome].path)
     if not verbs:
         return ""
-    told = str(vector[0]) if len(vector) == 1 else f"({', '.join(map(str, vector))})"
-    return f" {' and '.join(dict.fromkeys(verbs))} {told}"
+    text = str(vector[0]) if len(vector) == 1 else f"({', '.join(map(str, vector))})"
+    return f" {' and '.join(dict.fromkeys(verbs))} {text}"
 
 
-def passed_over(trace: Trace, entry: Entry) -> bool:
-    """Whether an index below zero is this operator's way to skip an entry."""
-    return not entry.live and any(
-        kind_of(trace, entry, one) == "below" for one in entry.adjustments
-    )
-
-
-_BEYOND = {
-    Beyond.RAISE: "is refused",
-    Beyond.WRAP: "is taken modulo the size",
-    Beyond.CLIP: "moves to the nearest end",
-}
-
-
-def outside(layout: Layout, beyond: Beyond) -> str:
-    """What an index outside its range does, as the end of a sentence.
+def effect(layout: Layout, outcome: IndexOutcome) -> str:
+    """What an index of this outcome does, as the end of a sentence.
 
     >>> from gscli.traces import trace
-    >>> outside(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, Beyond.SKIP)
+    >>> effect(trace("onnx.gather", {"data": [1], "indices": [0]}).layout, "outside")
     'reads nothing and gives 0'
     """
-    if beyond is Beyond.SKIP:
-        given = f"reads nothing and gives {safe(repr(layout.fill))}"
-        return given if layout.kind == "gather" else "writes nothing"
-    return _BEYOND[beyond]
+    reads = f"reads nothing and gives {safe(repr(layout.fill))}"
+    nothing = reads if layout.kind == "gather" else "writes nothing"
+    return OUTCOMES[outcome].does.format(nothing=nothing)
