@@ -5,7 +5,8 @@ from __future__ import annotations
 from gscli.base.words import FLOATS, HALVES
 from gscli.codegen.meaning import Meaning
 from gscli.codegen.native import Native, TargetFramework
-from gscli.layout.axes import Beyond, Negative
+from gscli.layout.axes import Beyond
+from gscli.plan.outcomes import outcome_of
 
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
@@ -68,21 +69,17 @@ def _outside(native: Native, target: TargetFramework) -> str:
 
 def _negative(meaning: Meaning) -> str:
     policy = meaning.layout.policy
-    if policy.negative is Negative.FROM_END or policy.beyond is Beyond.WRAP:
-        return "from end"
-    if policy.negative is Negative.SKIP:
-        return "dropped"
-    return _beyond(meaning)
+    counted = policy.beyond is Beyond.WRAP  # the remainder of -1 is the last row, too
+    found = "from_end" if counted else outcome_of(policy, negative=True)
+    return {"from_end": "from end", "below": "dropped"}.get(found) or _beyond(meaning)
 
 
 def _beyond(meaning: Meaning) -> str:
     layout = meaning.layout
-    beyond = layout.policy.beyond
-    if beyond is Beyond.SKIP:
-        if layout.kind == "scatter":
-            return "dropped"
-        return "zero" if layout.fill == 0 else "fill"
-    return {Beyond.RAISE: "refused", Beyond.CLIP: "border", Beyond.WRAP: "modulo"}[beyond]
+    skipped = "dropped" if layout.kind == "scatter" else "zero" if layout.fill == 0 else "fill"
+    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped}
+    outcome = outcome_of(layout.policy)
+    return words.get(outcome, outcome)
 
 
 def _duplicates(meaning: Meaning, target: TargetFramework) -> str:

@@ -156,8 +156,7 @@ def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
         finite = bool(np.isfinite(numbers).all())
         fractional = finite and bool((np.floor(numbers) != numbers).any())
     smallest, largest = numbers.min().item(), numbers.max().item()
-    _, high = legal_range(axis, policy)
-    low = -axis.size if policy.negative is Negative.FROM_END else 0
+    low, high = legal_range(axis, policy)
     return Entries(
         bool(smallest < 0),
         bool(largest > high or smallest < low),

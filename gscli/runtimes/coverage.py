@@ -18,6 +18,7 @@ from gscli.frameworks.operator import Operator
 from gscli.kernel.walks import addresses_of
 from gscli.layout import Layout
 from gscli.layout.items import parsed
+from gscli.plan.indices import legal_range
 from gscli.plan.plan import Plan
 
 USUAL_TYPES = ("float32", "float64", "int32", "int64")
@@ -57,16 +58,16 @@ def _of_indices(plan: Plan) -> Iterator[str]:
     for column, axis_number in enumerate(layout.column_axes):
         numbers = plan.columns[column]
         axis = layout.axes[axis_number]
-        size = axis.size - axis.span + 1 if axis.window is not None else axis.size
+        _, high = legal_range(axis, layout.policy)
         if not numbers.size:
             continue
         if np.any((numbers < 0) & (numbers >= -axis.size)):
             yield "negative index"
         if np.any(numbers == -axis.size):
             yield "lowest index"
-        if size > 1 and np.any((numbers == size - 1) | (numbers == -1)):
+        if high > 0 and np.any((numbers == high) | (numbers == -1)):
             yield "highest index"
-        if np.any(numbers >= size):
+        if np.any(numbers > high):
             yield "index too large"
         if np.any(numbers < -axis.size):
             yield "index too small"

@@ -24,11 +24,9 @@ from gscli.frameworks.notices import changed_types, open_texts
 from gscli.frameworks.operator import Operator
 from gscli.frameworks.typing import untyped_as
 from gscli.layout import Layout
-from gscli.layout.axes import Negative
 from gscli.plan import layout_of, shape_limit
-from gscli.plan.adjusted import count_outcomes
-from gscli.plan.indices import legal_range
-from gscli.plan.plan import BLOCK, JudgedPlan, Plan
+from gscli.plan.adjusted import OutcomeCounts, count_outcomes
+from gscli.plan.plan import JudgedPlan, Plan
 
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
 
@@ -184,7 +182,8 @@ def _value_remarks(
     yield from (_bad_index(one) for one in found)
     yield from _more("index", "indices out of range", total - len(found))
     if total:
-        yield from _counted_from_end(plan)
+        counts = count_outcomes(plan.judged_elsewhere(), 1)
+        yield from _from_end(counts)  # legal ones beside those that are refused
         return
     judged = plan.judged()
     yield from _moved(judged, listed)
@@ -196,39 +195,24 @@ def _value_remarks(
 
 def _moved(plan: JudgedPlan, listed: int) -> Iterator[CheckRemark]:
     """Numbers that are not read as written."""
-    found = count_outcomes(plan, listed)
-    for outcome, count in found.counts.items():
-        examples = found.examples[outcome]
+    counts = count_outcomes(plan, listed)
+    for outcome, count in counts.counts.items():
         if outcome == "from_end":
-            yield _from_end(count, examples[0].index_path.partition(" = ")[0])
+            yield from _from_end(counts)
             continue
+        examples = counts.examples[outcome]
         for index in examples:
             yield CheckRemark("moved", index.change(plan.layout), index.index_path)
         yield from _more("moved", "such indices", count - len(examples))
 
 
-def _from_end(count: int, place: str) -> CheckRemark:
-    counts = "index counts" if count == 1 else "indices count"
-    problem = f"{count} negative {counts} from the end"
-    return CheckRemark("negative", problem, place, hint="some frameworks refuse them")
-
-
-def _counted_from_end(plan: Plan) -> Iterator[CheckRemark]:
-    """Legal indices below zero beside others that are refused."""
-    if plan.layout.policy.negative is not Negative.FROM_END:
-        return
-    count, place = 0, ""
-    for column, number in enumerate(plan.layout.column_axes):
-        low, _ = legal_range(plan.layout.axes[number], plan.layout.policy)
-        for start in range(0, plan.layout.entry_count, BLOCK):
-            numbers = plan.raw(column, start, start + BLOCK)
-            below = np.flatnonzero((numbers < 0) & (numbers >= low))
-            if below.size and not count:
-                at = show_shape(plan.index_position(column, start + int(below[0])))
-                place = f"{plan.layout.addressing.columns[column].source}{at}"
-            count += below.size
+def _from_end(counts: OutcomeCounts) -> Iterator[CheckRemark]:
+    count = counts.counts.get("from_end", 0)
     if count:
-        yield _from_end(count, place)
+        verb = "index counts" if count == 1 else "indices count"
+        place = counts.examples["from_end"][0].index_path.partition(" = ")[0]
+        problem = f"{count} negative {verb} from the end"
+        yield CheckRemark("negative", problem, place, hint="some frameworks refuse them")
 
 
 def _bad_index(one: Finding) -> CheckRemark:
