@@ -18,10 +18,11 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.lab.compare import compare
 from gscli.lab.orders import Compute, Variants, other_orders
 from gscli.layout import Layout
-from gscli.layout.axes import Beyond, Negative, Policy, Reduction
+from gscli.layout.axes import Beyond, Negative, Policy
 from gscli.plan.plan import Plan
 from gscli.traces import Trace
 
@@ -129,17 +130,6 @@ _POLICIES = {
 }
 """How index numbers become coordinates."""
 
-_MET: dict[Reduction, str] = {
-    "none": "the reduction is missing: updates replace what is there",
-    "add": "updates are added",
-    "sub": "updates are subtracted",
-    "mul": "updates are multiplied",
-    "max": "the larger of cell and update is kept",
-    "min": "the smaller of cell and update is kept",
-    "mean": "updates are averaged",
-}
-"""How updates meet what is there."""
-
 _WIDER = {"float16": "float32", "bfloat16": "float32", "float32": "float64"}
 """Types in which a reduction may be computed before it is rounded once."""
 
@@ -155,9 +145,10 @@ def _other_rules(call: Variants) -> Iterator[tuple[str, Compute]]:
         yield cause, _under(call, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return
-    for reduction, cause in _MET.items():
-        if reduction != layout.reduction:
-            yield cause, _under(call, layout._replace(reduction=reduction, open_order=""))
+    for reduction, words in REDUCTION_WORDS.items():
+        if words.missing and reduction != layout.reduction:
+            other = layout._replace(reduction=reduction, open_order="")
+            yield words.missing, _under(call, other)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"

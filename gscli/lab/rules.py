@@ -14,6 +14,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words
 from gscli.plan.indices import legal_range
@@ -179,19 +180,6 @@ def _has_entries(probe: Probe, count: int) -> bool:
     return probe.trace.entry_count >= count and bool(probe.written)
 
 
-_REDUCED = {
-    "add": "summed",
-    "sub": "all subtracted",
-    "mul": "multiplied",
-    "div": "divided by all",
-    "pow": "raised to the product",
-    "max": "largest kept",
-    "min": "smallest kept",
-    "mean": "averaged",
-    "sqrt_n": "summed, over the root of how many",
-}
-
-
 def _duplicates(probe: Probe) -> str:
     if probe.trace.layout.kind == "gather":
         return "allowed"
@@ -199,7 +187,7 @@ def _duplicates(probe: Probe) -> str:
     if answer is None:
         return "–"
     if answer.layout.reduction != "none":
-        return _REDUCED[answer.layout.reduction]
+        return REDUCTION_WORDS[answer.layout.reduction].repeated
     writers = answer.duplicates(answer.entry_count).groups
     last = answer.entries(max(group[-1] for group in writers) + 1)[-1]
     if last.target is None or last.change is None:

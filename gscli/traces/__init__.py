@@ -21,7 +21,7 @@ from gscli.frameworks.execute import execute, notices
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
-from gscli.layout.axes import Shape
+from gscli.layout.axes import Reduction, Shape
 from gscli.plan.plan import JudgedPlan
 from gscli.traces.entries import Entry, resolved_entries
 
@@ -112,7 +112,7 @@ class Trace:
         return self.layout.entry_count
 
     @property
-    def reduction(self) -> str:
+    def reduction(self) -> Reduction:
         """How updates met the value already there ("none" for gathers)."""
         return self.layout.reduction
 

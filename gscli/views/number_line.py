@@ -14,6 +14,7 @@ import numpy as np
 from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.layout import Layout
 from gscli.plan import layout_of
@@ -25,8 +26,6 @@ from gscli.views.words.facts import Teller
 
 MOST_ENTRIES = 12
 MOST_PLACES = 24
-
-_MEETING = {"none": "the last one wins", "add": "updates add up"}
 
 Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
 
@@ -164,7 +163,8 @@ def _behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int
         landings = tuple(_landing(entry, size) for entry in entries)
         met = tuple(_meetings(answers, trace, entries))
         if met:
-            said = _MEETING.get(trace.reduction, f"updates are combined by {trace.reduction}")
+            words = REDUCTION_WORDS[trace.reduction]
+            said = words.combines.format(reduction=trace.reduction)
             moved = any(landing.fate != "used" for landing in landings)
             name = f"{name}, {said}" if moved and name else said
         fill = np.asarray(trace.layout.fill).astype(trace.output.dtype)

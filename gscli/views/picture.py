@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import LETTERED
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
 from gscli.views.group import DrawnGroup, draw_group
@@ -25,7 +26,6 @@ from gscli.views.subject import (
     values_told,
 )  # fmt: skip
 from gscli.views.summary import (
-    VERBS,
     axis_names,
     counted_words,
     counts,
@@ -360,7 +360,7 @@ class EntryTable:
         if len(sizes) > 1 or box_size(box) > MOST_VALUES:
             return [f"{slice_name(sizes)} {self.signs.times.join(map(str, sizes))}"]
         values = array[tuple(slice(start, stop) for start, stop in box)]
-        prefix = VERBS[self.trace.reduction].sign.replace("×", self.signs.times)
+        prefix = REDUCTION_WORDS[self.trace.reduction].sign.replace("×", self.signs.times)
         texts = self.numbers.texts(values.reshape(-1))
         return [_signed(prefix, text) for text in texts]
 

@@ -15,46 +15,11 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import counted
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Box, Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
-
-
-class Verb(Record):
-    """A reduction in words: its sign between numbers and booleans, what an entry does by it.
-
-    One without a sign is written as a function. `moves`: what an update does to a cell; `past`:
-    what was done to a slice.
-    """
-
-    act: str
-    sign: str = ""
-    boolean: str = ""
-    moves: str = ""
-    past: str = "{target} becomes the {reduction} of itself and {result}"
-
-
-VERBS = {
-    "none": Verb("write", moves="is written to", past="{target} becomes {result}"),
-    "add": Verb("add", "+", "or", "is added to", "{result} is added to {target}"),
-    "sub": Verb(
-        "subtract", "-", "xor", "is subtracted from", "{result} is subtracted from {target}"
-    ),
-    "mul": Verb(
-        "multiply", "×", "and", "is multiplied into", "{result} is multiplied into {target}"
-    ),
-    "div": Verb("divide", "/", "", "divides", "{target} is divided by {result}"),
-    "pow": Verb(
-        "raise", "^", "", "is the exponent of", "{target} is raised to the power of {result}"
-    ),
-    "max": Verb("max", "", "or", "larger"),
-    "min": Verb("min", "", "and", "smaller"),
-    "mean": Verb("average"),
-    "sqrt_n": Verb("sum", past="{result} is added to the sum of {target}"),
-}
-"""`moves` of the largest and smallest: which of two values a cell keeps."""
-
 
 _PLANE, _GRID = 3, 2
 _SLICES = ("cell", "line", "sheet")
@@ -80,7 +45,7 @@ def purpose(trace: Trace) -> str:
     updates = layout.updates
     assert updates is not None
     update = f"the update {beside}" if updates.name else f"the value {updates.value}"
-    moves = VERBS[layout.reduction].moves
+    moves = REDUCTION_WORDS[layout.reduction].moves
     if layout.reduction in ("max", "min"):
         of = f"the {moves} of itself and {update}"
         return f"{told}; that {thing} keeps {of}."

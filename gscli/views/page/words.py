@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from gscli.base.words import counted
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.plan.outcomes import OutcomeSign
 from gscli.traces import Entry, Trace
-from gscli.views.summary import VERBS, counted_words, counts
+from gscli.views.summary import counted_words, counts
 from gscli.views.words.facts import Brackets, Teller
 from gscli.views.words.vocabularies import Vocabulary
 
@@ -62,7 +63,7 @@ MOVES = Vocabulary(
 
 def act(trace: Trace) -> str:
     """What an entry does with its value, as one verb."""
-    return "copy" if trace.kind == "gather" else VERBS[trace.reduction].act
+    return "copy" if trace.kind == "gather" else REDUCTION_WORDS[trace.reduction].act
 
 
 def counts_line(trace: Trace) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gscli.base.records import Record
 from gscli.base.words import counted
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout.axes import Box
 from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.outcomes import OUTCOMES
@@ -95,7 +96,7 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
         value = f" with {teller.values(changes[-1].new)[0]}" if single else ""
         return f"{last.label}, the last, wins{value}"
     if not single:
-        return {"add": "both are added"}.get(reduction, f"combined by {reduction}")
+        return REDUCTION_WORDS[reduction].together.format(reduction=reduction)
     terms = [change.update for change in changes]
     terms = terms if changes[0].fresh else [changes[0].old, *terms]
     texts = [teller.values(one)[0] for one in terms]

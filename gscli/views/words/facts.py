@@ -12,11 +12,11 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import counted, label_of
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change
 from gscli.views.subject import mean_or_new, part_of
-from gscli.views.summary import VERBS
 from gscli.views.texts import NumberFormat
 
 
@@ -87,9 +87,9 @@ class Teller:
     def _written(self, entry: Entry, brackets: Brackets, texts: dict[str, str]) -> Facts:
         change, reduction = entry.change, self.trace.reduction
         sign = self.sign(boolean=False)
-        by = f"{sign}=" if sign or reduction == "none" else f"{VERBS[reduction].act} with"
+        by = f"{sign}=" if sign or reduction == "none" else f"{REDUCTION_WORDS[reduction].act} with"
         texts |= {"by": f"{by} {texts['result']}", "reduction": reduction}
-        texts["past"] = VERBS[reduction].past.format(**texts)
+        texts["past"] = REDUCTION_WORDS[reduction].past.format(**texts)
         notes = ["lost"] if entry.dropped else []
         texts["lost"] = self.dropped(entry) if entry.dropped else ""
         texts["lie"] = "is" if entry.lost == 1 else "are"
@@ -123,7 +123,7 @@ class Teller:
 
     def sign(self, *, boolean: bool) -> str:
         """What stands between the values that a reduction combines; nothing for functions."""
-        verb = VERBS[self.trace.reduction]
+        verb = REDUCTION_WORDS[self.trace.reduction]
         return verb.boolean if boolean else verb.sign.replace("×", self.signs.times)
 
     def source(self, entry: Entry) -> tuple[str, str]:

@@ -15,17 +15,16 @@ from functools import cached_property
 from math import prod
 
 from gscli.base.words import counted, safe
+from gscli.kernel.reduction_words import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Column, Fit, Shape
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, label_of
-from gscli.views.summary import VERBS
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import TERSE, describe_index, effect, told
 
 _LETTERS = "ijklmnopqrstuvwxyz"
-_FUNCTIONS = ("max", "min")
 
 
 class Formula:
@@ -57,18 +56,9 @@ class Formula:
             name = layout.data or "data"
             return f"{self._result('output')} = {self._addressed(name)}"
         target, update = self._addressed("output"), self._update()
-        reduction = layout.reduction
-        if reduction == "none":
-            return f"{target} = {update}"
-        if reduction in _FUNCTIONS:
-            return f"{target} = {reduction}({target}, {update})"
-        if reduction == "mean":
-            own = f"{target} and " if layout.include_self else ""
-            return f"{target} = mean of {own}every {update}"
-        if reduction == "sqrt_n":
-            return f"{target} = sum of every {update} / sqrt(how many)"
-        sign = {"mul": "*", "pow": "**"}.get(reduction, VERBS[reduction].sign)
-        return f"{target} {sign}= {update}"
+        own = f"{target} and " if layout.include_self else ""
+        equation = REDUCTION_WORDS[layout.reduction].equation
+        return equation.format(target=target, update=update, own=own, reduction=layout.reduction)
 
     @property
     def ranges(self) -> str:
