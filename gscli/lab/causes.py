@@ -18,7 +18,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.frameworks.operator import Comparison
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.compare import compare
 from gscli.lab.orders import Compute, Variants, other_orders
 from gscli.layout import Layout

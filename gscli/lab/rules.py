@@ -14,7 +14,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words
 from gscli.plan.indices import legal_range

@@ -8,8 +8,8 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative, Shape
-from gscli.plan.indices import legal_range
-from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES, IndexOutcome, OutcomeSign
+from gscli.plan.indices import IndexOutcome, OutcomeSign, legal_range
+from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
 from gscli.plan.plan import BLOCK, JudgedPlan
 
 
@@ -117,17 +117,15 @@ def count_outcomes(plan: JudgedPlan, limit: int) -> OutcomeCounts:
             else:
                 numbers = plan.raw(column, start, start + BLOCK)
             coordinates, codes = classify_indices(plan, column, numbers)
-            for code in np.flatnonzero(np.bincount(codes, minlength=len(INDEX_OUTCOMES) + 1)[1:]):
-                outcome = INDEX_OUTCOMES[code]
-                places = np.flatnonzero(codes == code + 1)
+            for code in np.unique(codes[codes > 0]).tolist():
+                outcome = INDEX_OUTCOMES[code - 1]
+                places = np.flatnonzero(codes == code)
                 counts[outcome] = counts.get(outcome, 0) + places.size
                 known = examples.setdefault(outcome, [])
                 for place in places[: limit - len(known)].tolist():
                     at = start + place
                     entry = _first_entry(own.shape, at, plan) if stretched else at
-                    known.append(
-                        adjusted_index(plan, column, entry, outcome, int(coordinates[place]))
-                    )
+                    known.append(adjusted_index(plan, column, entry, code, int(coordinates[place])))
     occurring = [outcome for outcome in INDEX_OUTCOMES if outcome in counts]
     return OutcomeCounts(
         {outcome: counts[outcome] for outcome in occurring},
@@ -182,9 +180,10 @@ def classify_indices(plan: JudgedPlan, column: int, numbers: Array) -> tuple[Ind
 
 
 def adjusted_index(
-    plan: JudgedPlan, column: int, entry: int, outcome: IndexOutcome, coordinate: int
+    plan: JudgedPlan, column: int, entry: int, code: int, coordinate: int
 ) -> AdjustedIndex:
-    """One number of an entry with all that is told of it."""
+    """One number of an entry with all that is told of it; `code` as `classify_indices` has it."""
+    outcome = INDEX_OUTCOMES[code - 1]
     layout = plan.layout
     number = layout.column_axes[column]
     axis = layout.axes[number]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -29,6 +30,15 @@ FEW_ENTRIES = 1024
 
 MOST_FLATITER_AXES = 32
 """NumPy's flat iterators stop there; arrays may have 64 axes."""
+
+
+IndexOutcome: TypeAlias = Literal[
+    "cut", "from_end", "wrapped", "clipped", "below", "outside", "partly", "refused"
+]
+"""What becomes of an index number; `gscli.plan.outcomes` says how it is told."""
+
+OutcomeSign: TypeAlias = Literal["wrapped", "clipped", "skipped"]
+"""Which sign stands beside a number in a picture."""
 
 
 class WrittenIndices:

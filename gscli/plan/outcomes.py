@@ -6,16 +6,9 @@ sentences, pages, rules and comparisons all look here for what to say of it.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 from gscli.base.records import Record
 from gscli.layout.axes import Beyond, Negative, Policy
-
-IndexOutcome: TypeAlias = Literal[
-    "cut", "from_end", "wrapped", "clipped", "below", "outside", "partly", "refused"
-]
-OutcomeSign: TypeAlias = Literal["wrapped", "clipped", "skipped"]
-"""Which sign stands beside a number in a picture."""
+from gscli.plan.indices import IndexOutcome, OutcomeSign
 
 
 class OutcomeWords(Record):

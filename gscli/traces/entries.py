@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from gscli.base.words import label_of
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.layout.axes import Box, Fit, axis_boxes, box_size, reshaped, without
-from gscli.plan.adjusted import AdjustedIndex, adjusted_index, classify_indices
-from gscli.plan.outcomes import INDEX_OUTCOMES
 from gscli.plan.plan import JudgedPlan
+
+if TYPE_CHECKING:
+    from gscli.plan.adjusted import AdjustedIndex
 
 
 class Change(Record):
@@ -140,6 +141,10 @@ class _Resolver:
     def _column_coordinates(self, column: int, first: int, last: int) -> list[tuple[int, int]]:
         """Each coordinate of one column, and the code of what became of its number."""
         numbers = self.plan.raw(column, first, last)
+        if self.plan.tame[column]:
+            return [(number, 0) for number in self.plan.coordinates(column, numbers)[0].tolist()]
+        from gscli.plan.adjusted import classify_indices
+
         coordinates, codes = classify_indices(self.plan, column, numbers)
         return list(zip(coordinates.tolist(), codes.tolist(), strict=True))
 
@@ -174,10 +179,14 @@ class _Resolver:
         self, number: int, resolved: tuple[tuple[int, int], ...]
     ) -> Iterator[AdjustedIndex]:
         """The numbers of an entry that are not their own coordinates."""
+        if not any(code for _, code in resolved):
+            return
+        from gscli.plan.adjusted import adjusted_index
+
         for column, (start, code) in enumerate(resolved):
-            outcome = INDEX_OUTCOMES[code - 1]
-            if code and outcome != "partly":
-                yield adjusted_index(self.plan, column, number, outcome, start)
+            index = adjusted_index(self.plan, column, number, code, start) if code else None
+            if index is not None and index.outcome != "partly":
+                yield index
 
     def _spans(self, at: tuple[int, ...], starts: tuple[int, ...]) -> list[tuple[int, int]]:
         """Where an entry lies on each axis of the view, parts that do not exist included."""

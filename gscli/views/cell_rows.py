@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gscli.base.records import Record
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.views.look import PLAIN, Line, Look, Role, Run, Style, cells, left, right
 from gscli.views.sheet import Place, Selection, Sheet
 from gscli.views.subject import Mark

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 
 Depth: TypeAlias = Literal["truecolor", "256", "16", "none"]
 PaletteName: TypeAlias = Literal["okabe", "mono", "16"]

@@ -14,11 +14,12 @@ import numpy as np
 from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.layout import Layout
 from gscli.plan import layout_of
-from gscli.plan.outcomes import OUTCOMES, IndexOutcome, outcome_of
+from gscli.plan.indices import IndexOutcome
+from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, label_of
 from gscli.views.words.below import meetings
 from gscli.views.words.comparison import Answers

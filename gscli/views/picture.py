@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import LETTERED
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import box_size
 from gscli.traces import Entry, Trace
 from gscli.views.group import DrawnGroup, draw_group

@@ -16,7 +16,7 @@ import numpy as np
 from gscli.base.arrays import Array, Flags, is_left
 from gscli.base.records import Record, cached_property
 from gscli.layout.axes import Box, overlap
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.views.look import LARGE, Limits, ViewOptions
 from gscli.views.subject import Mark, Patch, Subject
 

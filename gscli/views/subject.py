@@ -12,7 +12,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.kernel.reductions import REDUCTIONS, converted, divided
 from gscli.layout.axes import Box, box_size, reshaped
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Role, Trace, TracedTensor
 from gscli.traces.entries import Change
 

@@ -15,7 +15,7 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Box, Shape, box_size
 from gscli.traces import Entry, Trace

@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, Flags, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.base.words import SMALL_INTEGERS
 from gscli.layout.axes import Box
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.views.look import UTF8, Signs, ViewOptions, signs_of
 from gscli.views.sheet import Place, Sheet
 from gscli.views.subject import Mark

@@ -11,7 +11,7 @@ import numpy as np
 
 from gscli.base import LimitRefused
 from gscli.base.arrays import Array
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.look import UTF8, Limits, ViewOptions
 from gscli.views.sheet import Cell, Sheet, is_asked, sheets_of

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from gscli.base.words import counted
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
-from gscli.plan.outcomes import OutcomeSign
+from gscli.plan.indices import OutcomeSign
 from gscli.traces import Entry, Trace
 from gscli.views.summary import counted_words, counts
 from gscli.views.words.facts import Brackets, Teller

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Box
 from gscli.plan.adjusted import AdjustedIndex
 from gscli.plan.outcomes import OUTCOMES

@@ -12,7 +12,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import counted, label_of
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.traces.entries import Change

@@ -15,7 +15,7 @@ from functools import cached_property
 from math import prod
 
 from gscli.base.words import counted, safe
-from gscli.kernel.reduction_words import REDUCTION_WORDS
+from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Column, Fit, Shape
 from gscli.plan.indices import legal_range

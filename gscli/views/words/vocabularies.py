@@ -15,8 +15,8 @@ from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.layout import Layout
 from gscli.plan.adjusted import AdjustedIndex
-from gscli.plan.indices import legal_range
-from gscli.plan.outcomes import OUTCOMES, IndexOutcome
+from gscli.plan.indices import IndexOutcome, legal_range
+from gscli.plan.outcomes import OUTCOMES
 from gscli.traces import Entry
 from gscli.views.summary import axis_names
 from gscli.views.texts import NumberFormat
