@@ -28,10 +28,17 @@ def safe(text: str, limit: int = 200) -> str:
     >>> safe("abcdef", limit=4)
     'abc…'
     """
-    shown = text[: limit + 1]
-    if not (shown.isascii() and shown.isprintable()):
-        shown = "".join(map(_escaped, shown))
+    shown = printable(text[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def printable(text: str) -> str:
+    r"""Text of any length with everything escaped that does not print or turns its direction.
+
+    >>> printable("a\u2028b")
+    'a\\u2028b'
+    """
+    return text if text.isascii() and text.isprintable() else "".join(map(_escaped, text))
 
 
 def reason(error: Exception) -> str:

@@ -138,6 +138,12 @@ def _call(
     for name in concept.inputs:
         if name not in arrays:
             raise UsageError(f"the comparison needs {name}", valid=" ".join(concept.inputs))
+    for name in arrays.keys() - set(concept.inputs):
+        raise UsageError(
+            "the comparison has no input of this name",
+            where=name,
+            valid=" ".join(concept.inputs),
+        )
     for name, stray in (
         ("axis", axis is not None and not concept.takes_axis),
         ("batch_dims", batch_dims != 0 and not concept.takes_batch_dims),

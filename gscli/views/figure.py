@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
 from gscli.views.crosshair import Crosshair, Pixels
 from gscli.views.lines import Drawing, line_width
 from gscli.views.look import Line, Style, cells
+from gscli.views.markup import escape
 from gscli.views.oblique import Leaning, sheets
 
 Theme: TypeAlias = Literal["light", "dark"]
@@ -120,7 +120,7 @@ def _line(line: Line, number: int, sheet: str, grid: Pixels, inks: Inks) -> Iter
             words.append(
                 f'<text x="{grid.x(place):.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
                 f' lengthAdjust="spacingAndGlyphs"{_attributes(style, ink)}>'
-                f"{escape(word[0], quote=False)}</text>"
+                f"{escape(word[0])}</text>"
             )
         at += cells(text)
     yield from words

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from gscli.base.arrays import as_array
 from gscli.traces import Trace
 from gscli.views.lines import Drawing, rich_style
 from gscli.views.look import PLAIN, Style, ViewOptions
+from gscli.views.markup import escape
 from gscli.views.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
 

@@ -10,7 +10,6 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from gscli.lab.answers import Comparing
 from gscli.lab.documents import comparison_of, trace_of
 from gscli.traces import Trace
 from gscli.views.look import ViewOptions
+from gscli.views.markup import escape
 from gscli.views.page.compare import COMPARE_STYLE, ComparisonSection
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene

@@ -7,10 +7,10 @@ are drawn from `data-t`, so that the text of a cell is its value and its label h
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from html import escape
 
 from gscli.traces import label_of
 from gscli.views.look import UTF8
+from gscli.views.markup import escape
 from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import SPOKEN
 from gscli.views.sheet import Cell

@@ -6,13 +6,13 @@ What it says comes from `Answers`, as on the screen; signs are put into words fo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.lab.concepts import CONCEPTS
 from gscli.traces import label_of
 from gscli.views.look import ViewOptions
+from gscli.views.markup import escape
 from gscli.views.number_line import number_line
 from gscli.views.page.cells import chip_class
 from gscli.views.page.section import Section
@@ -80,7 +80,7 @@ class ComparisonSection:
 
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():
-            told = f"<dt>{name}</dt><dd><small>{kind}</small>"
+            told = f"<dt>{escape(name)}</dt><dd><small>{escape(kind)}</small>"
             flat = self._comparing.inputs[name].ndim <= 1  # others stand in the examples
             yield f"{told}{f' <code>{escape(values)}</code>' * flat}</dd>"
 
@@ -203,7 +203,7 @@ def _listed(found: Differences, base: str) -> Iterator[str]:
     than = f'<span class="v"> differs from {escape(base)}: </span>'
     for place, mine, other in found.listed:
         yield (
-            f"<li><code>{place}</code> <b>{escape(mine)}</b>"
+            f"<li><code>{escape(place)}</code> <b>{escape(mine)}</b>"
             f'<span aria-hidden="true"> ≠ </span>{than}{escape(other)}</li>'
         )
     if found.more:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from gscli.traces import label_of
 from gscli.views.lenses import planes_apart
+from gscli.views.markup import escape
 from gscli.views.page.cells import chip_class
 from gscli.views.page.sheets import PageTensor
 from gscli.views.subject import Mark
@@ -40,7 +41,7 @@ def overview_svg(tensor: PageTensor) -> str:
 
 def _map(rows: int, columns: int, marks: Sequence[Mark], title: str) -> str:
     height = max(LOWEST, min(HIGHEST, WIDTH * rows // columns))
-    name = f'<text class="plane" x="0" y="-7">{title}</text>' if title else ""
+    name = f'<text class="plane" x="0" y="-7">{escape(title)}</text>' if title else ""
     head = 22 if title else 0
     chips = "".join(_chips(rows, columns, height, marks))
     return (

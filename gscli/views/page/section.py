@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from html import escape
 from typing import Any
 
 from gscli.base.words import safe
 from gscli.frameworks.operator import Framework
 from gscli.traces import Entry
 from gscli.views.look import UTF8
+from gscli.views.markup import embedded, escape
 from gscli.views.page.cells import Cells, chip_class
 from gscli.views.page.predict import Kind, Predictions
 from gscli.views.page.sheets import ENTRIES, PageTensor, Scene
@@ -224,16 +223,6 @@ class Section:
             {number[cell]: text for cell, text in step.items() if text != texts[cell]}
             for step in self._scene.steps
         ]
-
-
-def embedded(value: object) -> str:
-    r"""JSON that can stand inside a script element: ASCII, and no markup.
-
-    >>> embedded({"a": "</script>\u2028"})
-    '{"a":"\\u003c/script\\u003e\\u2028"}'
-    """
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _shown(value: object) -> str:

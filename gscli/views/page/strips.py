@@ -6,9 +6,9 @@ The drawings are for the eye; the table below them says the same in words.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from gscli.traces import label_of
+from gscli.views.markup import escape
 from gscli.views.number_line import Behaviour, Landing, Meeting, NumberLine
 from gscli.views.page.cells import chip_class
 from gscli.views.words.comparison import Answers

@@ -6,7 +6,6 @@ Everything that a reader sees or hears is in the markup, so the page reads witho
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -15,6 +14,7 @@ from gscli.base.arrays import dtype_name
 from gscli.base.words import counted
 from gscli.layout.axes import box_size
 from gscli.traces import label_of
+from gscli.views.markup import escape
 from gscli.views.page.cells import Cells
 from gscli.views.page.overview import overview_svg
 from gscli.views.page.sheets import PageTensor
@@ -39,7 +39,7 @@ def sheet_html(
     """
     subject = tensor.subject
     kind = f"{dtype_name(subject.array.dtype)} {shape_words(tensor.shape)}"
-    tables = _tables(tensor, f"{title or subject.name} <small>{kind}</small>", cells, heads)
+    tables = _tables(tensor, f"{escape(title or subject.name)} <small>{kind}</small>", cells, heads)
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in left_out(tensor))
@@ -84,7 +84,7 @@ def _caption(tensor: PageTensor, seen: Selection, lead: Cell) -> str:
 
 def plane_name(tensor: PageTensor, lead: Cell) -> str:
     """The caption of a plane; batch axes are named as such."""
-    name = f"{tensor.subject.name}[{','.join(map(str, lead))},:,:]"
+    name = f"{escape(tensor.subject.name)}[{','.join(map(str, lead))},:,:]"
     batch = lead[: tensor.subject.batch]
     return f"{name} <small>batch {','.join(map(str, batch))}</small>" if batch else name
 
@@ -211,7 +211,7 @@ def _headers(columns: Sequence[int | range], heads: Sequence[str]) -> str:
     return "".join(
         f'<th scope="col" class="gap" aria-label="{counted(len(at), "column")} not shown">⋯</th>'
         if isinstance(at, range)
-        else f'<th scope="col">{heads[at] if heads else at}</th>'
+        else f'<th scope="col">{escape(heads[at]) if heads else at}</th>'
         for at in columns
     )
 
