@@ -169,6 +169,16 @@ def members(path: str, *, max_bytes: int | None = None) -> list[Member]:
             return format_for(suffix).listing(content, request)
 
 
+def list_members(text: str, *, max_bytes: int | None = None) -> list[Member] | None:
+    """The members of a file or store named without `::`; None for any other word."""
+    source = Source.parse(text)
+    if source.kind != "file" or source.member is not None:
+        return None
+    if suffix_of(source.path) not in STORES and not os.path.isfile(source.path):
+        return None
+    return members(source.path, max_bytes=max_bytes)
+
+
 def save(
     path: str,
     array: Array,

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gscli.base import ContentRefused, UsageError
+from gscli.cli.commands.compare import Wanted, compare_concept
+from gscli.cli.commands.explain import explain_operator
+from gscli.cli.commands.page import page
+from gscli.cli.commands.runtimes import Asked
 from gscli.cli.options import Settings
-from gscli.cli.work.compare import Wanted, compare_concept
-from gscli.cli.work.explain import explain_operator
-from gscli.cli.work.pages import write_page
-from gscli.cli.work.runtimes import Asked
 from gscli.frameworks.onnx import gather
 
 WORDS = ["[10,20,30]", "[0,-1]"]
@@ -70,7 +70,7 @@ def test_recorded_runs_become_one_page(tmp_path: Path, capsys: pytest.CaptureFix
     explain_operator(gather, WORDS, {}, Settings(json="document"))
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     assert json.loads(run.read_text(encoding="utf-8"))["schema"] == "gscli/1"
-    write_page([str(run), str(run)], str(lesson), None, quiz=False)
+    page.callback(runs=[str(run), str(run)], output=str(lesson), title=None, quiz=False)
     assert lesson.read_text(encoding="utf-8").count("<section") == 2
 
 
@@ -83,7 +83,7 @@ def test_runs_and_comparisons_become_one_lesson(
     run.write_text(capsys.readouterr().out, encoding="utf-8")
     compared(Settings(json="document"))
     comparison.write_text(capsys.readouterr().out, encoding="utf-8")
-    write_page([str(run), str(comparison)], str(lesson), "Indices", quiz=False)
+    page.callback(runs=[str(run), str(comparison)], output=str(lesson), title="Indices", quiz=False)
     text = lesson.read_text(encoding="utf-8")
     assert '<section id="example-2" aria-labelledby' in text
     assert 'href="#example-2-answer-1"' in text
@@ -100,9 +100,9 @@ def test_a_comparison_that_was_changed_is_refused(
     answered["output"]["data"][0] = 11
     file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ContentRefused, match="the answers are not what the calls give"):
-        write_page([str(file)], str(tmp_path / "page.html"), None, quiz=False)
+        page.callback(runs=[str(file)], output=str(tmp_path / "page.html"), title=None, quiz=False)
     document["concept"] = "gather_all"
     file.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(ContentRefused, match="not a comparison that gscli wrote"):
-        write_page([str(file)], str(tmp_path / "page.html"), None, quiz=False)
+        page.callback(runs=[str(file)], output=str(tmp_path / "page.html"), title=None, quiz=False)
     assert not (tmp_path / "page.html").exists()

@@ -25,9 +25,9 @@ import typer
 
 from gscli.base.words import counted, safe
 from gscli.cli.building import complete_file
+from gscli.cli.commands.runtimes import are_lines, one_document
 from gscli.cli.options import DOCUMENT, Settings, print_document, tell
 from gscli.cli.tools import tool
-from gscli.cli.work.runtimes import are_lines, one_document
 
 if TYPE_CHECKING:
     from gscli.runtimes.packs import Measured, Pack
@@ -84,7 +84,7 @@ def cases(
 
 def _write(made: list[Pack], output: str) -> int:
     """Write the packs as one file, or as node tests; how many cases that are."""
-    from gscli.cli.work.pictures import save_text
+    from gscli.cli.call.pictures import save_text
     from gscli.runtimes import packs
 
     if are_lines(output):

@@ -2,24 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from gscli.cli.options import Settings
+from gscli.base import GscliError, IndexTypeRefused, UpdatesTypeRefused, UsageError
+from gscli.base.words import counted
+from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
+
+if TYPE_CHECKING:
+    from gscli.cli.building import Typed
+    from gscli.plan import Inputs
+    from gscli.traces.check import CheckRemark
 
 
 def check() -> Any:
     """Every operator under check."""
     return tree(
-        _check,
+        check_operator,
         "check",
         "Every finding about some inputs: bad indices, duplicates, shapes, types. "
         "Exit status 1 when there is any.",
     )
 
 
-def _check(operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings) -> int:
-    from gscli.cli.work.check import check_operator
+def check_operator(
+    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
+) -> int:
+    """Print every finding; exit status 1 when there is one."""
+    from gscli.cli.call import read_inputs
+    from gscli.disk import mapped
+    from gscli.frameworks.execute import settle_types
+    from gscli.traces.check import LISTED, CheckRemark, remarks
 
-    return check_operator(operator, words, attrs, settings)
+    if settings.expect is not None:
+        raise UsageError(
+            "check runs nothing that could be held against a file",
+            where="--expect", hint=f"{operator.command_line} … --expect FILE",
+        )  # fmt: skip
+    typed, inputs = read_inputs(operator, words, texts, settings)
+    attrs = dict(inputs.attrs)
+    with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
+        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
+    listed = LISTED if settings.limit is None else settings.limit
+    findings = [CheckRemark("inputs", notice.problem, notice.where) for notice in inputs.notices]
+    untyped = [name for name, has_type in inputs.typed.items() if not has_type]
+    findings += remarks(operator, inputs.arrays, attrs, listed, untyped)
+    findings = [_add_origin(finding, typed, inputs) for finding in findings]
+    count = sum(finding.count for finding in findings)
+    mapped.check_unchanged(*inputs.arrays.values())
+    if settings.json is not None:
+        print_document({"count": count, "findings": [finding.to_dict() for finding in findings]})
+    elif not settings.quiet:
+        dots = "…" if screen(sys.stdout).utf8 else ".."
+        sys.stdout.writelines(finding.text().replace("…", dots) + "\n" for finding in findings)
+        sys.stdout.write(f"{counted(count, 'finding')}\n")
+    return int(bool(findings))
+
+
+def _add_origin(finding: CheckRemark, typed: Typed, inputs: Inputs) -> CheckRemark:
+    """A finding with the file's name, and with what can be typed next."""
+    from dataclasses import replace
+
+    from gscli.cli.call.hints import comparing, way_on, with_origin
+
+    hint = finding.hint
+    if finding.kind == "negative":
+        command = comparing(typed)
+        hint = "; ".join(filter(None, (hint, f"see which: {command}" if command else "")))
+    elif isinstance(finding.error, IndexTypeRefused | UpdatesTypeRefused):
+        hint = way_on(finding.error, typed, inputs)
+    return replace(finding, where=with_origin(finding.where, inputs.origins), hint=hint)

@@ -15,12 +15,18 @@ Examples:
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.base import DtypeRefused, UsageError
+from gscli.cli.options import DOCUMENT, SHARED, Settings, print_document
 from gscli.cli.tools import files_argument, tool
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gscli.base.arrays import Array
 
 DTYPE = SHARED["dtype"]._replace(help="element type of the result")
 
@@ -37,6 +43,58 @@ def convert(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.tensors import convert_file
+    from gscli import files
+    from gscli.base.arrays import dtype_label, dtype_named
 
-    return convert_file(source, target, settings, cast=cast, chunks=chunks)
+    sizes = None if chunks is None else parse_chunks(chunks)
+    if cast and settings.dtype is None:
+        raise UsageError("--cast needs --dtype", hint="without them nothing is converted")
+    if target == "-" and settings.json is not None:
+        raise UsageError("stdout takes one result", where="OUT and --json")
+    limit = settings.max_bytes
+    loaded = files.load(
+        source, name="tensor", empty_dtype="int64", max_bytes=limit, dtype=settings.dtype,
+        opaque_only=cast,
+    )  # fmt: skip
+    array = loaded.array
+    if cast and settings.dtype is not None:
+        array = _cast_lossy(array, dtype_named(settings.dtype), loaded.origin)
+    files.save(target, array, format=settings.format, max_bytes=limit, chunks=sizes)
+    if settings.json is not None:
+        written = {"dtype": dtype_label(array.dtype), "shape": list(array.shape)}
+        print_document({"file": target, **written})
+    return 0
+
+
+def parse_chunks(text: str) -> list[int]:
+    """`--chunks`: a size for each axis.
+
+    >>> parse_chunks("4096x-1")
+    [4096, -1]
+    """
+    try:
+        sizes = [int(part) for part in text.replace(",", "x").split("x")]
+    except ValueError:
+        sizes = [0]
+    if any(size < 1 and size != -1 for size in sizes):
+        raise UsageError(
+            "chunks takes a size for each axis", where=f"--chunks {text}"[:100],
+            valid="e.g. 4096x64; -1 is the whole axis",
+        )  # fmt: skip
+    return sizes
+
+
+def _cast_lossy(array: Array, dtype: np.dtype[Any], origin: str) -> Array:
+    """NumPy's conversion: cuts fractions, wraps integers, drops imaginary parts."""
+    import numpy as np
+
+    from gscli.base.arrays import dtype_label
+
+    if (array.dtype.kind in "US") != (dtype.kind in "US"):
+        raise DtypeRefused(
+            "text and numbers do not turn into each other",
+            where=f"{origin} is {dtype_label(array.dtype)}, wanted {dtype_label(dtype)}",
+        )
+    real = array.real if array.dtype.kind == "c" and dtype.kind != "c" else array
+    with np.errstate(all="ignore"):
+        return np.asarray(real.astype(dtype))

@@ -14,10 +14,17 @@ Examples:
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
-from gscli.cli.options import DOCUMENT, SHARED, Settings
+from gscli.base import UsageError
+from gscli.base.words import counted, safe
+from gscli.cli.options import DOCUMENT, SHARED, Settings, print_document
 from gscli.cli.tools import files_argument, tool
+
+if TYPE_CHECKING:
+    from gscli.files.request import Member
 
 RTOL = SHARED["rtol"]._replace(help="difference allowed, times the value in B")
 ATOL = SHARED["atol"]._replace(help="difference allowed to all")
@@ -30,6 +37,63 @@ def diff(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.expect import diff_files
+    if first == second == "-":
+        raise UsageError("only one input can be - (standard input)", hint="put one into a file")
+    from gscli.cli.call.expect import load_expected, render_table, tolerance_of
+    from gscli.files import list_members
+    from gscli.lab.difference import difference, heading
+    from gscli.lab.expectation import typed_as
 
-    return diff_files(first, second, settings)
+    listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
+    pairs = _pair_members(first, second, listed)
+    tolerance = tolerance_of(settings)
+    rows, equal = list[dict[str, object]](), True
+    for name, actual_word, expected_word in pairs:
+        shown = safe(name)
+        if actual_word is None or expected_word is None:
+            equal = False
+            missing = f"{shown} is only in {safe(first if expected_word is None else second)}"
+            rows.append(
+                {"name": name, "equal": False, "missing": "A" if actual_word is None else "B"}
+            )
+            _print_unless_quiet(f"{missing}\n", settings)
+            continue
+        left, right = (
+            load_expected(word, "tensor", settings) for word in (actual_word, expected_word)
+        )
+        actual = typed_as(left, right.array) if right.typed else left.array
+        differences = difference(actual, typed_as(right, actual), tolerance)
+        equal = equal and differences.equal
+        rows.append({**({"name": name} if name else {}), **differences.to_dict()})
+        same = f"equal: all {counted(differences.total, 'cell')}"
+        sentences = [same] if differences.equal else heading(differences, safe(expected_word))
+        sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
+        _print_unless_quiet(render_table(differences, sentences, settings), settings)
+    if settings.json is not None:
+        document = rows[0] if len(rows) == 1 and "name" not in rows[0] else {
+            "equal": equal, "members": rows,
+        }  # fmt: skip
+        print_document(document)
+    return int(not equal)
+
+
+def _print_unless_quiet(text: str, settings: Settings) -> None:
+    if settings.json is None and not settings.quiet:
+        sys.stdout.write(text)
+
+
+def _pair_members(
+    first: str, second: str, listed: Sequence[Sequence[Member] | None]
+) -> list[tuple[str, str | None, str | None]]:
+    """What is held against what: name, and the words that load each side (None: not there)."""
+    actual, expected = listed
+    if actual is None or expected is None:
+        return [("", first, second)]
+    names = [[member.name for member in side] for side in (actual, expected)]
+    if ([""] in names) or len(actual) == len(expected) == 1:
+        return [("", first, second)]
+    return [
+        (name, f"{first}::{name}" if name in names[0] else None,
+         f"{second}::{name}" if name in names[1] else None)
+        for name in dict.fromkeys([*names[0], *names[1]])
+    ]  # fmt: skip

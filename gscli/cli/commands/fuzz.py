@@ -26,9 +26,17 @@ import typer
 from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.words import counted
 from gscli.cli.building import complete_file
+from gscli.cli.commands.runtimes import (
+    PATIENCE,
+    On,
+    Patience,
+    Python,
+    are_lines,
+    one_document,
+    seconds,
+)
 from gscli.cli.options import DOCUMENT, Settings, print_document, tell
 from gscli.cli.tools import tool
-from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, are_lines, one_document, seconds
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -111,7 +119,7 @@ def fuzz(
     *,
     settings: Settings,
 ) -> int:
-    from gscli.cli.work.runtimes import judging
+    from gscli.cli.commands.runtimes import judging
     from gscli.runtimes.fuzz import Wishes
     from gscli.runtimes.packs import check_node_tests
 
@@ -181,7 +189,7 @@ def _tell(report: Report, settings: Settings, *, strict: bool, quiet: bool, besi
 
 
 def _save(report: Report, output: str | None, junit: str | None, *, strict: bool) -> None:
-    from gscli.cli.work.pictures import save_text
+    from gscli.cli.call.pictures import save_text
     from gscli.runtimes import packs, reports
 
     if junit is not None:

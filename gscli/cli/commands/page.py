@@ -8,11 +8,17 @@ The page needs no server and no network.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gscli.base import ContentRefused, GscliError, UsageError
+from gscli.base.words import safe
 from gscli.cli.tools import files_argument, tool
+
+if TYPE_CHECKING:
+    from gscli.lab.answers import Comparing
+    from gscli.traces import Trace
 
 
 @tool("page")
@@ -24,6 +30,31 @@ def page(
     title: Annotated[str | None, typer.Option(help="title of the lesson", metavar="TEXT")] = None,
     quiz: Annotated[bool, typer.Option("--quiz", help="hide outputs and ask for them")] = False,
 ) -> int:
-    from gscli.cli.work.pages import write_page
+    from gscli.cli.call.pictures import save_text
+    from gscli.views.page import page as render_page
 
-    return write_page(runs, output, title, quiz=quiz)
+    save_text(output, render_page([_load_run(path) for path in runs], title=title, quiz=quiz))
+    return 0
+
+
+def _load_run(path: str) -> Trace | Comparing:
+    """The run or comparison that a file holds; ContentRefused where it holds something else."""
+    from gscli.files.content import TEXT_LIMIT, open_content
+    from gscli.files.formats.jsontext import parse_json
+    from gscli.views.page import part_of
+
+    with open_content(path, TEXT_LIMIT) as content:
+        document = parse_json(content.whole(TEXT_LIMIT, "the text"), path).value
+    if not isinstance(document, dict):
+        raise ContentRefused(
+            "not a recorded run",
+            where=safe(path),
+            hint="any operator records one with --json, and so does gscli compare",
+        )
+    try:
+        return part_of(document)
+    except UsageError as error:
+        raise ContentRefused(error.problem, where=safe(path), hint=error.hint) from None
+    except GscliError as error:
+        error.where = f"{safe(path)}: {error.where}" if error.where else safe(path)
+        raise

@@ -34,7 +34,7 @@ from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
 
 if TYPE_CHECKING:
-    from gscli.cli.work.nodes import NodePlace
+    from gscli.cli.call.nodes import NodePlace
     from gscli.lab.node_tests import Outcome
 
 LISTED = 10
@@ -74,7 +74,7 @@ def run(
 ) -> int:
     place = _model_asked(folders, node, settings)
     if place is not None:
-        from gscli.cli.work.nodes import list_nodes, run_node
+        from gscli.cli.call.nodes import list_nodes, run_node
 
         settings = settings._replace(quiet=quiet, verbose=verbose)
         if node is None and not _one_is_meant(folders, settings) and place.node is None:
@@ -85,7 +85,7 @@ def run(
 
 def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -> NodePlace | None:
     """The model of which a node is asked for, or one that is no node test; None for tests."""
-    from gscli.cli.work.nodes import place_of
+    from gscli.cli.call.nodes import place_of
     from gscli.lab.node_tests import is_test
 
     place = place_of(folders[0])
@@ -104,7 +104,7 @@ def _model_asked(folders: Sequence[str], node: str | None, settings: Settings) -
 
 def _one_is_meant(folders: Sequence[str], settings: Settings) -> bool:
     """Whether inputs stand behind the model, or an option asks for one node's picture or result."""
-    from gscli.cli.work.nodes import place_of
+    from gscli.cli.call.nodes import place_of
 
     inputs = len(folders) > 1 and any(place_of(word) is None for word in folders[1:])
     beside = inputs and folders[0].partition("::")[0].lower().endswith(".onnx")

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gscli.base.words import counted
+from gscli.cli.commands.runtimes import PATIENCE, On, Patience, Python, judging
 from gscli.cli.options import DOCUMENT, Settings, print_document
 from gscli.cli.tools import files_argument, tool
-from gscli.cli.work.runtimes import PATIENCE, On, Patience, Python, judging
 
 if TYPE_CHECKING:
     from gscli.base import GscliError

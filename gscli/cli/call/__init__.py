@@ -1,4 +1,13 @@
-"""One call of an operator: words become arrays and a plan, which is run; the result is shown."""
+"""One call of an operator: words become arrays and a plan, which is run; the result is shown.
+
+Imported when a command runs, never for help.
+
+    expect.py     the output held against the one that is expected
+    pictures.py   pictures where they are asked for
+    streaming.py  results that are written while they are made, and patches in place
+    hints.py      how to go on after a refusal
+    nodes.py      a node of an ONNX model as a call
+"""
 
 from __future__ import annotations
 
@@ -25,7 +34,7 @@ from gscli.plan.plan import JudgedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
-    from gscli.cli.work.expect import Expected
+    from gscli.cli.call.expect import Expected
     from gscli.lab.expectation import Expectation
 
 RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
@@ -62,7 +71,7 @@ def run_operator(
         files.save(settings.output or "-", trace.output, format=settings.format)
     show_elsewhere(trace, settings, expectation, pictures)
     if settings.draws and settings.step is not None:
-        from gscli.cli.work.pictures import show_steps
+        from gscli.cli.call.pictures import show_steps
 
         show_steps(trace, settings, expectation)
     sys.stdout.write(shown)
@@ -137,7 +146,7 @@ def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str,
     try:
         return {name: known[name].parse(text) for name, text in texts.items()}
     except UsageError as error:
-        from gscli.cli.work.ways_on import who_has
+        from gscli.cli.call.hints import who_has
 
         error.hint = error.hint or who_has(texts.values(), known)
         raise
@@ -167,7 +176,7 @@ class Call:
         try:
             yield
         except GscliError as error:
-            from gscli.cli.work.ways_on import locate
+            from gscli.cli.call.hints import locate
 
             locate(error, self.typed, self.inputs)
             raise
@@ -192,7 +201,7 @@ class Call:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""
         if self.settings.engine is None and not self.settings.goes_to_file:
             return None
-        from gscli.cli.work import streaming
+        from gscli.cli.call import streaming
 
         if not streaming.goes_to_file(self.plan, self.settings):
             return None
@@ -204,7 +213,7 @@ class Call:
 
     def patched(self) -> str:
         """Write the updates into the file or store of data; says what was done."""
-        from gscli.cli.work.streaming import patch_of
+        from gscli.cli.call.streaming import patch_of
 
         with self.located_errors():
             patch = patch_of(self.typed.operator, self.plan, self.inputs.file, self.settings)
@@ -234,7 +243,7 @@ def asked_expectation(settings: Settings, words: Sequence[str]) -> Expected | No
     """The answer that the run is to be held against, if one was named."""
     if settings.expect is settings.rtol is settings.atol is None:
         return None
-    from gscli.cli.work.expect import Expected
+    from gscli.cli.call.expect import Expected
 
     return Expected.asked(settings, words)
 
@@ -243,7 +252,7 @@ def told(expectation: Expectation | None, settings: Settings, *, below: bool, se
     """Say whether the answer is the expected one, if one is; the exit code."""
     if expectation is None:
         return 0
-    from gscli.cli.work.expect import tell_expectation
+    from gscli.cli.call.expect import tell_expectation
 
     return tell_expectation(expectation, settings, below=below, seen=seen)
 
@@ -254,7 +263,7 @@ def drawn_files(
     """The texts of the pictures that go to files, by file name."""
     if settings.svg is None and settings.html is None:
         return {}
-    from gscli.cli.work.pictures import texts_of_files
+    from gscli.cli.call.pictures import texts_of_files
 
     return texts_of_files(trace, settings, expectation)
 
@@ -267,7 +276,7 @@ def _drawn(
     And how many of the cells that differ from an expectation it shows.
     """
     if settings.plain:
-        from gscli.cli.work.pictures import explained
+        from gscli.cli.call.pictures import explained
 
         return explained(trace, settings), 0
     from gscli.views.lines import render
@@ -292,7 +301,7 @@ def show_elsewhere(
             document["expectation"] = expectation.to_dict()
         print_document(document)
     for path, text in pictures.items():
-        from gscli.cli.work.pictures import save_text
+        from gscli.cli.call.pictures import save_text
 
         save_text(path, text)
 

@@ -1,1 +1,0 @@
-"""What the commands do: load, run, show or save. Imported when a command runs, never for help."""
