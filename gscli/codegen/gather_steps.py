@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.codegen import index_forms as forms
 from gscli.codegen.placement import Placement, Prepared
 from gscli.codegen.steps import Impossible, Steps, Value
 from gscli.layout.axes import Shape
@@ -40,18 +39,16 @@ def _mask_shape(placing: Placement, place: Prepared) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
     live, found = place.live.shape, place.form
-    assert isinstance(found, forms.IndexForm)
     if place.native.form == "along":
         return live
     if place.native.form == "take":
         rank = len(placing.layout.axes)
         return (*live[: found.batch], *(1,) * (found.axis - found.batch),
                 *live[found.batch :], *(1,) * (rank - found.axis - 1))  # fmt: skip
-    return (*live, *(1,) * found.batch)
+    return (*live, *(1,) * placing.addressing.traveling)
 
 
 def _take(placing: Placement, place: Prepared, data: Value) -> Value:
-    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     return placing.steps.add(
         "take", "output", placing.layout.result_shape, data.dtype, data, place.index,
@@ -60,7 +57,6 @@ def _take(placing: Placement, place: Prepared, data: Value) -> Value:
 
 
 def _along(placing: Placement, place: Prepared, data: Value) -> Value:
-    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     axis = place.form.axis
     if not place.native.smaller:
@@ -75,7 +71,6 @@ def _along(placing: Placement, place: Prepared, data: Value) -> Value:
 
 
 def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
-    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     index = vectors_last(placing.steps, place)
     return placing.steps.add(
@@ -86,7 +81,6 @@ def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
 
 def vectors_last(steps: Steps, place: Prepared) -> Value:
     """Index vectors along the last axis."""
-    assert isinstance(place.form, forms.IndexForm)
     assert place.index is not None
     dim, rank = place.form.vector_dim, len(place.index.shape)
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
@@ -105,8 +99,7 @@ def live_cells(steps: Steps, place: Prepared, beyond: int = 0) -> list[Value]:
 
 def _cells(placing: Placement, place: Prepared, data: Value) -> Value:
     steps = placing.steps
-    assert isinstance(place.form, forms.IndexForm)
-    count = len(data.shape) - place.form.batch
+    count = len(data.shape) - placing.addressing.traveling
     if count == 0:
         data = steps.reshape(data, (1, *data.shape))
         count = 1
@@ -133,11 +126,10 @@ def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[
 
 
 def _direct(placing: Placement, place: Prepared, data: Value) -> Value:
-    assert isinstance(place.form, forms.Direct)
     assert place.index is not None
     return placing.steps.add(
         "direct", "output", placing.layout.result_shape, data.dtype, data, place.index,
-        numbers=place.form,
+        numbers=place.form.numbers, sizes=tuple(axis.span for axis in placing.layout.axes),
     )  # fmt: skip
 
 

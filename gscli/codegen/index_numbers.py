@@ -7,7 +7,6 @@ range moved to the border, or put aside where entries are skipped.
 from __future__ import annotations
 
 from gscli.base.records import Record
-from gscli.codegen import index_forms as forms
 from gscli.codegen.meaning import Entries, Meaning
 from gscli.codegen.native import Native, TargetFramework
 from gscli.codegen.steps import Impossible, Literal, PerSlot, Steps, Value
@@ -43,16 +42,14 @@ class IndexNumbers:
             for axis in self.layout.axes
         )
 
-    def bounds(self, index: Value, found: forms.IndexForm | forms.Direct) -> AxisEnds:
+    def bounds(self, index: Value, vector_dim: int) -> AxisEnds:
         """Sizes and highest starts, one number for each where the axes are alike."""
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
         sizes = [axis.size for axis in axes]
         if len(axes) == 1:
             return AxisEnds(sizes[0], highs[0])
-        return AxisEnds(
-            per_slot(sizes, found.vector_dim, index), per_slot(highs, found.vector_dim, index)
-        )
+        return AxisEnds(per_slot(sizes, vector_dim, index), per_slot(highs, vector_dim, index))
 
     def drops_itself(self, native: Native) -> bool:
         """Whether the operation leaves out what the call skips."""

@@ -9,13 +9,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from gscli.codegen import index_forms as forms
 from gscli.codegen.index_numbers import AxisEnds, IndexNumbers
 from gscli.codegen.meaning import Meaning, combined
 from gscli.codegen.native import Native, TargetFramework
 from gscli.codegen.steps import Literal, Steps, Value, stretched
 from gscli.layout.axes import Axis, Column, Following, Shape
+from gscli.layout.matching import (
+    IndexForm,
+    match_along_axis,
+    match_elements,
+    match_vectors,
+    match_windows,
+)
 from gscli.plan.indices import legal_range
+
+MATCHERS = {
+    "take": match_along_axis, "along": match_elements, "vectors": match_vectors,
+    "direct": match_windows,
+}  # fmt: skip
+"""What an addressing must be for an operation of each form."""
+
+
+SINGLE = IndexForm()
 
 
 @dataclass
@@ -23,7 +38,7 @@ class Prepared:
     """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
 
     native: Native
-    form: forms.IndexForm | forms.Direct
+    form: IndexForm = SINGLE
     index: Value | None = None
     cells: tuple[Value, ...] = ()
     grid: Shape = ()
@@ -58,20 +73,19 @@ class Placement:
         if self.addressing.ranges:
             return None
         index = self.inputs[self.meaning.sources[self.meaning.index_names[0]]]
-        finders = {
-            "take": forms.take, "along": forms.along, "vectors": forms.vectors,
-            "direct": forms.direct,
-        }  # fmt: skip
         shape = index.shape
         if native.form in ("take", "along") and len(shape) != len(self.addressing.entries):
             shape = self._lifted(shape)
-        found = finders[native.form](self.addressing, shape)
+        found = MATCHERS[native.form](self.addressing, shape)
         if found is None or not self._suits(native, found):
             return None
         index = self.steps.reshape(index, shape)
         place = Prepared(native, found)
         place.index, place.live, place.drops = self.numbers.prepared(
-            index, native, self.numbers.bounds(index, found), combined(self.meaning.entries)
+            index,
+            native,
+            self.numbers.bounds(index, found.vector_dim),
+            combined(self.meaning.entries),
         )
         return place
 
@@ -80,8 +94,8 @@ class Placement:
         entries = self.addressing.entries
         return entries if not shape and entries == (1,) else shape
 
-    def _suits(self, native: Native, found: forms.IndexForm | forms.Direct) -> bool:
-        if isinstance(found, forms.Direct):
+    def _suits(self, native: Native, found: IndexForm) -> bool:
+        if found.numbers is not None:
             return not (self.meaning.skips and (not self.writes or self.numbers.partial))
         if native.form == "vectors" and self.meaning.skips:
             return self.writes and self.numbers.drops_itself(native)
@@ -90,12 +104,12 @@ class Placement:
             return native.smaller or crops or self._covers(found.axis)
         return not found.batch or self._takes_batch(native, found)
 
-    def _takes_batch(self, native: Native, found: forms.IndexForm) -> bool:
+    def _takes_batch(self, native: Native, found: IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
         alone = prod(self.layout.view_shape[: found.batch]) == 1
         elements = any(one.form == "along" for one in self.target.reads)
         elements = elements and native.form == "take"
-        rows = elements and forms.along(self.addressing, self.addressing.entries) is not None
+        rows = elements and match_elements(self.addressing, self.addressing.entries) is not None
         return native.batch and (native.lone_batch or not alone) and not rows
 
     def _covers(self, axis: int) -> bool:
@@ -106,7 +120,7 @@ class Placement:
     # A coordinate for each axis.
 
     def _cells(self, native: Native) -> Prepared:
-        traveling = forms.traveling(self.addressing)
+        traveling = self.addressing.traveling
         lead = len(self.addressing.window) - traveling
         grid = (*self.addressing.entries, *self.addressing.window[:lead])
         whole = self._all_at_once(native)
@@ -125,8 +139,7 @@ class Placement:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        form = forms.IndexForm(axis=0, batch=traveling)
-        return Prepared(native, form, None, tuple(cells), grid, live, drops)
+        return Prepared(native, cells=tuple(cells), grid=grid, live=live, drops=drops)
 
     def _all_at_once(self, native: Native) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
@@ -142,7 +155,7 @@ class Placement:
         dim = columns[0].vector_dim
         if len(dims) != 1 or dim is None or index.shape[dim] != len(columns):
             return None
-        bounds = self.numbers.bounds(index, forms.IndexForm(vector_dim=dim))
+        bounds = self.numbers.bounds(index, dim)
         return self.numbers.prepared(index, native, bounds, combined(self.meaning.entries))[0]
 
     def _both(self, one: Value, other: Value) -> Value:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from gscli.codegen.index_forms import Direct
 from gscli.codegen.steps import CodeStep
 from gscli.layout.axes import Shape
+from gscli.layout.windows import SCATTER_NAMES, DimensionNumbers
 
 TYPES = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "ui8",
@@ -31,33 +29,36 @@ def kind(shape: Shape, dtype: str) -> str:
 
 def windows_text(name: str, operands: list[str], step: CodeStep) -> list[str]:
     """A gather or scatter whose numbers are given, or whose index vectors name cells or slices."""
-    numbers = step.facts.get("numbers")
-    if not isinstance(numbers, Direct):
-        numbers = _of_cells(step)
-    write = _scatter if step.form.startswith("put") else _gather
-    return write(name, operands, step, numbers)
+    numbers, sizes = step.facts.get("numbers"), step.facts.get("sizes")
+    if not isinstance(numbers, DimensionNumbers):
+        numbers, sizes = _of_cells(step)
+    if step.form.startswith("put"):
+        return _scatter(name, operands, step, numbers._replace(names=SCATTER_NAMES))
+    assert isinstance(sizes, tuple)
+    return _gather(name, operands, step, numbers, sizes)
 
 
-def _of_cells(step: CodeStep) -> Direct:
+def _of_cells(step: CodeStep) -> tuple[DimensionNumbers, Shape]:
     """Index vectors on the last axis for the first axes of data; the others move along."""
     data, index = step.operands[0], step.operands[-1]
     count, grid = index.shape[-1], len(index.shape) - 1
     result = step.operands[1] if step.form.startswith("put") else step.result
-    return Direct(
-        tuple(range(grid, len(result.shape))), tuple(range(count)), (), (), tuple(range(count)),
-        grid, (*(1,) * count, *data.shape[count:]),
-    )  # fmt: skip
+    columns = tuple(range(count))
+    numbers = DimensionNumbers(
+        tuple(range(grid, len(result.shape))), columns, (), (), columns, grid
+    )
+    return numbers, (*(1,) * count, *data.shape[count:])
 
 
-def _gather(name: str, operands: list[str], step: CodeStep, numbers: Direct) -> list[str]:
+def _gather(
+    name: str, operands: list[str], step: CodeStep, numbers: DimensionNumbers, sizes: Shape
+) -> list[str]:
     data, index = step.operands
-    sizes = ", ".join(map(str, numbers.slice_sizes))
-    listed = _listed(numbers, ("offset_dims", "collapsed_slice_dims", "operand_batching_dims",
-                               "start_indices_batching_dims", "start_index_map"))  # fmt: skip
+    listed = _listed(numbers)
     return [
         f'{name} = "stablehlo.gather"({operands[0]}, {operands[1]}) <{{',
         f"  dimension_numbers = #stablehlo.gather<{listed}>,",
-        f"  slice_sizes = array<i64: {sizes}>, indices_are_sorted = false",
+        f"  slice_sizes = array<i64: {', '.join(map(str, sizes))}>, indices_are_sorted = false",
         (
             f"}}> : ({kind(data.shape, data.dtype)}, {kind(index.shape, index.dtype)}) -> "
             f"{kind(step.result.shape, step.result.dtype)}"
@@ -65,11 +66,11 @@ def _gather(name: str, operands: list[str], step: CodeStep, numbers: Direct) -> 
     ]
 
 
-def _scatter(name: str, operands: list[str], step: CodeStep, numbers: Direct) -> list[str]:
+def _scatter(
+    name: str, operands: list[str], step: CodeStep, numbers: DimensionNumbers
+) -> list[str]:
     data, updates, index = step.operands
-    listed = _listed(numbers, ("update_window_dims", "inserted_window_dims",
-                               "input_batching_dims", "scatter_indices_batching_dims",
-                               "scatter_dims_to_operand_dims"))  # fmt: skip
+    listed = _listed(numbers)
     scalar, op = f"tensor<{TYPES[data.dtype]}>", str(step.facts["op"])
     body = [] if op == "none" else [
         f"    %kept = stablehlo.{COMPUTATIONS[op]} %old, %new : {scalar}"
@@ -88,9 +89,8 @@ def _scatter(name: str, operands: list[str], step: CodeStep, numbers: Direct) ->
     ]
 
 
-def _listed(numbers: Direct, names: Sequence[str]) -> str:
-    values = (numbers.offset, numbers.collapsed, numbers.batching, numbers.indices_batching,
-              numbers.index_map)  # fmt: skip
-    pairs = zip(names, values, strict=True)
-    shown = [f"{name} = {list(value)}" for name, value in pairs if value]
-    return ", ".join([*shown, f"index_vector_dim = {numbers.vector_dim}"])
+def _listed(numbers: DimensionNumbers) -> str:
+    return ", ".join(
+        f"{name} = {list(value) if isinstance(value, tuple) else value}"
+        for name, value in numbers.attributes.items()
+    )

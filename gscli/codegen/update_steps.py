@@ -8,7 +8,6 @@ import numpy as np
 
 from gscli.base.arrays import dtype_named
 from gscli.base.records import Record
-from gscli.codegen import index_forms as forms
 from gscli.codegen.gather_steps import live_cells, rows_of, stacked, vectors_last
 from gscli.codegen.placement import Placement, Prepared
 from gscli.codegen.steps import Literal, Steps, Value
@@ -92,7 +91,6 @@ class Putting:
 
     def _put_slices(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
-        assert isinstance(place.form, forms.IndexForm)
         assert place.index is not None
         axis, index, shape = place.form.axis, place.index, base.shape
         if place.live is not None:
@@ -121,9 +119,8 @@ class Putting:
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
     def _put_cells(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
-        assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
-        count = len(shape) - place.form.batch
+        count = len(shape) - self.layout.addressing.traveling
         if count == 0:
             base, count = steps.reshape(base, (1, *shape)), 1
         whole = base.shape
@@ -141,9 +138,8 @@ class Putting:
 
     def _put_rows(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
-        assert isinstance(place.form, forms.IndexForm)
         steps, shape = self.steps, base.shape
-        count = len(shape) - place.form.batch
+        count = len(shape) - self.layout.addressing.traveling
         rows, run = rows_of(shape, count)
         cells = live_cells(steps, place) if place.live is not None else list(place.cells)
         row = steps.folded(cells, shape[:count]) if count else cells[0]
@@ -161,4 +157,6 @@ class Putting:
 
     def _put_direct(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
         assert place.index is not None
-        return self._written("direct", base, updates, asked, place.index, numbers=place.form)
+        return self._written(
+            "direct", base, updates, asked, place.index, numbers=place.form.numbers
+        )

@@ -6,8 +6,10 @@ window inside, scatter leaves out what lies outside. There are no negative indic
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Literal, TypeAlias
 
+from gscli.base import GscliError
 from gscli.base.words import EVERY, INTEGERS
 from gscli.declare.attributes import Option
 from gscli.declare.dimensions import (
@@ -21,11 +23,24 @@ from gscli.declare.dimensions import (
     SliceSizes,
     UpdateWindow,
 )
-from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, Framework
+from gscli.frameworks.operator import Attrs, Comparison, ConceptCall, ConceptName, Framework
 from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
-from gscli.layout.axes import Beyond, Negative, Policy, Reduction, Tensor, Updates
-from gscli.layout.refusals import allow, index_types, same_type
-from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
+from gscli.layout.axes import Addressing, Beyond, Negative, Policy, Reduction, Tensor, Updates
+from gscli.layout.families import along_axis, elements, normal_axis, vectors
+from gscli.layout.matching import find_dimension_numbers
+from gscli.layout.refusals import (
+    allow,
+    at_least_rank,
+    batch_dims_within,
+    index_types,
+    same_type,
+)
+from gscli.layout.windows import (
+    SCATTER_NAMES,
+    DimensionNumbers,
+    gather_windows,
+    scatter_windows,
+)
 
 FRAMEWORK = Framework("stablehlo", "StableHLO")
 
@@ -52,107 +67,48 @@ _READ = ("operand", "start_indices")
 _WRITTEN = ("inputs", "scatter_indices", "updates")
 
 
-def _gather_along(call: ConceptCall) -> Attrs:
-    """ONNX Gather as a general gather: the index replaces one axis, all others are windows."""
-    if not call.plain or not _has_axes(call):
-        return None
-    axis, rank, grid = (call.axis or 0) % max(call.data.rank, 1), call.data.rank, call.indices.rank
-    return {
-        "offset_dims": (*range(axis), *range(axis + grid, grid + rank - 1)),
-        "collapsed_slice_dims": (axis,),
-        "start_index_map": (axis,),
-        "index_vector_dim": grid,
-        "slice_sizes": tuple(1 if d == axis else size for d, size in enumerate(call.data.shape)),
-    }
+def _along_axis(call: ConceptCall) -> Addressing:
+    rank, batch_dims = call.data.rank, call.batch_dims
+    axis = normal_axis(call.axis or 0, rank)
+    batch_dims += call.indices.rank * (batch_dims < 0)
+    batch_dims_within(batch_dims, 0, min(axis, call.indices.rank))
+    return along_axis(call.data, call.indices, axis, batch_dims)
 
 
-def _has_axes(call: ConceptCall) -> bool:
-    """Whether data has the axis and the batch axes of a call; an attribute would hide that."""
-    rank = max(call.data.rank, 1)
-    return -rank <= (call.axis or 0) < rank and 0 <= call.batch_dims <= call.data.rank
+def _elements(call: ConceptCall) -> Addressing:
+    return elements(call.data, call.indices, normal_axis(call.axis or 0, call.data.rank))
 
 
-def _gather_elements(call: ConceptCall) -> Attrs:
-    """GatherElements: every axis but one is a batching axis, so their sizes must be equal."""
-    axis, shape = (call.axis or 0) % max(call.data.rank, 1), call.data.shape
-    others = tuple(d for d in range(call.data.rank) if d != axis)
-    if (
-        not _has_axes(call)
-        or call.indices.rank != call.data.rank
-        or any(shape[d] != call.indices.shape[d] for d in others)
-    ):
-        return None
-    return {
-        "collapsed_slice_dims": (axis,),
-        "operand_batching_dims": others,
-        "start_indices_batching_dims": others,
-        "start_index_map": (axis,),
-        "index_vector_dim": call.indices.rank,
-        "slice_sizes": (1,) * call.data.rank,
-    }
+def _vectors(call: ConceptCall) -> Addressing:
+    at_least_rank(call.indices)
+    batch_dims_within(call.batch_dims, 0, min(call.data.rank, call.indices.rank - 1))
+    return vectors(call.data, call.indices, call.batch_dims)
 
 
-def _gather_vectors(call: ConceptCall) -> Attrs:
-    """GatherND with batch axes: the vector names the axes after them, the rest is a window."""
-    vectors = call.indices.rank > 0 and _has_axes(call)
-    if not vectors or call.indices.shape[-1] + call.batch_dims > call.data.rank:
-        return None
-    first, last = call.batch_dims, call.batch_dims + call.indices.shape[-1]
-    grid = call.indices.rank - 1
-    batch = tuple(range(first))
-    return {
-        "offset_dims": tuple(range(grid, grid + call.data.rank - last)),
-        "collapsed_slice_dims": tuple(range(first, last)),
-        "operand_batching_dims": batch,
-        "start_indices_batching_dims": batch,
-        "start_index_map": tuple(range(first, last)),
-        "index_vector_dim": grid,
-        "slice_sizes": tuple(1 if d < last else size for d, size in enumerate(call.data.shape)),
-    }
+def _compare(
+    concept: ConceptName, address: Callable[[ConceptCall], Addressing], inputs: tuple[str, ...]
+) -> Comparison:
+    """A concept as the case of gather or scatter that its own addressing is."""
 
+    def express(call: ConceptCall) -> Attrs:
+        computations = {reduction: name for name, reduction in REDUCTIONS.items()}
+        if call.reduction not in computations:
+            return None
+        try:
+            addressing = address(call)
+        except GscliError:  # it is a call of nobody
+            return None
+        numbers = find_dimension_numbers(addressing, call.indices.shape)
+        if numbers is None:
+            return None
+        if call.updates is None:
+            own: dict[str, object] = {"slice_sizes": tuple(axis.span for axis in addressing.axes)}
+            return {**numbers.attributes, **own}
+        own = {"update_computation": computations[call.reduction]}
+        return {**numbers._replace(names=SCATTER_NAMES).attributes, **own}
 
-def _computation(call: ConceptCall) -> str | None:
-    return {"none": "set", "mean": None}.get(call.reduction, call.reduction)
-
-
-def _scatter_vectors(call: ConceptCall) -> Attrs:
-    computation = _computation(call)
-    if computation is None or call.updates is None or call.indices.rank == 0:
-        return None
-    length, grid = call.indices.shape[-1], call.indices.rank - 1
-    return {
-        "update_window_dims": tuple(range(grid, call.updates.rank)),
-        "inserted_window_dims": tuple(range(length)),
-        "scatter_dims_to_operand_dims": tuple(range(length)),
-        "index_vector_dim": grid,
-        "update_computation": computation,
-    }
-
-
-def _scatter_along(call: ConceptCall) -> Attrs:
-    if call.updates is None or not call.plain or not _has_axes(call):
-        return None
-    axis, grid = (call.axis or 0) % max(call.data.rank, 1), call.indices.rank
-    return {
-        "update_window_dims": (*range(axis), *range(axis + grid, call.updates.rank)),
-        "inserted_window_dims": (axis,),
-        "scatter_dims_to_operand_dims": (axis,),
-        "index_vector_dim": grid,
-    }
-
-
-def _scatter_elements(call: ConceptCall) -> Attrs:
-    numbers, computation = _gather_elements(call), _computation(call)
-    if numbers is None or computation is None:
-        return None
-    return {
-        "inserted_window_dims": numbers["collapsed_slice_dims"],
-        "input_batching_dims": numbers["operand_batching_dims"],
-        "scatter_indices_batching_dims": numbers["start_indices_batching_dims"],
-        "scatter_dims_to_operand_dims": numbers["start_index_map"],
-        "index_vector_dim": numbers["index_vector_dim"],
-        "update_computation": computation,
-    }
+    name = "gather" if inputs is _READ else "scatter"
+    return Comparison(concept, f"StableHLO {name}", inputs, special=express)
 
 
 @FRAMEWORK.operator(
@@ -161,9 +117,9 @@ def _scatter_elements(call: ConceptCall) -> Attrs:
     refused="'[[1,2,3],[4,5,6]]' '[1,0]' --offset-dims 1 --collapsed-slice-dims 0 "
     "--start-index-map 0 --index-vector-dim 1 --slice-sizes 1,4",
     compares=[
-        Comparison("gather", "StableHLO gather", _READ, special=_gather_along),
-        Comparison("gather-elements", "StableHLO gather", _READ, special=_gather_elements),
-        Comparison("gather-nd", "StableHLO gather", _READ, special=_gather_vectors),
+        _compare("gather", _along_axis, _READ),
+        _compare("gather-elements", _elements, _READ),
+        _compare("gather-nd", _vectors, _READ),
     ],
 )
 def gather(
@@ -189,11 +145,11 @@ def gather(
     allow(operand, ELEMENTS)
     index_types(start_indices, INDICES)
     numbers = DimensionNumbers(
-        ("offset_dims", offset_dims),
-        ("collapsed_slice_dims", collapsed_slice_dims),
-        ("operand_batching_dims", operand_batching_dims),
-        ("start_indices_batching_dims", start_indices_batching_dims),
-        ("start_index_map", start_index_map),
+        offset_dims,
+        collapsed_slice_dims,
+        operand_batching_dims,
+        start_indices_batching_dims,
+        start_index_map,
         index_vector_dim,
     )
     return gather_layout(
@@ -207,9 +163,9 @@ def gather(
     refused="'[0,0]' '[[0],[1]]' '[[1,2,3],[4,5,6]]' --update-window-dims 1 "
     "--scatter-dims-to-operand-dims 0 --index-vector-dim 1 --update-computation add",
     compares=[
-        Comparison("scatter-elements", "StableHLO scatter", _WRITTEN, special=_scatter_elements),
-        Comparison("scatter-nd", "StableHLO scatter", _WRITTEN, special=_scatter_vectors),
-        Comparison("scatter-update", "StableHLO scatter", _WRITTEN, special=_scatter_along),
+        _compare("scatter-elements", _elements, _WRITTEN),
+        _compare("scatter-nd", _vectors, _WRITTEN),
+        _compare("scatter-update", _along_axis, _WRITTEN),
     ],
 )
 def scatter(
@@ -240,12 +196,13 @@ def scatter(
     if update_computation == "sub" and inputs.dtype == "bool":
         allow(inputs, [name for name in ELEMENTS if name != "bool"], "bool has no subtraction")
     numbers = DimensionNumbers(
-        ("update_window_dims", update_window_dims),
-        ("inserted_window_dims", inserted_window_dims),
-        ("input_batching_dims", input_batching_dims),
-        ("scatter_indices_batching_dims", scatter_indices_batching_dims),
-        ("scatter_dims_to_operand_dims", scatter_dims_to_operand_dims),
+        update_window_dims,
+        inserted_window_dims,
+        input_batching_dims,
+        scatter_indices_batching_dims,
+        scatter_dims_to_operand_dims,
         index_vector_dim,
+        SCATTER_NAMES,
     )
     policy = Policy(Negative.OUTSIDE, Beyond.SKIP, whole=xla)
     return scatter_layout(

@@ -123,4 +123,6 @@ def _lacking(comparison: Comparison, call: ConceptCall) -> str:
         comparison.axis or comparison.axis_input
     ):
         return f"no axis={call.axis}"
+    if comparison.vectors == "tuple" and call.indices.rank == 0:
+        return "no such shapes"
     return "" if call.reduction in comparison.reductions else f"no reduction={call.reduction}"

@@ -145,6 +145,17 @@ class Axis(Record):
     window: int | None = None
     span: int = 1
 
+    @property
+    def is_positional(self) -> bool:
+        """Whether the coordinate is the entry's own position and nothing else."""
+        return self.entry is not None and self.column is None and self.window is None
+
+    @property
+    def is_whole_window(self) -> bool:
+        """Whether every cell of the axis moves along with each entry."""
+        alone = self.entry is None and self.column is None
+        return alone and self.window is not None and self.span == self.size
+
 
 class Column(Record):
     """Where index numbers lie: input `source`, element `slot` of the vectors along `vector_dim`.
@@ -214,6 +225,21 @@ class Addressing(Record):
         """
         both = self.entries + self.window
         return tuple(both[position] for position in self.order)
+
+    @property
+    def traveling(self) -> int:
+        """How many of the last axes move along whole, as the last axes of the window.
+
+        >>> Addressing((Axis(5, column=0), Axis(3, window=0, span=3)), (2,), (3,), (0, 1),
+        ...            (Column("indices"),)).traveling
+        1
+        """
+        count = 0
+        for axis in reversed(self.axes):
+            if not axis.is_whole_window or axis.window != len(self.window) - 1 - count:
+                break
+            count += 1
+        return count
 
 
 def row_major(sizes: Iterable[int]) -> tuple[int, ...]:

@@ -61,7 +61,7 @@ def _slices(addressing: Addressing) -> Form | None:
     axes, window = addressing.axes, addressing.window
     batch = _leading_entries(addressing)
     kinds = ["column" if _is_column(axis) else "window" for axis in axes[batch:]]
-    if not all(_is_column(axis) or _is_full_window(axis, window) for axis in axes[batch:]):
+    if not all(_is_column(axis) or axis.is_whole_window for axis in axes[batch:]):
         return None
     if "column" in kinds:
         first = batch + kinds.index("column")
@@ -114,11 +114,7 @@ def _elements(addressing: Addressing) -> Form | None:
 def cells(addressing: Addressing) -> Form:
     """The general form: rows of the contiguous end of the window, one address for each."""
     axes, window = addressing.axes, addressing.window
-    traveling = 0
-    for axis in reversed(axes):
-        if not _is_full_window(axis, window) or _window_axis(axis) != len(window) - 1 - traveling:
-            break
-        traveling += 1
+    traveling = addressing.traveling
     run = prod(axis.size for axis in axes[len(axes) - traveling :])
     entries, grid = prod(addressing.entries), len(addressing.entries)
     strides = row_major(axis.size for axis in axes)
@@ -149,9 +145,8 @@ def _leading_entries(addressing: Addressing) -> int:
     """How many leading axes take nothing but their own entry coordinate; the first may be cut."""
     count = 0
     for axis, extent in zip(addressing.axes, addressing.entries, strict=False):
-        alone = axis.column is None and axis.window is None
         fits = extent == axis.size or (count == 0 and extent < axis.size)
-        if not alone or axis.entry != count or not fits:
+        if not axis.is_positional or axis.entry != count or not fits:
             break
         count += 1
     return count
@@ -161,11 +156,6 @@ def _is_column(axis: Axis) -> bool:
     return (
         axis.column is not None and axis.entry is None and (axis.window is None or axis.span == 1)
     )
-
-
-def _is_full_window(axis: Axis, window: tuple[int, ...]) -> bool:
-    alone = axis.column is None and axis.entry is None and axis.window is not None
-    return alone and window[_window_axis(axis)] == axis.size
 
 
 def _window_axis(axis: Axis) -> int:

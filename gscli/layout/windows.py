@@ -18,24 +18,69 @@ from gscli.layout.axes import Addressing, Shape, Tensor
 from gscli.layout.families import described, windows
 from gscli.layout.refusals import exact_shape
 
-Named: TypeAlias = tuple[str, tuple[int, ...]]
+NamedDims: TypeAlias = tuple[str, Shape]
 """The name that the framework gives to a list of dimensions, and the list."""
+
+GATHER_NAMES = (
+    "offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims",
+    "start_index_map",
+)  # fmt: skip
+SCATTER_NAMES = (
+    "update_window_dims", "inserted_window_dims", "input_batching_dims",
+    "scatter_indices_batching_dims", "scatter_dims_to_operand_dims",
+)  # fmt: skip
+"""What StableHLO calls the lists of dimensions of a gather and of a scatter, in their order."""
 
 
 class DimensionNumbers(Record):
     """How the dimensions of operand, indices and result (or updates) relate.
 
-    `window`: where the slice's dimensions stand in the result. `removed`: dimensions of operand
+    `offset`: where the slice's dimensions stand in the result. `collapsed`: dimensions of operand
     that the result does not show. `batching`: dimensions of operand that walk together with
     `indices_batching`. `index_map`: which dimension of operand each number of a vector is for.
+    `names`: what these five are called.
     """
 
-    window: Named
-    removed: Named
-    batching: Named
-    indices_batching: Named
-    index_map: Named
+    offset: Shape
+    collapsed: Shape
+    batching: Shape
+    indices_batching: Shape
+    index_map: Shape
     index_vector_dim: int
+    names: tuple[str, ...] = GATHER_NAMES
+
+    @property
+    def lists(self) -> dict[str, Shape]:
+        """The lists of dimensions under their names.
+
+        >>> DimensionNumbers((1,), (0,), (), (), (0,), 1).lists["offset_dims"]
+        (1,)
+        """
+        return dict(zip(self.names, self[:5], strict=True))
+
+    @property
+    def attributes(self) -> dict[str, object]:
+        """What an operator's call says of them.
+
+        >>> DimensionNumbers((), (), (), (), (0,), 1, SCATTER_NAMES).attributes
+        {'scatter_dims_to_operand_dims': (0,), 'index_vector_dim': 1}
+        """
+        lists = {name: dims for name, dims in self.lists.items() if dims}
+        return {**lists, "index_vector_dim": self.index_vector_dim}
+
+    def address(self, operand: Tensor, indices: Tensor, slice_sizes: Sequence[int]) -> Addressing:
+        """The addressing that the numbers say; they are judged elsewhere."""
+        return windows(
+            operand,
+            indices,
+            index_vector_dim=self.index_vector_dim,
+            index_map=self.index_map,
+            spans=slice_sizes,
+            collapsed=self.collapsed,
+            batching=self.batching,
+            indices_batching=self.indices_batching,
+            offset_dims=self.offset,
+        )
 
 
 def gather_windows(
@@ -52,8 +97,7 @@ def gather_windows(
     `any_without_entries`: where there is no index vector, slices may be larger than operand (JAX).
 
     >>> operand, indices = Tensor("x", (3, 4), "int8"), Tensor("i", (2, 1), "int64")
-    >>> numbers = DimensionNumbers(("offset_dims", (1,)), ("collapsed_slice_dims", (0,)),
-    ...                            ("b", ()), ("c", ()), ("start_index_map", (0,)), 1)
+    >>> numbers = DimensionNumbers((1,), (0,), (), (), (0,), 1)
     >>> gather_windows(operand, indices, numbers, (1, 4)).result_shape
     (2, 4)
     """
@@ -61,17 +105,16 @@ def gather_windows(
     if len(slice_sizes) != operand.rank:
         raise _refused("slice_sizes", slice_sizes, f"{operand.rank} sizes, one per axis", operand)
     unbounded = any_without_entries and 0 in _entries(indices, numbers.index_vector_dim)
-    removed, batching = numbers.removed[1], numbers.batching[1]
     for dim, size in enumerate(slice_sizes):
-        low = removed_sizes[0] if dim in removed else 0
+        low = removed_sizes[0] if dim in numbers.collapsed else 0
         room = size if unbounded else operand.shape[dim]
-        high = min(room, 1) if dim in (*removed, *batching) else room
+        high = min(room, 1) if dim in (*numbers.collapsed, *numbers.batching) else room
         if not low <= size <= high:
             allowed = f"{low} … {high}" if low <= high else "none"
             raise _refused(f"slice_sizes[{dim}]", size, allowed, operand)
-    addressing = _addressing(operand, indices, numbers, slice_sizes)
-    if prod(addressing.result_shape) and any(operand.shape[dim] == 0 for dim in removed):
-        raise _refused(*numbers.removed, "axes that are not empty", operand)
+    addressing = numbers.address(operand, indices, slice_sizes)
+    if prod(addressing.result_shape) and any(operand.shape[dim] == 0 for dim in numbers.collapsed):
+        raise _refused(numbers.names[1], numbers.collapsed, "axes that are not empty", operand)
     return addressing
 
 
@@ -81,13 +124,12 @@ def scatter_windows(
     """The addressing of a scatter; the windows have the sizes that updates give them.
 
     >>> operand, indices = Tensor("x", (3, 4), "int8"), Tensor("i", (2, 1), "int64")
-    >>> numbers = DimensionNumbers(("update_window_dims", (1,)), ("inserted_window_dims", (0,)),
-    ...                            ("b", ()), ("c", ()), ("scatter_dims_to_operand_dims", (0,)), 1)
+    >>> numbers = DimensionNumbers((1,), (0,), (), (), (0,), 1, SCATTER_NAMES)
     >>> scatter_windows(operand, indices, Tensor("u", (2, 3), "int8"), numbers).window
     (3,)
     """
     _judge(operand, indices, numbers)
-    (name, window), dim = numbers.window, numbers.index_vector_dim
+    name, window, dim = numbers.names[0], numbers.offset, numbers.index_vector_dim
     entries = _entries(indices, dim)
     if updates.rank != len(entries) + len(window):
         raise ShapeRefused(
@@ -107,26 +149,10 @@ def scatter_windows(
                 details=(described(operand), described(updates)),
                 valid=f"0 … {operand.shape[axis]}",
             )
-    addressing = _addressing(operand, indices, numbers, spans)
+    addressing = numbers.address(operand, indices, spans)
     parts = f"{indices.name} without axis {dim} {show_shape(entries)}, windows at {name}"
     exact_shape(updates, addressing.result_shape, parts)
     return addressing
-
-
-def _addressing(
-    operand: Tensor, indices: Tensor, numbers: DimensionNumbers, spans: Sequence[int]
-) -> Addressing:
-    return windows(
-        operand,
-        indices,
-        index_vector_dim=numbers.index_vector_dim,
-        index_map=numbers.index_map[1],
-        spans=spans,
-        collapsed=numbers.removed[1],
-        batching=numbers.batching[1],
-        indices_batching=numbers.indices_batching[1],
-        offset_dims=numbers.window[1],
-    )
 
 
 def _entries(indices: Tensor, vector_dim: int) -> Shape:
@@ -135,42 +161,44 @@ def _entries(indices: Tensor, vector_dim: int) -> Shape:
 
 
 def _kept(operand: Tensor, numbers: DimensionNumbers) -> list[int]:
-    gone = {*numbers.removed[1], *numbers.batching[1]}
+    gone = {*numbers.collapsed, *numbers.batching}
     return [dim for dim in range(operand.rank) if dim not in gone]
 
 
 def _judge(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
     """What gather and scatter have in common: C1 to C21 of the specification's gather."""
-    vector_dim, (name, index_map) = numbers.index_vector_dim, numbers.index_map
+    vector_dim = numbers.index_vector_dim
+    offset, collapsed, batching, indices_batching, index_map = numbers.lists.items()
     if not 0 <= vector_dim <= indices.rank:
         raise _refused("index_vector_dim", vector_dim, f"0 … {indices.rank}", indices)
     length = indices.shape[vector_dim] if vector_dim < indices.rank else 1
-    if len(index_map) != length:
+    if len(numbers.index_map) != length:
         raise _refused(
-            name, index_map, f"{counted(length, 'number')}, one per number of a vector", indices
+            *index_map, f"{counted(length, 'number')}, one per number of a vector", indices
         )
     entries_rank = indices.rank - (vector_dim < indices.rank)
-    _within(numbers.window, entries_rank + len(numbers.window[1]), "the result")
-    _within(numbers.removed, operand.rank, operand.name)
-    _within(numbers.batching, operand.rank, operand.name)
-    _within(numbers.indices_batching, indices.rank, indices.name)
-    _within(numbers.index_map, operand.rank, operand.name)
-    for dims in (numbers.window, numbers.removed, numbers.batching):
+    _within(offset, entries_rank + len(numbers.offset), "the result")
+    _within(collapsed, operand.rank, operand.name)
+    _within(batching, operand.rank, operand.name)
+    _within(indices_batching, indices.rank, indices.name)
+    _within(index_map, operand.rank, operand.name)
+    for dims in (offset, collapsed, batching):
         if list(dims[1]) != sorted(dims[1]):
             raise _refused(*dims, "ascending numbers")
-    for dims in (numbers.removed, numbers.index_map):
-        if set(dims[1]) & set(numbers.batching[1]):
-            raise _refused(*dims, f"axes outside {numbers.batching[0]} {_shown(numbers.batching)}")
+    for dims in (collapsed, index_map):
+        if set(dims[1]) & set(numbers.batching):
+            raise _refused(*dims, f"axes outside {batching[0]} {show_shape(batching[1])}")
     _judge_batching(operand, indices, numbers)
-    if len(_kept(operand, numbers)) != len(numbers.window[1]):
-        where = f"{numbers.removed[0]} {_shown(numbers.removed)}"
+    if len(_kept(operand, numbers)) != len(numbers.offset):
+        where = f"{collapsed[0]} {show_shape(collapsed[1])}"
         axes = counted(operand.rank, "axis", "axes")
         kept = f"{counted(len(_kept(operand, numbers)), 'number')}: {axes} without {where}"
-        raise _refused(*numbers.window, kept, operand)
+        raise _refused(*offset, kept, operand)
 
 
 def _judge_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers) -> None:
-    (name, dims), (other, batching) = numbers.indices_batching, numbers.batching
+    dims, batching = numbers.indices_batching, numbers.batching
+    other, name = numbers.names[2:4]
     if numbers.index_vector_dim in dims:
         raise _refused(name, dims, f"axes other than index_vector_dim {numbers.index_vector_dim}")
     if len(dims) != len(batching):
@@ -178,27 +206,23 @@ def _judge_batching(operand: Tensor, indices: Tensor, numbers: DimensionNumbers)
             name, dims, f"{counted(len(batching), 'number')}, as {other} {show_shape(batching)}"
         )
     sizes = tuple(indices.shape[dim] for dim in dims)
-    wanted = tuple(operand.shape[dim] for dim in batching)
-    if sizes != wanted:
+    expected = tuple(operand.shape[dim] for dim in batching)
+    if sizes != expected:
         raise ShapeRefused(
             "batch axes differ",
-            where=f"{operand.name} has {show_shape(wanted)}, {indices.name} {show_shape(sizes)}",
+            where=f"{operand.name} has {show_shape(expected)}, {indices.name} {show_shape(sizes)}",
             details=(described(operand), described(indices)),
             valid=f"equal sizes along {other} and {name}",
         )
 
 
-def _within(named: Named, rank: int, of: str) -> None:
+def _within(named: NamedDims, rank: int, of: str) -> None:
     name, dims = named
     if len(set(dims)) != len(dims):
         raise _refused(name, dims, "numbers that do not repeat")
     if any(not 0 <= dim < rank for dim in dims):
         legal = f"0 … {rank - 1}" if rank else "none"
         raise _refused(name, dims, f"{legal}, the axes of {of}")
-
-
-def _shown(named: Named) -> str:
-    return show_shape(named[1])
 
 
 def _refused(

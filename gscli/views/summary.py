@@ -17,7 +17,7 @@ from gscli.base.records import Record
 from gscli.base.words import counted
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Box, Shape, box_size
+from gscli.layout.axes import Box, Shape, box_size
 from gscli.traces import Entry, Trace
 from gscli.views.look import Signs
 
@@ -69,7 +69,7 @@ def axis_names(layout: Layout) -> tuple[str, ...]:
         column.vector_dim is not None for column in layout.addressing.columns
     )
     return tuple(
-        "batch" if batches and _positional(axis) else name
+        "batch" if batches and axis.is_positional else name
         for name, axis in zip(names, layout.axes, strict=True)
     )
 
@@ -97,11 +97,7 @@ def _numbered(count: int) -> tuple[str, ...]:
 
 def _own_places(layout: Layout) -> bool:
     """Whether an index takes its other coordinates from where it stands, as the elements do."""
-    return any(_positional(axis) for axis in layout.axes) and not layout.addressing.window
-
-
-def _positional(axis: Axis) -> bool:
-    return axis.column is None and axis.entry is not None
+    return any(axis.is_positional for axis in layout.axes) and not layout.addressing.window
 
 
 def _addressed(trace: Trace) -> tuple[str, str]:
@@ -129,7 +125,7 @@ def _vector(trace: Trace, source: str) -> str:
     layout, rank = trace.layout, len(trace.inputs[source].shape)
     last = layout.addressing.columns[0].vector_dim == rank - 1
     whole = f"Each {'row' if last else 'column'} of {source} is" if rank > 1 else f"{source} is"
-    batch = " within its own batch" if any(map(_positional, layout.axes)) else ""
+    batch = " within its own batch" if any(axis.is_positional for axis in layout.axes) else ""
     return f"{whole} an address{batch}"
 
 
@@ -142,7 +138,7 @@ def _number(layout: Layout, source: str) -> tuple[str, str]:
     if len(names) <= _GRID:
         word = {"col": "column"}.get(names[axis], names[axis])
         return f"Each number of {source} names a {word} of {data}", word
-    batch = " in its own batch" if any(map(_positional, layout.axes)) else ""
+    batch = " in its own batch" if any(axis.is_positional for axis in layout.axes) else ""
     return f"Each number of {source} names a slice on axis {axis} of {data}{batch}", "slice"
 
 

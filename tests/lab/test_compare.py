@@ -13,6 +13,7 @@ import gscli
 from gscli.base import UsageError
 from gscli.cli import guarded
 from gscli.frameworks import NAMES, framework
+from gscli.frameworks.operator import ConceptName
 from gscli.lab.answers import document
 from gscli.lab.compare import compare
 from gscli.lab.concepts import CONCEPTS
@@ -51,6 +52,33 @@ def test_an_operator_is_compared_where_others_of_its_name_are() -> None:
     names = {own_name[one] for one in own_name if one.compares}
     alone = {one.full_name for one in own_name if own_name[one] in names and not one.compares}
     assert alone == set(UNLIKE)
+
+
+@pytest.mark.parametrize(
+    ("batch_dims", "indices"),
+    [(1, [[1, 0], [0, 1]]), (-1, [[1, 0], [0, 1]]), (2, [[1, 0], [0, 1]])],
+)
+def test_stablehlo_says_batches_with_batching_dimensions(
+    batch_dims: int, indices: list[list[int]]
+) -> None:
+    data = np.arange(8).reshape(2, 2, 2)
+    found = compare(
+        "gather",
+        {"data": data, "indices": indices},
+        batch_dims=batch_dims,
+        only=["stablehlo", "tensorflow", "openvino"],
+    )
+    assert found.agree
+    assert "StableHLO gather" in [row.label for row in found.rows]
+
+
+@pytest.mark.parametrize("name", ["gather-nd", "scatter-nd"])
+def test_a_lone_number_is_no_vector(name: ConceptName) -> None:
+    inputs: dict[str, object] = {"data": [1, 2], "indices": 0, "updates": 5}
+    inputs = {key: inputs[key] for key in CONCEPTS[name].inputs}
+    found = compare(name, inputs)
+    assert all(row.error is not None for row in found.rows)
+    assert "no such shapes" in {one.reason for one in found.unsaid}
 
 
 @pytest.mark.parametrize("name", CALLS)

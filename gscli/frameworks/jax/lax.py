@@ -31,7 +31,18 @@ from gscli.layout import Layout, NewOutput, gather_layout, scatter_layout
 from gscli.layout.axes import Beyond, Narrow, Negative, Policy, Reduction, Tensor, Updates
 from gscli.layout.families import described
 from gscli.layout.refusals import allow, at_least_rank, index_types, same_type
-from gscli.layout.windows import DimensionNumbers, gather_windows, scatter_windows
+from gscli.layout.windows import (
+    SCATTER_NAMES as STABLEHLO_NAMES,
+)
+from gscli.layout.windows import (
+    DimensionNumbers,
+    gather_windows,
+    scatter_windows,
+)
+
+SCATTER_NAMES = tuple(
+    name.replace("input_batching", "operand_batching") for name in STABLEHLO_NAMES
+)
 
 
 @FRAMEWORK.operator(
@@ -66,11 +77,11 @@ def lax_gather(
     allow(operand, ELEMENTS)
     index_types(start_indices, INDICES)
     numbers = DimensionNumbers(
-        ("offset_dims", offset_dims),
-        ("collapsed_slice_dims", collapsed_slice_dims),
-        ("operand_batching_dims", operand_batching_dims),
-        ("start_indices_batching_dims", start_indices_batching_dims),
-        ("start_index_map", start_index_map),
+        offset_dims,
+        collapsed_slice_dims,
+        operand_batching_dims,
+        start_indices_batching_dims,
+        start_index_map,
         _vector_dim(start_indices),
     )
     addressing = gather_windows(
@@ -100,12 +111,13 @@ def _declared(name: str, reduction: Reduction, doc: str) -> Operator:
         mode: Mode = None,
     ) -> Layout:
         numbers = DimensionNumbers(
-            ("update_window_dims", update_window_dims),
-            ("inserted_window_dims", inserted_window_dims),
-            ("operand_batching_dims", operand_batching_dims),
-            ("scatter_indices_batching_dims", scatter_indices_batching_dims),
-            ("scatter_dims_to_operand_dims", scatter_dims_to_operand_dims),
+            update_window_dims,
+            inserted_window_dims,
+            operand_batching_dims,
+            scatter_indices_batching_dims,
+            scatter_dims_to_operand_dims,
             _vector_dim(scatter_indices),
+            SCATTER_NAMES,
         )
         return _scatter(operand, scatter_indices, updates, numbers, mode, reduction)
 
