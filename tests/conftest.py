@@ -21,7 +21,7 @@ import pytest
 
 from gscli.frameworks import find
 from gscli.plan import planned
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Case: TypeAlias = dict[str, Any]
@@ -65,9 +65,9 @@ def _no_waiting_for_the_disk(
         monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
 
 
-def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> JudgedPlan:
+def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> ValidatedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
-    return planned(find(name), inputs, attrs).judged()
+    return planned(find(name), inputs, attrs).validate()
 
 
 def slow(values: Iterable[Any]) -> list[Any]:

@@ -30,7 +30,7 @@ from gscli.codegen.translate import Translation, judge_types, translated
 from gscli.frameworks import named
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 
 def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
@@ -60,7 +60,7 @@ def targets_named(names: str | Sequence[str]) -> list[TargetFramework]:
 
 def written(
     operator: Operator,
-    plan: JudgedPlan,
+    plan: ValidatedPlan,
     output: Array | None,
     targets: Sequence[TargetFramework],
     origins: Mapping[str, str] | None = None,

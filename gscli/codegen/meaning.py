@@ -14,7 +14,7 @@ from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Following, Negative, Policy
 from gscli.plan.indices import legal_range
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 _INT32 = 1 << 31
 
@@ -33,7 +33,7 @@ class Entries(Record):
 class Meaning:
     """A judged call. `named`: its inputs under the names data, indices and updates."""
 
-    def __init__(self, operator: Operator, plan: JudgedPlan) -> None:
+    def __init__(self, operator: Operator, plan: ValidatedPlan) -> None:
         self.operator, self.plan = operator, plan
         self.layout: Layout = plan.layout
 

@@ -11,7 +11,7 @@ from gscli.base.words import counted, name_of
 from gscli.declare import Signature
 from gscli.kernel.walks import addresses_of
 from gscli.layout import Layout
-from gscli.plan.plan import BLOCK, JudgedPlan
+from gscli.plan.plan import BLOCK, ValidatedPlan
 
 JUDGED = 1 << 22
 """Addresses that are looked at: one for each entry, or one for each cell of windows."""
@@ -38,7 +38,7 @@ class Duplicates(Record):
     writers: int = 0
 
 
-def duplicate_writers(plan: JudgedPlan, limit: int) -> Duplicates:
+def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     """Groups of entries that write the same cells, the first `limit` described.
 
     Slices are the same or have no cell in common. Windows may overlap, so that each of their cells
@@ -85,7 +85,7 @@ def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
     return found
 
 
-def _every_cell(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
+def _every_cell(plan: ValidatedPlan, count: int) -> tuple[Indices, Indices]:
     """Flat address and entry of each cell that windows write."""
     addresses, inside = addresses_of(plan, 0, count)
     writers = np.repeat(np.arange(count), addresses.shape[1])
@@ -97,7 +97,7 @@ def _every_cell(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     )
 
 
-def _first_cells(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
+def _first_cells(plan: ValidatedPlan, count: int) -> tuple[Indices, Indices]:
     """A number that tells the first cell of each live entry apart, and the entry."""
     few = plan.few_addresses
     if few is not None:
@@ -123,7 +123,7 @@ def _first_cells(plan: JudgedPlan, count: int) -> tuple[Indices, Indices]:
     return found[there], there
 
 
-def duplicate_notice(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.open_order
     found = duplicate_writers(plan, _DESCRIBED) if reason else None
@@ -158,7 +158,7 @@ def judged_part(layout: Layout) -> list[str]:
     return [f"duplicates were looked for among the first {judged:,} of {count:,} entries"]
 
 
-def _writers(plan: JudgedPlan, group: tuple[int, ...]) -> str:
+def _writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
     shown = [f"{name_of(number)}: {_vector(plan.vector(number))}" for number in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""

@@ -21,7 +21,7 @@ from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 
 LEAVING = partial(planned, leave=True)
 """Plans for whoever wants the output alone: data in chunks are left where they lie."""
@@ -132,7 +132,7 @@ def execute(
     max_bytes: int | None = None,
     overlay: bool = False,
     planner: Callable[..., Plan] = planned,
-) -> tuple[JudgedPlan, Array]:
+) -> tuple[ValidatedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
     With `overlay`, the output of a scatter into a large mapped file has the file's own pages where
@@ -149,16 +149,16 @@ def execute(
 
 def run_plan(
     operator: Signature, found: Plan, *, max_bytes: int | None = None, overlay: bool = False
-) -> tuple[JudgedPlan, Array]:
+) -> tuple[ValidatedPlan, Array]:
     """Judge and run a plan, as `execute` does with the one it makes."""
     try:
         data = found.layout.data
         if data is not None and is_left(found.inputs[data]):
             from gscli.stream.chunked.to_store import run_in_memory
 
-            plan = found.judged()
+            plan = found.validate()
             return plan, run_in_memory(plan, max_bytes)
-        plan = found.judged(late=True)
+        plan = found.validate(lazy=True)
         return plan, _output(plan, overlay=overlay)
     except MemoryError as error:
         raise no_memory(operator.full_name) from error
@@ -171,7 +171,7 @@ def execute_to_file(
     path: str,
     *,
     max_bytes: int | None = None,
-) -> tuple[JudgedPlan, Any]:
+) -> tuple[ValidatedPlan, Any]:
     """As `execute`, the output written to a file as the command's `-o` does it.
 
     A .npy file and a .zarr store are streams: memory does not grow with them. Returns the plan, and
@@ -188,13 +188,13 @@ def execute_to_file(
             from gscli.files.stores.stand_ins import store_of
             from gscli.stream.chunked.to_store import run_to_store
 
-            judged = plan.judged()
+            judged = plan.validate()
             store = store_of(run_to_store(judged, path))
             return judged, None if store is None else store.array
         if streams and suffix == ".npy":
             from gscli.stream import run_to_file
 
-            judged = plan.judged()
+            judged = plan.validate()
             return judged, run_to_file(judged, path)
     except MemoryError as error:
         raise no_memory(operator.full_name) from error
@@ -203,7 +203,7 @@ def execute_to_file(
     return judged, output
 
 
-def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
+def _output(plan: ValidatedPlan, *, overlay: bool) -> Array:
     layout = plan.layout
     data = plan.inputs[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
@@ -215,7 +215,7 @@ def _output(plan: JudgedPlan, *, overlay: bool) -> Array:
     return scatter(plan, data, base=base)
 
 
-def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+def notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """Every warning of a run. What words them is loaded where there may be one.
 
     >>> import gscli
@@ -228,7 +228,7 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
         from gscli.frameworks.duplicates import duplicate_notice
 
         found += duplicate_notice(operator, plan)
-    as_written = layout.refuses_rows or all(plan.tame)
+    as_written = layout.refuses_rows or all(plan.in_bounds)
     if layout.open_texts or not (as_written and plan.keeps_updates):
         from gscli.frameworks.notices import surprises
 
@@ -236,7 +236,7 @@ def notices(operator: Signature, plan: JudgedPlan) -> list[Notice]:
     return found
 
 
-def warn(operator: Signature, plan: JudgedPlan, *, stacklevel: int) -> None:
+def warn(operator: Signature, plan: ValidatedPlan, *, stacklevel: int) -> None:
     """Tell a caller from Python, by Python's own warnings; very large calls are not looked through.
 
     `stacklevel`: frames from here up to the call, as Python's `warnings` counts them.

@@ -12,7 +12,7 @@ from gscli.base.words import counted
 from gscli.declare import Signature
 from gscli.plan.adjusted import count_outcomes
 from gscli.plan.outcomes import LEFT_OUT, OUTCOMES
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 CHOSEN_BY = ("mode", "bad_indices_policy")
 """Attributes by which a caller says what becomes of an index outside: no word is needed then."""
@@ -21,7 +21,7 @@ SHOWN = 3
 """Numbers of one kind that a warning tells."""
 
 
-def surprises(operator: Signature, plan: JudgedPlan) -> list[Notice]:
+def surprises(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """Every warning of a run but that of cells that are written twice.
 
     >>> import gscli
@@ -35,7 +35,7 @@ def surprises(operator: Signature, plan: JudgedPlan) -> list[Notice]:
 # --- indices that are not read as written ------------------------------------------------------
 
 
-def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
+def _moved(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
@@ -56,20 +56,20 @@ def _moved(operator: Signature, plan: JudgedPlan) -> Iterator[Notice]:
 # --- what a text leaves open -------------------------------------------------------------------
 
 
-def open_texts(plan: JudgedPlan) -> Iterator[Notice]:
+def open_texts(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each thing in this call that the specification leaves open."""
     for when, text in plan.layout.open_texts:
         if _meets(plan, when):
             yield Notice("the text leaves this open", where=text, hint="--strict refuses")
 
 
-def _meets(plan: JudgedPlan, when: str) -> bool:
+def _meets(plan: ValidatedPlan, when: str) -> bool:
     """Whether the call meets what is open: always, by an index below zero, by a NaN."""
     layout = plan.layout
     if when == "negative":
         return any(
-            not tame and bool((plan.inputs[column.source] < 0).any())
-            for tame, column in zip(plan.tame, layout.addressing.columns, strict=True)
+            not in_bounds and bool((plan.inputs[column.source] < 0).any())
+            for in_bounds, column in zip(plan.in_bounds, layout.addressing.columns, strict=True)
         )
     if when == "nan":
         updates = None if layout.updates is None else layout.updates.name
@@ -88,7 +88,7 @@ def _holds_nan(array: Array) -> bool:
 # --- types that change -------------------------------------------------------------------------
 
 
-def changed_types(plan: JudgedPlan) -> Iterator[Notice]:
+def changed_types(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning where values to write do not survive in the type of data."""
     layout = plan.layout
     if layout.updates is None:

@@ -20,16 +20,16 @@ from gscli.kernel.tuning import DEFAULT, SHARED_BYTES, WHOLE, Share, Tuning, for
 from gscli.kernel.walks import Walk, walk
 from gscli.layout import Layout
 from gscli.plan.indices import FEW_ENTRIES
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 PASSES = 4
 """Times that a thread's own table must go into the updates: it is filled, and read at the end."""
 
 
-def gather(plan: JudgedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
+def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Array:
     """Read the cells of `data` that the plan addresses; skipped entries read the layout's fill.
 
-    Returns a new array of the layout's output shape and data's dtype. A late plan
+    Returns a new array of the layout's output shape and data's dtype. A lazily validated plan
     raises IndexRefused.
     """
     form, layout = plan.layout.form, plan.layout
@@ -62,12 +62,12 @@ def arranged(layout: Layout, result: Array) -> Array:
 
 
 def scatter(
-    plan: JudgedPlan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
+    plan: ValidatedPlan, data: Array | None, *, base: Array | None = None, tuning: Tuning = DEFAULT
 ) -> Array:
     """A copy of `data` (or the fill) with the plan's updates written in entry order.
 
     Returns a new array of the layout's output shape, or `base`, where that is a copy of data that
-    may be written to. A late plan raises IndexRefused.
+    may be written to. A lazily validated plan raises IndexRefused.
     """
     if plan.layout.reduction == "none":
         return _scattered(plan, data, base, tuning)
@@ -75,7 +75,9 @@ def scatter(
         return _scattered(plan, data, base, tuning)
 
 
-def _scattered(plan: JudgedPlan, data: Array | None, base: Array | None, tuning: Tuning) -> Array:
+def _scattered(
+    plan: ValidatedPlan, data: Array | None, base: Array | None, tuning: Tuning
+) -> Array:
     layout, nothing = plan.layout, plan.layout.moves_nothing
     if data is not None and base is None and not nothing and _copied_late(layout, data):
         target = Target(layout, unfilled(data.shape, data.dtype))
@@ -195,7 +197,9 @@ def _copy(source: Array, target: Array, tuning: Tuning) -> None:
     for_each([slice(0, middle), slice(middle, None)], fill, tuning.threads_for(source))
 
 
-def _write(plan: JudgedPlan, target: Target, tuning: Tuning, source: Array | None = None) -> None:
+def _write(
+    plan: ValidatedPlan, target: Target, tuning: Tuning, source: Array | None = None
+) -> None:
     """Row-major order: the last writer wins, and updates are combined one at a time.
 
     `source`: data that has not been copied into the target yet.

@@ -15,7 +15,7 @@ from gscli.base.arrays import Array, Indices, dtype_named
 from gscli.base.records import Record
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 Ufunc = Any
 
@@ -203,7 +203,7 @@ def comparable(layout: Layout, updates: Array) -> Array:
     return np.where(np.isnan(updates), np.asarray(identity).astype(updates.dtype), updates)
 
 
-def update_rows(plan: JudgedPlan) -> Array:
+def update_rows(plan: ValidatedPlan) -> Array:
     """A plan's updates as a view in the shape of its form's result, in their own type."""
     return plan.updates().transpose(plan.layout.form.order)
 
@@ -224,7 +224,7 @@ def scaled(layout: Layout, updates: Array, dtype: np.dtype[Any]) -> Array:
         return values if scale is None else values * np.asarray(scale).astype(dtype)
 
 
-def updates_of(plan: JudgedPlan, first: int, last: int) -> Array:
+def updates_of(plan: ValidatedPlan, first: int, last: int) -> Array:
     """The updates of some entries as (entries, window), in the working dtype and scaled."""
     layout = plan.layout
     rows = plan.updates()

@@ -22,7 +22,7 @@ from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Step, resolved
 from gscli.layout.axes import Negative
 from gscli.layout.forms import Form, cells
-from gscli.plan.plan import JudgedPlan, positions
+from gscli.plan.plan import ValidatedPlan, positions
 
 if TYPE_CHECKING:
     from gscli.kernel.loops import Numbers
@@ -39,7 +39,9 @@ NEAR, SEVERAL = 1 << 19, 1 << 22
 """Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
 
 
-def walk(plan: JudgedPlan, block: int, *, ordered: bool = False, in_sequence: bool = False) -> Walk:
+def walk(
+    plan: ValidatedPlan, block: int, *, ordered: bool = False, in_sequence: bool = False
+) -> Walk:
     """The walk for a plan's form, about `block` addresses at a time.
 
     `ordered`: every cell must meet its entries in turn, for it is written. `in_sequence`: the
@@ -78,7 +80,7 @@ class Walk(ABC):
 
     def __init__(
         self,
-        plan: JudgedPlan,
+        plan: ValidatedPlan,
         grid: tuple[int, ...],
         sizes: tuple[int, ...],
         data: tuple[int, ...],
@@ -189,7 +191,7 @@ class CellWalk(Walk):
 
     along = 0
 
-    def __init__(self, plan: JudgedPlan, form: Form, block: int, *, ordered: bool) -> None:
+    def __init__(self, plan: ValidatedPlan, form: Form, block: int, *, ordered: bool) -> None:
         self.form = form
         entries, width = form.result[1:3]
         sizes = max(block // max(width, 1), 1), width
@@ -238,7 +240,7 @@ class CellWalk(Walk):
             yield (at >= 0) & (at < axis.size)
 
 
-def waits(plan: JudgedPlan) -> bool:
+def waits(plan: ValidatedPlan) -> bool:
     """Whether addresses can wait until compiled loops need them, which do all the plan would.
 
     They know one policy, the common one: each number is one row, as it stands or from the end, or
@@ -252,7 +254,7 @@ def waits(plan: JudgedPlan) -> bool:
     return all(loops.resolves(plan.raw(column, 0, 0)) for column in columns)
 
 
-def _axes(plan: JudgedPlan) -> list[tuple[int, int]]:
+def _axes(plan: ValidatedPlan) -> list[tuple[int, int]]:
     """For each column how many rows its axis has, and what C adds to negative numbers."""
     sizes = [plan.layout.axes[axis].size for axis in plan.layout.column_axes]
     from_end = plan.layout.policy.negative is Negative.FROM_END
@@ -260,7 +262,9 @@ def _axes(plan: JudgedPlan) -> list[tuple[int, int]]:
     return [(size, size * turns) for size, turns in zip(sizes, signed, strict=True)]
 
 
-def _numbers(plan: JudgedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]) -> Numbers:
+def _numbers(
+    plan: ValidatedPlan, columns: list[tuple[Any, ...]], shape: tuple[int, ...]
+) -> Numbers:
     """Index numbers that wait for C."""
     from gscli.kernel.loops import Numbers
 
@@ -272,7 +276,7 @@ def _pieces(begin: int, end: int, size: int) -> list[slice]:
     return [slice(first, min(first + size, end)) for first in range(begin, end, size)]
 
 
-def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:
+def addresses_of(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, Flags | None]:
     """Flat addresses of the cells of some entries, (entries, window), and which of them exist.
 
     What traces replay; cells that do not exist have an address of no meaning.
@@ -282,7 +286,7 @@ def addresses_of(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flag
     return flat, None if inside is None else np.repeat(inside, run, axis=1)
 
 
-def window_rows(plan: JudgedPlan, first: int, last: int) -> tuple[Indices, Flags | None, int]:
+def window_rows(plan: ValidatedPlan, first: int, last: int) -> tuple[Indices, Flags | None, int]:
     """Row numbers of the windows of some entries, (entries, rows of a window), and which exist.
 
     The last number is how many cells each of these rows has.

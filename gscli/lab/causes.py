@@ -164,7 +164,7 @@ def _other_rules(call: Variants) -> Iterator[tuple[str, Compute]]:
 
 def _under(call: Variants, layout: Layout) -> Compute:
     """The same inputs under another layout."""
-    return lambda: call.output(Plan(layout, call.trace.inputs).judged())
+    return lambda: call.output(Plan(layout, call.trace.inputs).validate())
 
 
 # --- other inputs or attributes for the same operator -------------------------------------------

@@ -20,14 +20,14 @@ from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
 from gscli.plan import Inputs
 from gscli.plan.masks import without_masks
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
 Able: TypeAlias = tuple[Operator, Comparison, Mapping[str, object]]
 """A rule set that can express a call, and the operator's attributes that do."""
 
 Run: TypeAlias = Callable[
-    [Operator, Mapping[str, Array], Mapping[str, object]], tuple[JudgedPlan, Array]
+    [Operator, Mapping[str, Array], Mapping[str, object]], tuple[ValidatedPlan, Array]
 ]
 """What runs a call: its plan and its output, as `execute` gives them."""
 

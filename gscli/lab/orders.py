@@ -14,7 +14,7 @@ from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.lab.sample import values_at, whole, written_at
 from gscli.plan import planned
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
 Compute: TypeAlias = Callable[[], Array]
@@ -27,7 +27,7 @@ class Variants(Record):
     trace: Trace
     cells: Indices | None = None
 
-    def output(self, plan: JudgedPlan) -> Array:
+    def output(self, plan: ValidatedPlan) -> Array:
         """What a variant gives; InputRefused where it has no such cells."""
         if self.cells is None:
             return whole(plan)
@@ -35,12 +35,12 @@ class Variants(Record):
 
     def run(
         self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
-    ) -> tuple[JudgedPlan, Array]:
+    ) -> tuple[ValidatedPlan, Array]:
         """A variant's plan and what it gives."""
-        plan = planned(operator, inputs, attrs).judged()
+        plan = planned(operator, inputs, attrs).validate()
         return plan, self.output(plan)
 
-    def written(self) -> JudgedPlan:
+    def written(self) -> ValidatedPlan:
         """The scatter itself, or as much of it as reaches the cells."""
         plan = self.trace.plan
         return plan if self.cells is None else written_at(plan, self.cells)

@@ -17,14 +17,14 @@ from gscli.kernel.walks import window_rows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit, Policy, Tensor
 from gscli.layout.families import vectors
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.rows import rows_of
 
 AT_ONCE = 1 << 20
 """Addresses or updates that are looked at together."""
 
 
-def whole(plan: JudgedPlan) -> Array:
+def whole(plan: ValidatedPlan) -> Array:
     """All that a plan gives."""
     layout = plan.layout
     data = None if layout.data is None else plan.inputs[layout.data].reshape(layout.data_shape)
@@ -34,7 +34,7 @@ def whole(plan: JudgedPlan) -> Array:
     return scatter(plan, data)
 
 
-def values_at(plan: JudgedPlan, cells: Indices, size: int) -> Array:
+def values_at(plan: ValidatedPlan, cells: Indices, size: int) -> Array:
     """The result at flat `cells`, which ascend, as one row; InputRefused for another `size`.
 
     >>> from gscli.traces import trace
@@ -50,7 +50,7 @@ def values_at(plan: JudgedPlan, cells: Indices, size: int) -> Array:
     return whole(written_at(plan, cells))
 
 
-def _gathered(plan: JudgedPlan, cells: Indices) -> Array:
+def _gathered(plan: ValidatedPlan, cells: Indices) -> Array:
     layout = plan.layout
     assert layout.data is not None
     entries, window = read_by(layout, cells)
@@ -107,7 +107,7 @@ def _folded(places: list[Indices], shape: tuple[int, ...], count: int) -> Indice
     return np.asarray(np.ravel_multi_index(tuple(places), shape), np.int64)
 
 
-def written_at(plan: JudgedPlan, cells: Indices) -> JudgedPlan:
+def written_at(plan: ValidatedPlan, cells: Indices) -> ValidatedPlan:
     """The scatter of those updates alone that reach flat `cells`, into these as a row of data."""
     layout = plan.layout
     if layout.data is None:
@@ -119,7 +119,7 @@ def written_at(plan: JudgedPlan, cells: Indices) -> JudgedPlan:
     at = np.concatenate([np.empty(0, np.int64), *(places for places, _ in parts)])
     updates = np.concatenate([plan.updates().reshape(-1)[:0], *(values for _, values in parts)])
     inputs = {"data": data, "indices": at.reshape(-1, 1), "updates": updates}
-    return Plan(_row_layout(layout, data.size, at.size), inputs).judged()
+    return Plan(_row_layout(layout, data.size, at.size), inputs).validate()
 
 
 def _row_layout(layout: Layout, cells: int, count: int) -> Layout:
@@ -136,7 +136,7 @@ def _row_layout(layout: Layout, cells: int, count: int) -> Layout:
     )
 
 
-def _reaching(plan: JudgedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
+def _reaching(plan: ValidatedPlan, cells: Indices) -> Iterator[tuple[Indices, Array]]:
     """Places among `cells` that entries write, and the updates, in entry order."""
     layout, count = plan.layout, plan.layout.entry_count
     if layout.moves_nothing:

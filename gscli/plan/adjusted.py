@@ -10,7 +10,7 @@ from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative, Shape
 from gscli.plan.indices import IndexOutcome, OutcomeSign, legal_range
 from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
-from gscli.plan.plan import BLOCK, JudgedPlan
+from gscli.plan.plan import BLOCK, ValidatedPlan
 
 
 class AdjustedIndex(Record):
@@ -97,7 +97,7 @@ class OutcomeCounts(Record):
     examples: dict[IndexOutcome, list[AdjustedIndex]]
 
 
-def count_outcomes(plan: JudgedPlan, limit: int) -> OutcomeCounts:
+def count_outcomes(plan: ValidatedPlan, limit: int) -> OutcomeCounts:
     """Count all numbers that are not read as written; of each outcome `limit` are described.
 
     >>> import gscli
@@ -107,7 +107,7 @@ def count_outcomes(plan: JudgedPlan, limit: int) -> OutcomeCounts:
     """
     counts: dict[IndexOutcome, int] = {}
     examples: dict[IndexOutcome, list[AdjustedIndex]] = {}
-    for column, in_bounds in enumerate(plan.tame):
+    for column, in_bounds in enumerate(plan.in_bounds):
         own = plan.own_column(plan.layout.addressing.columns[column])
         stretched = own.size < plan.layout.entry_count  # a number stands for several entries
         count = min(own.size, plan.layout.entry_count)
@@ -133,7 +133,7 @@ def count_outcomes(plan: JudgedPlan, limit: int) -> OutcomeCounts:
     )
 
 
-def _first_entry(own: Shape, number: int, plan: JudgedPlan) -> int:
+def _first_entry(own: Shape, number: int, plan: ValidatedPlan) -> int:
     """The first entry for which a number of a column that stretches stands."""
     entries = plan.layout.addressing.entries
     place = np.unravel_index(number, own) if own else ()
@@ -141,14 +141,14 @@ def _first_entry(own: Shape, number: int, plan: JudgedPlan) -> int:
     return int(np.ravel_multi_index(aligned, entries)) if entries else 0
 
 
-def classify_indices(plan: JudgedPlan, column: int, numbers: Array) -> tuple[Indices, Indices]:
+def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[Indices, Indices]:
     """The coordinates of some numbers of a column, and what became of each of them.
 
     0: it is its own coordinate; n: the outcome INDEX_OUTCOMES[n - 1].
     """
     coordinates, live = plan.coordinates(column, numbers)
     codes = np.zeros(numbers.shape, np.int64)
-    if plan.tame[column]:
+    if plan.in_bounds[column]:
         return coordinates, codes
     axis, policy = plan.layout.axes[plan.layout.column_axes[column]], plan.layout.policy
     span = 1 if axis.window is None else axis.span
@@ -180,7 +180,7 @@ def classify_indices(plan: JudgedPlan, column: int, numbers: Array) -> tuple[Ind
 
 
 def adjusted_index(
-    plan: JudgedPlan, column: int, entry: int, code: int, coordinate: int
+    plan: ValidatedPlan, column: int, entry: int, code: int, coordinate: int
 ) -> AdjustedIndex:
     """One number of an entry with all that is told of it; `code` as `classify_indices` has it."""
     outcome = INDEX_OUTCOMES[code - 1]

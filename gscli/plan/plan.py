@@ -1,15 +1,16 @@
 """Plans: a layout plus index values. The only reader of index values.
 
-`Plan.judged` looks at every index before anything is read or written, so that an error leaves no
-output. What it returns, a `JudgedPlan`, is all that the kernel, streams and patches take: block by
-block of entries it answers which coordinates each entry addresses after the policy was applied (per
-coordinate, never on a folded address) and which entries are live.
+`Plan.validate` looks at every index before anything is read or written, so that an error leaves no
+output. What it returns, a `ValidatedPlan`, is all that the kernel, streams and patches take: block
+by block of entries it answers which coordinates each entry addresses after the policy was applied
+(per coordinate, never on a folded address) and which entries are live.
 
-Judging on the way: a result in memory vanishes with an error, so that no index need be looked at
-before the walk, which would be one more pass over all of them. `judged(late=True)` returns a
-`LatePlan` where the policy is simple enough. Its indices are judged by who meets them first: by
-`coordinates`, which look at the numbers while they have them at hand, or by the kernel's compiled
-loops. Who meets a bad one calls `judge`, which looks at all of them and tells of the first.
+Validation on the way: a result in memory vanishes with an error, so that no index need be looked at
+before the walk, which would be one more pass over all of them. `validate(lazy=True)` returns a
+`LazilyValidatedPlan` where the policy is simple enough. Its indices are checked by who meets them
+first: by `coordinates`, which look at the numbers while they have them at hand, or by the kernel's
+compiled loops. Who meets a bad one calls `check_indices`, which looks at all of them and tells of
+the first.
 """
 
 from __future__ import annotations
@@ -37,8 +38,13 @@ from gscli.plan.indices import (
 )
 
 __all__ = [
-    "BLOCK", "JudgedPlan", "LatePlan", "Plan", "Resolved",
-    "fit_updates", "positions",
+    "BLOCK",
+    "LazilyValidatedPlan",
+    "Plan",
+    "Resolved",
+    "ValidatedPlan",
+    "fit_updates",
+    "positions",
 ]  # fmt: skip
 
 
@@ -59,10 +65,10 @@ class Resolved(Record):
 
 
 class Plan(WrittenIndices):
-    """Which cells of data does entry number i address? Shapes are judged, index values not yet."""
+    """Which cells of data does entry number i address? Shapes are checked, index values not yet."""
 
     @cached_property
-    def tame(self) -> tuple[bool, ...]:
+    def in_bounds(self) -> tuple[bool, ...]:
         """For each column whether its numbers are coordinates as they stand.
 
         Then the policy has nothing to do: no number is negative, fractional or out of range.
@@ -72,9 +78,9 @@ class Plan(WrittenIndices):
             return (True,) * len(layout.highest)
         largest: dict[str, int] = {}
         columns = zip(layout.addressing.columns, layout.highest, strict=True)
-        return tuple([self._is_tame(column, highest, largest) for column, highest in columns])
+        return tuple([self._is_in_bounds(column, highest, largest) for column, highest in columns])
 
-    def _is_tame(self, column: Column, highest: int, largest: dict[str, int]) -> bool:
+    def _is_in_bounds(self, column: Column, highest: int, largest: dict[str, int]) -> bool:
         """`largest` keeps what is known of whole inputs: it usually settles all their columns."""
         if highest < 0:
             return False
@@ -90,14 +96,14 @@ class Plan(WrittenIndices):
 
         At most `limit` of them are described.
         """
-        if all(self.tame):
+        if all(self.in_bounds):
             return [], 0
         from gscli.plan.findings import findings
 
-        wild = [column for column, tame in enumerate(self.tame) if not tame]
+        wild = [column for column, in_bounds in enumerate(self.in_bounds) if not in_bounds]
         return findings(self, wild, limit)
 
-    def judge(self) -> None:
+    def check_indices(self) -> None:
         """Raise IndexRefused if any index is outside its legal range.
 
         It names the first bad ones and counts the rest.
@@ -108,23 +114,23 @@ class Plan(WrittenIndices):
 
             raise refusal(self.layout, found, total)
 
-    def judged(self, *, late: bool = False) -> JudgedPlan:
+    def validate(self, *, lazy: bool = False) -> ValidatedPlan:
         """The plan that may be executed; IndexRefused where an index is bad.
 
-        `late`: a bad index may also be refused on the way, for what is made then is thrown away.
+        `lazy`: a bad index may also be refused on the way, for what is made then is thrown away.
         """
-        # Whether every index meets somebody who judges it, and that is no slower.
-        late = late and self.layout.refuses_rows and not self.layout.moves_nothing
-        if not late:
-            self.judge()
-        kind = LatePlan if late else JudgedPlan
+        # Whether every index meets somebody who checks it, and that is no slower.
+        lazy = lazy and self.layout.refuses_rows and not self.layout.moves_nothing
+        if not lazy:
+            self.check_indices()
+        kind = LazilyValidatedPlan if lazy else ValidatedPlan
         plan = kind.__new__(kind)
         plan.__dict__.update(self.__dict__)  # what was computed of the indices stays known
         return plan
 
-    def judged_elsewhere(self) -> JudgedPlan:
+    def assume_validated(self) -> ValidatedPlan:
         """The plan for somebody who has let others look at every index."""
-        return JudgedPlan(self.layout, self.inputs)
+        return ValidatedPlan(self.layout, self.inputs)
 
     @property
     def keeps_type(self) -> bool:
@@ -137,12 +143,12 @@ class Plan(WrittenIndices):
         return fit_updates(self.layout, self.inputs)
 
 
-class JudgedPlan(Plan):
+class ValidatedPlan(Plan):
     """A plan whose indices are legal; it says which cells each entry addresses."""
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
         """Index numbers of one column after the policy was applied, and which are live."""
-        if self.tame[column]:
+        if self.in_bounds[column]:
             return numbers.astype(np.int64, copy=False), None
         axis = self.layout.axes[self.layout.column_axes[column]]
         return apply_policy(numbers, axis, self.layout.policy)
@@ -215,7 +221,7 @@ class JudgedPlan(Plan):
 
     def refuse(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
-        self.judge()
+        self.check_indices()
         source = self.layout.addressing.columns[column].source
         raise CannotRead(f"{source} changed while it was read", where=source)
 
@@ -225,11 +231,11 @@ class JudgedPlan(Plan):
             yield self.coordinates(column, self.raw(column, first, last))
 
 
-class LatePlan(JudgedPlan):
-    """A plan whose indices are judged by whoever meets them: `coordinates` raise IndexRefused."""
+class LazilyValidatedPlan(ValidatedPlan):
+    """A plan whose indices are checked by whoever meets them: `coordinates` raise IndexRefused."""
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
-        """As of a judged plan; each number is looked at once, and told of by `judge` if bad."""
+        """As of a validated plan, by one look at each number; `check_indices` tells of bad ones."""
         if not numbers.size or largest_unsigned(numbers) <= self.layout.highest[column]:
             return numbers.astype(np.int64, copy=False), None
         axis = self.layout.axes[self.layout.column_axes[column]]

@@ -167,7 +167,7 @@ def several_writers(plan: Plan) -> Flags | None:
     if not layout.entry_count * layout.window_size * layout.output_size:
         return np.zeros(layout.output_shape, np.bool_)
     try:
-        addresses, inside = addresses_of(plan.judged(), 0, layout.entry_count)
+        addresses, inside = addresses_of(plan.validate(), 0, layout.entry_count)
     except GscliError:
         return None
     flat: NDArray[Any] = addresses.reshape(-1)

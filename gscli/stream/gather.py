@@ -9,7 +9,7 @@ import numpy as np
 from gscli.base.arrays import Array
 from gscli.disk import mapped
 from gscli.kernel.walks import walk
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
 
 PIECE = 36 << 20
@@ -19,7 +19,7 @@ PICKS = 1 << 20
 """Rows gathered at a time at most: sorting them takes about 40 bytes for each."""
 
 
-def gathered(plan: JudgedPlan, source: Rows, dtype: np.dtype[np.generic]) -> Iterator[Array]:
+def gathered(plan: ValidatedPlan, source: Rows, dtype: np.dtype[np.generic]) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
     `source` has the data as rows of the form's run. A piece is overwritten by the next one.

@@ -27,7 +27,7 @@ from gscli.files.formats import npy
 from gscli.kernel import Target
 from gscli.kernel.steps import Step
 from gscli.layout import Layout
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.rows import Rows
 from gscli.stream.scatter import AHEAD, Ahead, records_of
 from gscli.stream.to_file import Report, data_rows, updates_at
@@ -37,7 +37,7 @@ CHUNK = 8 << 20
 
 
 def patch_in_place(
-    plan: JudgedPlan,
+    plan: ValidatedPlan,
     file: RegularFile,
     *,
     direct: bool = False,
@@ -229,7 +229,7 @@ class RowPatch:
         return int(np.count_nonzero(np.diff(self.rows, prepend=-1)))
 
     @classmethod
-    def of(cls, plan: JudgedPlan, offset: int) -> RowPatch:
+    def of(cls, plan: ValidatedPlan, offset: int) -> RowPatch:
         """Sort the addresses of a plan."""
         layout = plan.layout
         assert layout.data is not None

@@ -22,7 +22,7 @@ from gscli.kernel.steps import Region, Step
 from gscli.kernel.walks import walk
 from gscli.layout import Layout
 from gscli.layout.axes import row_major
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.order import stable_order
 
 BLOCK = 1 << 20
@@ -69,7 +69,7 @@ class Records:
         return rows[order], places[order]
 
 
-def records_of(plan: JudgedPlan, lanes: slice = slice(None)) -> Records:
+def records_of(plan: ValidatedPlan, lanes: slice = slice(None)) -> Records:
     """The live addresses of a plan, or of some lanes of its `sequence` in steps of LANE.
 
     Places count rows in the canonical order of the updates.

@@ -21,7 +21,7 @@ from gscli.files.formats.npy import blocks, npy_header
 from gscli.kernel.reductions import prepared, update_rows
 from gscli.layout import Layout
 from gscli.layout.axes import Fit
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.gather import gathered
 from gscli.stream.rowfile import HeldRows, RowFile
 from gscli.stream.rows import Rows, rows_of
@@ -41,7 +41,7 @@ def worth_streaming(inputs: Mapping[str, Array]) -> bool:
     )
 
 
-def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) -> Array:
+def run_to_file(plan: ValidatedPlan, path: str, *, progress: Report | None = None) -> Array:
     """Write the result to the .npy file `path`, which appears complete or not at all.
 
     `progress` is called with the bytes of the result written so far and in all. Returns the new
@@ -68,7 +68,7 @@ def run_to_file(plan: JudgedPlan, path: str, *, progress: Report | None = None) 
 
 
 @contextmanager
-def result_of(plan: JudgedPlan) -> Iterator[Iterator[Array]]:
+def result_of(plan: ValidatedPlan) -> Iterator[Iterator[Array]]:
     """The result in pieces, in row-major order, each overwritten by the next one; no file is made.
 
     Temporary files are where Python puts them.
@@ -96,7 +96,7 @@ def _folder_for_temporary_files(path: str) -> str | None:
     return None
 
 
-def output_dtype(plan: JudgedPlan) -> np.dtype[Any]:
+def output_dtype(plan: ValidatedPlan) -> np.dtype[Any]:
     """The element type of the result."""
     data = plan.layout.data
     return dtype_named(plan.layout.dtype) if data is None else plan.inputs[data].dtype
@@ -111,7 +111,7 @@ def _mapped_output(file: AtomicFile, dtype: np.dtype[Any], layout: Layout, offse
 
 
 def pieces(
-    plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
+    plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None, stack: ExitStack
 ) -> Iterator[Array]:
     """The result's cells in row-major order, some at a time; a piece is overwritten by the next.
 
@@ -151,7 +151,7 @@ def _transposed(
         mapped.release(full)
 
 
-def _scattered(plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None) -> Iterator[Array]:
+def _scattered(plan: ValidatedPlan, dtype: np.dtype[Any], folder: str | None) -> Iterator[Array]:
     layout, run = plan.layout, plan.layout.form.run
     rows = prod(layout.output_shape) // run
     width = run * dtype.itemsize
@@ -172,13 +172,13 @@ def _scattered(plan: JudgedPlan, dtype: np.dtype[Any], folder: str | None) -> It
     return scattering.written(records_of(plan), 0, rows)
 
 
-def data_rows(plan: JudgedPlan, dtype: np.dtype[Any]) -> Rows:
+def data_rows(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Rows:
     """The data as rows of the form's run."""
     assert plan.layout.data is not None
     return rows_of(plan.inputs[plan.layout.data], plan.layout.form.run * dtype.itemsize)
 
 
-def updates_at(plan: JudgedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
+def updates_at(plan: ValidatedPlan, dtype: np.dtype[Any]) -> Callable[[Indices], Array]:
     """A function from places in the canonical order to updates, as (places, run), ready to use."""
     layout, run = plan.layout, plan.layout.form.run
     working = dtype if layout.accumulate is None else dtype_named(layout.accumulate)

@@ -22,7 +22,7 @@ from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Shape
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.traces.entries import Entry, resolved_entries
 
 __all__ = [
@@ -78,7 +78,7 @@ class Trace:
     def __init__(
         self,
         operator: Operator,
-        plan: JudgedPlan,
+        plan: ValidatedPlan,
         output: Array,
         source_names: Mapping[str, str] = MappingProxyType({}),
         notices: tuple[Notice, ...] = (),

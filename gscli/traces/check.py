@@ -26,7 +26,7 @@ from gscli.frameworks.typing import untyped_as
 from gscli.layout import Layout
 from gscli.plan import layout_of, shape_limit
 from gscli.plan.adjusted import OutcomeCounts, count_outcomes
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 
 Kind: TypeAlias = Literal["index", "duplicate", "negative", "moved", "open", "inputs"]
 
@@ -182,10 +182,10 @@ def _value_remarks(
     yield from (_bad_index(one) for one in found)
     yield from _more("index", "indices out of range", total - len(found))
     if total:
-        counts = count_outcomes(plan.judged_elsewhere(), 1)
+        counts = count_outcomes(plan.assume_validated(), 1)
         yield from _from_end(counts)  # legal ones beside those that are refused
         return
-    judged = plan.judged()
+    judged = plan.validate()
     yield from _moved(judged, listed)
     for notice in (*open_texts(judged), *changed_types(judged)):
         yield CheckRemark("open", notice.problem, notice.where)
@@ -193,7 +193,7 @@ def _value_remarks(
         yield from _duplicates(judged, layout.open_order, listed)
 
 
-def _moved(plan: JudgedPlan, listed: int) -> Iterator[CheckRemark]:
+def _moved(plan: ValidatedPlan, listed: int) -> Iterator[CheckRemark]:
     """Numbers that are not read as written."""
     counts = count_outcomes(plan, listed)
     for outcome, count in counts.counts.items():
@@ -219,7 +219,7 @@ def _bad_index(one: Finding) -> CheckRemark:
     return CheckRemark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
 
 
-def _duplicates(plan: JudgedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
+def _duplicates(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
     found = duplicate_writers(plan, listed)
     windows = plan.layout.windows_overlap
     for group in found.groups:

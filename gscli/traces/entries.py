@@ -18,7 +18,7 @@ from gscli.base.words import label_of
 from gscli.kernel.reductions import REDUCTIONS, comparable, converted, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.layout.axes import Box, Fit, axis_boxes, box_size, reshaped, without
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 
 if TYPE_CHECKING:
     from gscli.plan.adjusted import AdjustedIndex
@@ -105,7 +105,7 @@ def _box_list(box: Box) -> list[object]:
 ENTRIES_AT_ONCE = 1024
 
 
-def resolved_entries(plan: JudgedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
+def resolved_entries(plan: ValidatedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
     """The first `count` entries in order; those of a scatter with old and new values if `replayed`.
 
     >>> import gscli
@@ -117,7 +117,7 @@ def resolved_entries(plan: JudgedPlan, count: int, *, replayed: bool = True) -> 
 
 
 class _Resolver:
-    def __init__(self, plan: JudgedPlan, count: int) -> None:
+    def __init__(self, plan: ValidatedPlan, count: int) -> None:
         self.plan, self.count, self.layout = plan, count, plan.layout
 
     def entries(self, *, replayed: bool) -> Iterator[Entry]:
@@ -141,7 +141,7 @@ class _Resolver:
     def _column_coordinates(self, column: int, first: int, last: int) -> list[tuple[int, int]]:
         """Each coordinate of one column, and the code of what became of its number."""
         numbers = self.plan.raw(column, first, last)
-        if self.plan.tame[column]:
+        if self.plan.in_bounds[column]:
             return [(number, 0) for number in self.plan.coordinates(column, numbers)[0].tolist()]
         from gscli.plan.adjusted import classify_indices
 
@@ -258,7 +258,7 @@ REPLAYED_CELLS = 1 << 20
 class Replay:
     """The first `count` entries of a scatter, replayed in order on first use."""
 
-    def __init__(self, plan: JudgedPlan, count: int) -> None:
+    def __init__(self, plan: ValidatedPlan, count: int) -> None:
         window = max(plan.layout.window_size, 1)
         self._plan = plan
         self._count = min(count, REPLAYED_CELLS // window)

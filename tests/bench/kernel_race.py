@@ -40,7 +40,7 @@ def gscli_call(workload: Workload, inputs: Inputs, threads: int) -> Call:
     def call() -> Array:
         layout = layout_of(operator, inputs, workload.attrs)
         execute = kernel.gather if layout.kind == "gather" else kernel.scatter
-        return execute(Plan(layout, inputs).judged(late=True), inputs["data"], tuning=tuning)
+        return execute(Plan(layout, inputs).validate(lazy=True), inputs["data"], tuning=tuning)
 
     return call
 

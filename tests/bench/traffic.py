@@ -80,7 +80,7 @@ def planned_rows(indices: Array, rows: int) -> Iterator[Array]:
     """The rows that each block of the plan of a Gather addresses."""
     inputs = {"data": np.broadcast_to(np.float32(0), (rows, 1)), "indices": indices}
     layout = layout_of(find("onnx.gather"), inputs, {})
-    plan = Plan(layout, inputs).judged()
+    plan = Plan(layout, inputs).validate()
     for first in range(0, layout.entry_count, BLOCK):
         last = min(first + BLOCK, layout.entry_count)
         yield plan.rows(first, last, layout.form.steps)[0]

@@ -16,7 +16,7 @@ from gscli.disk.mapped import open_regular
 from gscli.files import content, load
 from gscli.frameworks import find
 from gscli.plan import planned
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream import gather, patch, rowfile, scatter, to_file, writeback
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
@@ -45,20 +45,20 @@ class Subject:
     def expected(self) -> bytes:
         return gscli.run(self.operator, self.arrays, self.attrs).tobytes()
 
-    def judged(self, folder: Path) -> JudgedPlan:
+    def validate(self, folder: Path) -> ValidatedPlan:
         """The plan of the call from its files."""
-        return planned(find(self.operator), self.loaded(folder), self.attrs).judged()
+        return planned(find(self.operator), self.loaded(folder), self.attrs).validate()
 
     def streamed(self, folder: Path, target_name: str = "out.npy") -> None:
         target = str(folder / target_name)
-        streaming.run_to_file(self.judged(folder), target)
+        streaming.run_to_file(self.validate(folder), target)
 
     def patched(self, folder: Path, *, direct: bool) -> None:
         """Change `data.npy`."""
         file = open_regular(str(folder / "data.npy"))
         if file is None:
             raise CannotRead("cannot read data.npy")
-        streaming.patch_in_place(self.judged(folder), file, direct=direct)
+        streaming.patch_in_place(self.validate(folder), file, direct=direct)
         file.close()
 
 

@@ -124,7 +124,7 @@ def test_rows_are_combined_as_one_by_one(dtype: np.dtype[Any], reduction: str) -
 
 
 def run_with(name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning) -> Array:
-    Plan(layout_of(find(name), inputs, attrs), inputs).judged()
+    Plan(layout_of(find(name), inputs, attrs), inputs).validate()
     return run_unjudged(name, inputs, attrs, tuning)
 
 
@@ -132,7 +132,7 @@ def run_unjudged(
     name: str, inputs: dict[str, Array], attrs: dict[str, Any], tuning: Tuning
 ) -> Array:
     layout = layout_of(find(name), inputs, attrs)
-    plan = Plan(layout, inputs).judged(late=True)
+    plan = Plan(layout, inputs).validate(lazy=True)
     if layout.kind == "gather":
         assert layout.data is not None
         return kernel.gather(plan, inputs[layout.data].reshape(layout.data_shape), tuning=tuning)

@@ -51,7 +51,7 @@ CASES: list[tuple[str, str, dict[str, Array], dict[str, Any]]] = [
 def test_a_gather_of_addresses_finds_the_addresses(case: tuple[Any, ...]) -> None:
     kind, name, inputs, attrs = case
     layout = layout_of(find(name), inputs, attrs)
-    plan = Plan(layout, inputs).judged(late=True)
+    plan = Plan(layout, inputs).validate(lazy=True)
     assert layout.form.kind == kind
     assert layout.data is not None
     found = kernel.gather(plan, inputs[layout.data])
@@ -69,12 +69,12 @@ def test_any_layout_may_be_taken_for_cells(
     _, name, inputs, attrs = case
     layout = layout_of(find(name), inputs, attrs)
     assert layout.data is not None
-    expected = kernel.gather(Plan(layout, inputs).judged(late=True), inputs[layout.data])
+    expected = kernel.gather(Plan(layout, inputs).validate(lazy=True), inputs[layout.data])
     monkeypatch.setattr("gscli.layout.recognized", cells)
     general = layout._replace()
     assert general.form.kind == "cells"
     assert (
-        kernel.gather(Plan(general, inputs).judged(late=True), inputs[layout.data]).tolist()
+        kernel.gather(Plan(general, inputs).validate(lazy=True), inputs[layout.data]).tolist()
         == expected.tolist()
     )
 
@@ -84,7 +84,7 @@ def test_any_layout_may_be_taken_for_cells(
 def test_steps_in_sequence_leave_nothing_out(case: tuple[Any, ...], block: int) -> None:
     _, name, inputs, attrs = case
     layout = layout_of(find(name), inputs, attrs)
-    plan, form = Plan(layout, inputs).judged(late=True), layout.form
+    plan, form = Plan(layout, inputs).validate(lazy=True), layout.form
     assert layout.data is not None
     rows = inputs[layout.data].reshape(-1, form.run)
     parts = [rows[step.flat()[0]] for step in walk(plan, block, in_sequence=True).every_step()]

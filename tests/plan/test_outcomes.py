@@ -24,7 +24,7 @@ def seen(policy: Policy, number: int) -> str | None:
     inputs = {**trace.inputs, "indices": np.array([number])}
     plan = Plan(trace.layout._replace(policy=policy), inputs)
     try:
-        counts = count_outcomes(plan.judged(), 1).counts
+        counts = count_outcomes(plan.validate(), 1).counts
     except IndexRefused:
         return "refused"
     return next(iter(counts), None)

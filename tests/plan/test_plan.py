@@ -15,7 +15,7 @@ from gscli.layout.axes import Axis, Beyond, Narrow, Negative, Policy, Tensor
 from gscli.layout.families import along_axis, vectors
 from gscli.layout.subscripts import Notation, subscripted
 from gscli.plan.indices import apply_policy, legal_range, outside
-from gscli.plan.plan import JudgedPlan, LatePlan, Plan
+from gscli.plan.plan import LazilyValidatedPlan, Plan, ValidatedPlan
 
 SIZES = (0, 1, 3, 127, 300)
 EDGES = [0, 1, 2, 3, 126, 127, 128, 255, 299, 300, 2**31, 2**32 + 1, 2**63 - 1, 2**64 - 1]
@@ -74,8 +74,8 @@ def test_tame_numbers_need_no_policy(dtype: str) -> None:
             narrow = policy.narrow is not Narrow.NEVER
             highest = min(size - 1, 2**31 - 1 if narrow else number)
             tame = number == int(number) and 0 <= number <= highest
-            assert plan.tame[0] == tame, f"{number} on {size} under {policy}"
-            if plan.tame[0]:
+            assert plan.in_bounds[0] == tame, f"{number} on {size} under {policy}"
+            if plan.in_bounds[0]:
                 assert one_number(int(number), size, policy) == number
 
 
@@ -87,7 +87,7 @@ def layout_of_rows(size: int, indices: Array, policy: Policy) -> Layout:
 
 def test_fractions_and_nothing_at_all_are_never_tame() -> None:
     for array, tame in ((np.array([0.0]), False), (np.empty(0), True), (np.empty(0, int), True)):
-        assert Plan(layout_of_rows(3, array, Policy()), {"indices": array}).tame == (tame,)
+        assert Plan(layout_of_rows(3, array, Policy()), {"indices": array}).in_bounds == (tame,)
 
 
 @pytest.mark.parametrize("dim", [0, 1, 2])
@@ -123,7 +123,7 @@ def test_the_first_refusals_are_shown_and_all_are_counted() -> None:
     array = np.array([0, 7, -9, 2, 7, 7])
     layout = layout_of_rows(3, array, Policy())
     with pytest.raises(IndexRefused) as caught:
-        Plan(layout, {"indices": array}).judged()
+        Plan(layout, {"indices": array}).validate()
     assert caught.value.where == "indices[1] = 7"
     assert caught.value.valid == "-3 … 2"
     assert "… and 1 more" in "\n".join(caught.value.details)
@@ -139,7 +139,7 @@ def test_mapped_indices_are_judged_in_parts(
     numbers[[77_777, 99_999]] = 3
     np.save(tmp_path / "i.npy", numbers)
     mapped = np.load(tmp_path / "i.npy", mmap_mode="r")
-    assert Plan(layout_of_rows(4, mapped, Policy()), {"indices": mapped}).tame == (True,)
+    assert Plan(layout_of_rows(4, mapped, Policy()), {"indices": mapped}).in_bounds == (True,)
     found, total = Plan(layout_of_rows(3, mapped, Policy()), {"indices": mapped}).findings()
     assert ([finding.position for finding in found], total) == ([(77_777,), (99_999,)], 2)
 
@@ -161,17 +161,17 @@ def test_judging_late_changes_neither_addresses_nor_refusals(
     addressing = vectors(data, Tensor("i", array.shape, dtype))
     layout = gather_layout(data, addressing, Policy(negative))
     plan, steps = Plan(layout, {"i": array}), (3, 1)[: array.shape[1]]
-    late = plan.judged(late=True)
-    assert type(late) is LatePlan
+    late = plan.validate(lazy=True)
+    assert type(late) is LazilyValidatedPlan
     if plan.findings()[1]:
         with pytest.raises(IndexRefused) as before:
-            plan.judged()
+            plan.validate()
         with pytest.raises(IndexRefused) as on_the_way:
             late.rows(0, len(array), steps)
         assert str(on_the_way.value) == str(before.value)
         return
-    judged = plan.judged()
-    assert type(judged) is JudgedPlan
+    judged = plan.validate()
+    assert type(judged) is ValidatedPlan
     for few in range(len(array) + 1):
         rows, live = late.rows(0, few, steps)
         assert rows.tolist() == judged.rows(0, few, steps)[0].tolist()
@@ -185,15 +185,15 @@ def test_judging_late_changes_neither_addresses_nor_refusals(
 def test_what_skips_wraps_or_moves_nothing_is_judged_before(beyond: Beyond) -> None:
     array = np.array([1, 2])
     plan = Plan(layout_of_rows(3, array, Policy(beyond=beyond)), {"indices": array})
-    assert type(plan.judged(late=True)) is JudgedPlan
+    assert type(plan.validate(lazy=True)) is ValidatedPlan
     nothing = np.empty(0, np.int64)
     plan = Plan(layout_of_rows(3, nothing, Policy()), {"indices": nothing})
-    assert type(plan.judged(late=True)) is JudgedPlan
+    assert type(plan.validate(lazy=True)) is ValidatedPlan
 
 
 def test_indices_that_change_while_they_are_read_are_told_of_and_never_followed() -> None:
     array = np.array([1, 2])
-    plan = Plan(layout_of_rows(3, array, Policy()), {"indices": array}).judged(late=True)
+    plan = Plan(layout_of_rows(3, array, Policy()), {"indices": array}).validate(lazy=True)
     with pytest.raises(CannotRead, match="indices changed while it was read"):
         plan.coordinates(0, np.array([1, 7]))
 
@@ -203,6 +203,6 @@ def test_entries_of_several_columns_are_live_where_all_their_numbers_are() -> No
     data = Tensor("data", (2, 3), "float32")
     addressing = vectors(data, Tensor("i", array.shape, "int64"))
     layout = gather_layout(data, addressing, Policy(Negative.OUTSIDE, Beyond.SKIP))
-    block = Plan(layout, {"i": array}).judged().block(0, 3)
+    block = Plan(layout, {"i": array}).validate().block(0, 3)
     assert block.live is not None
     assert block.live.tolist() == [True, False, False]

@@ -18,7 +18,7 @@ from gscli.files.stores.zarr_place import Place
 from gscli.files.stores.zarr_store import open_store
 from gscli.frameworks import find
 from gscli.plan import plan_of
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked import commit
 
 Array = Any
@@ -46,13 +46,13 @@ class RandomCall:
         with np.errstate(all="ignore"):
             return gscli.run(self.operator, self.arrays, self.attrs)
 
-    def plan(self, path: Path) -> JudgedPlan:
+    def plan(self, path: Path) -> ValidatedPlan:
         """The plan with data left in a store that is made at `path`."""
         name = next(iter(self.arrays))
         data = self.arrays[name]
         made(path, data, chunks=self.chunks, **self.options)
         arrays = {**self.arrays, name: stand_in(open_store(Place(str(path)), LIMIT))}
-        return plan_of(find(self.operator), arrays, self.attrs, max_bytes=1 << 60).judged()
+        return plan_of(find(self.operator), arrays, self.attrs, max_bytes=1 << 60).validate()
 
 
 def made(path: Path, data: Array = DATA, **options: Any) -> str:

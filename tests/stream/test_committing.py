@@ -64,7 +64,7 @@ def test_nothing_to_write_is_no_commit(tmp_path: Path) -> None:
 def test_without_a_command(tmp_path: Path) -> None:
     store = open_store(Place(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
     arrays = {"data": stand_in(store), "indices": np.array([[3]]), "updates": DATA[:1]}
-    plan = plan_of(find("onnx.scatter_nd"), arrays, {}).judged()
+    plan = plan_of(find("onnx.scatter_nd"), arrays, {}).validate()
     assert commit.commit_scatter(plan, store, "text").chunks == 1
 
 

@@ -376,7 +376,7 @@ data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":
     inputs["updates"] = load(updates).array
-stream.run_to_file(planned(find(operator), inputs, {}).judged(), out)
+stream.run_to_file(planned(find(operator), inputs, {}).validate(), out)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 
@@ -416,8 +416,8 @@ def test_a_command_judges_the_indices_of_a_file_once(
     for name, array in {"d": np.zeros((90, 4)), "i": places, "u": np.ones((20, 4))}.items():
         np.save(tmp_path / f"{name}.npy", array)
     judged: list[str] = []
-    judge = Plan.judge
-    monkeypatch.setattr(Plan, "judge", lambda plan: (judged.append(way), judge(plan))[1])
+    judge = Plan.check_indices
+    monkeypatch.setattr(Plan, "check_indices", lambda plan: (judged.append(way), judge(plan))[1])
     files = [str(tmp_path / f"{name}.npy") for name in "diu"]
     out = tmp_path / "out.npy"
     more = ["-o", str(out), "--quiet"] if way == "streamed" else ["--in-place", "--quiet"]

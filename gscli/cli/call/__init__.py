@@ -30,7 +30,7 @@ from gscli.frameworks import assigned
 from gscli.frameworks.execute import notices, run_plan, settled
 from gscli.frameworks.operator import Operator
 from gscli.plan import Inputs
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
@@ -181,9 +181,9 @@ class Call:
             locate(error, self.typed, self.inputs)
             raise
 
-    def judged(self) -> JudgedPlan:
+    def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
-        plan = self.plan.judged()
+        plan = self.plan.validate()
         warn([*self.inputs.notices, *notices(self.typed.operator, plan)], self.settings)
         return plan
 
@@ -207,7 +207,7 @@ class Call:
             return None
         with self.located_errors():
             # Indices of a run on a cluster are judged by its workers.
-            plan = self.judged() if self.settings.engine is None else self.plan.judged_elsewhere()
+            plan = self.validate() if self.settings.engine is None else self.plan.assume_validated()
             output = streaming.written(plan, self.settings)
         return self.trace_of(plan, output)
 
@@ -217,9 +217,9 @@ class Call:
 
         with self.located_errors():
             patch = patch_of(self.typed.operator, self.plan, self.inputs.file, self.settings)
-            return patch(self.judged())
+            return patch(self.validate())
 
-    def trace_of(self, plan: JudgedPlan, output: Array) -> Trace:
+    def trace_of(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
         return Trace(self.typed.operator, plan, output, origins, noticed)

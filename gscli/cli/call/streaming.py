@@ -13,7 +13,7 @@ from gscli.disk.mapped import RegularFile
 from gscli.disk.system import give_back_large_blocks
 from gscli.files.request import STORES, suffix_of
 from gscli.frameworks.operator import Operator
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream import patch_in_place, run_to_file, worth_streaming
 from gscli.views.progress_bar import Progress
 
@@ -32,13 +32,13 @@ def goes_to_file(plan: Plan, settings: Settings) -> bool:
     )
 
 
-def written(plan: JudgedPlan, settings: Settings) -> Array:
+def written(plan: ValidatedPlan, settings: Settings) -> Array:
     """The output, written from file to file in memory that does not grow."""
     with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
         return _run(plan, settings, progress.update)
 
 
-def _run(plan: JudgedPlan, settings: Settings, progress: Callable[[int, int], None]) -> Array:
+def _run(plan: ValidatedPlan, settings: Settings, progress: Callable[[int, int], None]) -> Array:
     target, address = str(settings.output), engine_address(settings.engine)
     if address is not None:
         from gscli.stream.cluster.on_cluster import run_on_cluster
@@ -69,7 +69,7 @@ def engine_address(text: str | None) -> str | None:
 
 def patch_of(
     operator: Operator, plan: Plan, file: RegularFile | None, settings: Settings
-) -> Callable[[JudgedPlan], str]:
+) -> Callable[[ValidatedPlan], str]:
     """What writes the updates into the file or store of data, and says what it did."""
     if any(map(is_left, plan.inputs.values())):
         return partial(_committed, settings=settings)
@@ -91,7 +91,7 @@ def patch_of(
     return partial(_patched, file=file, settings=settings)
 
 
-def _patched(plan: JudgedPlan, file: RegularFile, settings: Settings) -> str:
+def _patched(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
     """Write the updates into the file of data."""
     direct = settings.in_place == "direct"
     with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
@@ -99,7 +99,7 @@ def _patched(plan: JudgedPlan, file: RegularFile, settings: Settings) -> str:
     return f"{counted(rows, 'row')} changed"
 
 
-def _committed(plan: JudgedPlan, settings: Settings) -> str:
+def _committed(plan: ValidatedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
     from gscli.files.stores.stand_ins import store_of
     from gscli.stream.chunked.commit import commit_scatter

@@ -122,7 +122,7 @@ def tell_code(
         found = checked(found, wish.python)
     else:
         with call.located_errors():
-            plan = call.judged()
+            plan = call.validate()
         found = written(operator, plan, None, targets, call.inputs.origins)
     if settings.json is not None:
         print_document(found.to_dict())

@@ -11,7 +11,7 @@ from gscli.files.extras import extra
 from gscli.files.stores.icechunk_store import BRANCH, repository
 from gscli.files.stores.zarr_place import Place, is_repository, writing
 from gscli.files.stores.zarr_store import Store
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import scatter_by_chunk
 from gscli.stream.to_file import Report, updates_at
@@ -28,7 +28,7 @@ class Committed(Record):
 
 
 def commit_scatter(
-    plan: JudgedPlan, store: Store, message: str | None = None, *, progress: Report | None = None
+    plan: ValidatedPlan, store: Store, message: str | None = None, *, progress: Report | None = None
 ) -> Committed:
     """Write a scatter's updates into the repository where data lie, and commit them.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gscli.base.arrays import Array, Indices
 from gscli.files.stores.chunks import Chunks
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.chunk_rows import ChunkRows
 from gscli.stream.chunked.grid import Grid, Piece
 from gscli.stream.gather import PICKS, PIECE, gathered
@@ -25,7 +25,7 @@ LATER = 4 << 20
 
 
 def gathered_by_chunk(
-    plan: JudgedPlan, source: Chunks, grid: Grid, folder: str | None
+    plan: ValidatedPlan, source: Chunks, grid: Grid, folder: str | None
 ) -> Iterator[Array]:
     """Pieces of the canonical result, as (rows, run), one after the other.
 
@@ -44,7 +44,7 @@ def gathered_by_chunk(
 
 
 def rows_by_chunk(
-    plan: JudgedPlan, source: Chunks, grid: Grid, folder: str | None
+    plan: ValidatedPlan, source: Chunks, grid: Grid, folder: str | None
 ) -> Iterator[tuple[Indices, Piece, Array]]:
     """Places in the canonical result, a chunk, and what of its rows goes there, as (n, its run).
 
@@ -68,7 +68,7 @@ def rows_by_chunk(
 class _Result:
     """A result that is put in order by way of files of records: place, columns, cells."""
 
-    plan: JudgedPlan
+    plan: ValidatedPlan
     source: Chunks
     grid: Grid
     folder: str | None

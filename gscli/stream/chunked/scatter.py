@@ -15,7 +15,7 @@ from gscli.disk.uncached import UNCACHED_FROM, copy
 from gscli.files.stores.zarr_place import METADATA, Place, writing
 from gscli.files.stores.zarr_store import Store, open_store
 from gscli.layout import Layout
-from gscli.plan.plan import JudgedPlan
+from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
 from gscli.stream.scatter import Dealing, Updates, records_of, updated
 
@@ -32,7 +32,7 @@ def twin(source: Store, folder: str) -> Store:
 
 
 def scatter_by_chunk(
-    plan: JudgedPlan,
+    plan: ValidatedPlan,
     source: Store,
     write: Callable[[Coordinates, Array], None],
     grid: Grid,

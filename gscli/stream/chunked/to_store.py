@@ -20,7 +20,7 @@ from gscli.files.stores.zarr_format import check_writable, created
 from gscli.files.stores.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.stores.zarr_store import Store, open_store
 from gscli.kernel import arranged, gather, scatter
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 from gscli.stream.chunked.behind import WrittenBehind
 from gscli.stream.chunked.gather import rows_by_chunk
 from gscli.stream.chunked.grid import Coordinates, Grid
@@ -28,7 +28,7 @@ from gscli.stream.chunked.scatter import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.to_file import Report, output_dtype, pieces, temporary_files, updates_at
 
 
-def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None) -> Array:
+def run_to_store(plan: ValidatedPlan, path: str, *, progress: Report | None = None) -> Array:
     """Write the result to the Zarr store `path`, which appears whole or not at all.
 
     A scatter keeps chunks, codecs and attributes of data's store. `progress` is called with bytes
@@ -58,7 +58,7 @@ def run_to_store(plan: JudgedPlan, path: str, *, progress: Report | None = None)
     return stand_in(open_store(place, 1 << 62, opaque))
 
 
-def run_in_memory(plan: JudgedPlan, max_bytes: int | None = None) -> Array:
+def run_in_memory(plan: ValidatedPlan, max_bytes: int | None = None) -> Array:
     """The result of a plan with data in chunks, as an array.
 
     A gather reads the chunks that it needs, each one once. A scatter reads all of data, which may
@@ -90,7 +90,7 @@ def grid_of(plan: Plan, source: Chunks) -> Grid | None:
     return Grid.of(source.shape, source.chunk, plan.layout.form.run)
 
 
-def _written(plan: JudgedPlan, hidden: str, folder: str) -> Generator[int]:
+def _written(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[int]:
     """Write the store; yields bytes as they are done."""
     layout, dtype = plan.layout, output_dtype(plan)
     source = None if layout.data is None else chunks_of(plan.inputs[layout.data])

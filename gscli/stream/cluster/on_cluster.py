@@ -103,11 +103,11 @@ class _Job:
         spans = [(at, min(at + ENTRIES, count)) for at in range(0, count, ENTRIES)]
         asked = [self._submit(tasks.judge, self._content, *span) for span in spans]
         if any(self.client.gather(asked)):
-            self.plan.judge()  # says which; the client sees the same files
+            self.plan.check_indices()  # says which; the client sees the same files
 
     def _dealt(self) -> list[list[Any]]:
         """For each group its shares, one of each task, in entry order."""
-        lanes = len(walk(self.plan.judged_elsewhere(), LANE, in_sequence=True).lanes)
+        lanes = len(walk(self.plan.assume_validated(), LANE, in_sequence=True).lanes)
         step = max(ENTRIES // LANE, 1)
         spans = [slice(at, at + step) for at in range(0, lanes, step)]
         if self.plan.layout.moves_nothing:
@@ -134,7 +134,7 @@ class _Job:
         self._wait(copied, self.store.nbytes)
 
     def _gather(self, hidden: str) -> None:
-        layout, dtype = self.plan.layout, output_dtype(self.plan.judged_elsewhere())
+        layout, dtype = self.plan.layout, output_dtype(self.plan.assume_validated())
         sizes = chunk_sizes(None, dtype, layout.output_shape)
         whole = Grid.of(layout.output_shape, sizes, layout.form.run)
         assert whole is not None

@@ -15,7 +15,7 @@ from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.disk import mapped
 from gscli.disk.mapped import open_regular
-from gscli.plan.plan import JudgedPlan, Plan
+from gscli.plan.plan import Plan, ValidatedPlan
 
 
 class InFile(Record):
@@ -61,10 +61,10 @@ def named(array: Array) -> Array | InFile:
 
 
 @lru_cache(2)
-def unpacked(content: bytes) -> JudgedPlan:
+def unpacked(content: bytes) -> ValidatedPlan:
     """The plan again; it looks at no index before it is asked for some entries."""
     layout, inputs = pickle.loads(content)  # noqa: S301  made by `packed`, sent by the client
     arrays = {name: a.mapped() if isinstance(a, InFile) else a for name, a in inputs.items()}
-    plan = JudgedPlan(layout, arrays)
-    plan.__dict__["tame"] = (False,) * len(layout.column_axes)
+    plan = ValidatedPlan(layout, arrays)
+    plan.__dict__["in_bounds"] = (False,) * len(layout.column_axes)
     return plan
