@@ -132,7 +132,7 @@ def code(
 ) -> Code:
     """The lines that give the same output in other frameworks, for `framework.operator` on arrays.
 
-    `to` names targets (numpy, torch, jax, tensorflow, onnx, openvino, stablehlo, mxnet) or is
+    `to` names targets (numpy, torch, jax, tensorflow, onnx, openvino, stablehlo) or is
     "all". With `check` each target's lines are run in a process of their own by `python`, the
     interpreter that has the framework (default: this one). Raises GscliError alone: where the call
     itself is refused, and for unknown targets.

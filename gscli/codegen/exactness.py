@@ -39,8 +39,6 @@ def breaks(meaning: Meaning, target: TargetFramework, native: Native | None) -> 
         if layout.reduction == "none" and not target.ordered:
             found.append(_duplicates(meaning, target))
         found += _value_breaks(meaning, target)
-        if native.form == "dense" and layout.dtype in FLOATS:
-            found.append("infinities and NaN; sums are rounded in another order, too")
     return found
 
 
@@ -95,8 +93,6 @@ def differs(meaning: Meaning, target: TargetFramework, native: Native | None) ->
     told = _nan(meaning, target)
     if told and meaning.has_nan:
         return told
-    if native.form == "dense" and meaning.has_infinities:
-        return f"{target.title} makes NaN of infinities where it chooses by a mask"
     if target.bits_32 and meaning.wide_values:
         return (
             f"{target.title}'s CPU plugin computes in 32 bits, which do not hold every number here"

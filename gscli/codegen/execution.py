@@ -26,7 +26,6 @@ LARGEST = 1 << 20
 PACKAGES = {
     "numpy": ("numpy",), "torch": ("torch",), "jax": ("jax",), "tensorflow": ("tensorflow",),
     "onnx": ("onnxruntime", "onnx"), "openvino": ("openvino",), "stablehlo": ("jax", "jaxlib"),
-    "mxnet": ("mxnet",),
 }  # fmt: skip
 """What an interpreter must have for each target."""
 
@@ -49,9 +48,7 @@ class Lines(RuntimeProcess):
 def given_lines(answer: TargetAnswer, inputs: Mapping[str, Array]) -> list[str]:
     """The loading lines of an answer, with arrays that are handed over in place of files."""
     spoken = language(answer.target)
-    found = [
-        line for line in answer.loading if line.startswith(("import", "from", "jax.", "mx.npx"))
-    ]
+    found = [line for line in answer.loading if line.startswith(("import", "from", "jax."))]
     for name, array in inputs.items():
         kind = dtype_name(array.dtype)
         loaded = spoken.loaded if kind != "bfloat16" else spoken.loaded_halves

@@ -102,7 +102,7 @@ class IndexNumbers:
             if found.fractional and self.layout.policy.negative is Negative.FROM_END:
                 index = self._step("floor", index)
             return self.steps.cast(index, "int64")
-        computed = found.negative or found.outside or native.form in ("cells", "rows", "dense")
+        computed = found.negative or found.outside or native.form in ("cells", "rows")
         wanted = ("int64",) if native.long else self.target.indices
         if index.dtype not in wanted or (computed and index.dtype not in ARITHMETIC):
             return self.steps.cast(index, "int64" if "int64" in wanted else wanted[0])

@@ -129,12 +129,6 @@ class Meaning:
         return far or (divides and self.layout.dtype == "float64") or any(map(_is_wide, arrays))
 
     @cached_property
-    def has_infinities(self) -> bool:
-        """Whether numbers that are not finite stand in data or updates."""
-        arrays = [array for name, array in self.named.items() if name in ("data", "updates")]
-        return any(array.dtype.kind == "f" and not np.isfinite(array).all() for array in arrays)
-
-    @cached_property
     def has_nan(self) -> bool:
         """Whether NaN stands in data or updates."""
         values = [array for name, array in self.named.items() if name in ("data", "updates")]

@@ -22,7 +22,7 @@ class Native(Record):
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
     the last axis), cells (a coordinate for each axis), rows (a reduction over rows of a matrix),
-    dense (every row against every entry), direct (StableHLO's dimension numbers).
+    direct (StableHLO's dimension numbers).
     `from_end`: -1 is the last row. `batch`: takes batch axes. `smaller`: indices may be smaller off
     the axis. `flat`: takes indices of rank 1 alone. `vectors_of`: longest index vector.
     """
@@ -67,8 +67,6 @@ class TargetFramework(Record):
     """Whether sums of halves are made in float32 and rounded once."""
     bool_reductions: bool = True
     complex_order: bool = False
-    loads_few: bool = False
-    """Whether it has no arrays of other types at all, not even of indices."""
     bits_32: bool = False
     """Whether it computes 64-bit types in 32 bits."""
     note: str = ""
@@ -199,20 +197,6 @@ TARGETS: dict[str, TargetFramework] = {
                 Native("stablehlo.scatter", "cells", False, "dropped", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
-        ),
-        TargetFramework(
-            "mxnet", "MXNet",
-            ("bool", "uint8", "int8", "int32", "int64", "float16", "float32", "float64"),
-            (
-                Native("mx.np.take", "take", False, "border"),
-                Native("mx.npx.gather_nd", "cells", True, "refused", ranked=True),
-            ),
-            (
-                Native("x[i, j] =", "cells", False, "unchecked", _ops("none")),
-                Native("every row against every entry", "dense", False, "refused",
-                       _ops("add mul max min")),
-            ),
-            bool_reductions=False, loads_few=True,
         ),
     )
 }  # fmt: skip

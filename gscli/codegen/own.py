@@ -40,8 +40,6 @@ CALLS: Mapping[str, str] = {
     "tensorflow.unsorted_segment_*": "tf.math.{name}({inputs}{attrs})",
     "tensorflow.segment_*": "tf.math.{name}({inputs})",
     "tensorflow.*": KEYWORDS,
-    "mxnet.np.take": "mx.np.take({inputs}{attrs})",
-    "mxnet.*": "mx.nd.{name}({legacy}{attrs}).as_np_ndarray()",
 }  # fmt: skip
 """How a framework's own operators are called; the first name that fits counts."""
 
@@ -132,7 +130,6 @@ def _facts(meaning: Meaning) -> dict[str, object]:
         "inputs": ", ".join(variables[name] for name in present),
         "named": ", ".join(f"{name}={variables[name]}" for name in present),
         "rest": ", ".join(["output", *(variables[name] for name in present[1:])]),
-        "legacy": ", ".join(f"{variables[name]}.as_nd_ndarray()" for name in present),
         "attrs": "".join(f", {word}" for word in words),
         "rest_attrs": ", ".join(words),
         "numbers": f"jax.lax.{kind}DimensionNumbers({listed})",

@@ -66,7 +66,7 @@ class Placement:
 
     def place(self, native: Native) -> Prepared | None:
         """Prepared indices for an operation, None where it does not suit the call."""
-        if native.form in ("cells", "rows", "dense"):
+        if native.form in ("cells", "rows"):
             return self._cells(native)
         if not self.addressing.columns or len(self.meaning.index_names) != 1:
             return None

@@ -86,7 +86,7 @@ class Writing(Putting):
                     count = len(self.steps.steps)
                     place = self.placing.place(native)
                     if place is not None:
-                        self.composed |= native.form in ("rows", "dense") or wish.op != self.op
+                        self.composed |= native.form == "rows" or wish.op != self.op
                         return place, wish
                     del self.steps.steps[count:]
         raise Impossible(f"{self.target.title} has no scatter with {self.op}")

@@ -67,7 +67,7 @@ def judge_types(meaning: Meaning, target: TargetFramework) -> None:
     """Raises Impossible where the target has no such element type."""
     named = meaning.named
     for name in named:
-        if name in ("data", "updates") or target.loads_few:
+        if name in ("data", "updates"):
             kind = dtype_name(named[name].dtype)
             if kind not in target.dtypes:
                 raise Impossible(f"{target.title} has no {NAMED.get(kind, kind)} here")

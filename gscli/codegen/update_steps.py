@@ -74,7 +74,7 @@ class Putting:
         """What `base` is after updates went to their place."""
         return {
             "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
-            "cells": self._put_cells, "rows": self._put_rows, "dense": self._put_rows,
+            "cells": self._put_cells, "rows": self._put_rows,
             "direct": self._put_direct,
         }[place.native.form](place, base, updates, asked)  # fmt: skip
 
@@ -149,10 +149,7 @@ class Putting:
             live = steps.reshape(place.live, row.shape)
             row, base = steps.where(live, row, rows), steps.pad(base, 0)
         updates = steps.reshape(self._by_entries(updates), (prod(place.grid), run))
-        begin = identity(asked.op, base.dtype)
-        found = self._written(
-            place.native.form, base, updates, asked, row, rows=base.shape[0], identity=begin
-        )
+        found = self._written("rows", base, updates, asked, row, rows=base.shape[0])
         return steps.reshape(steps.crop(found, (rows, run)), shape)
 
     def _put_direct(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:

@@ -15,13 +15,16 @@ from gscli.codegen.execution import checked, compared
 from gscli.runtimes.protocol import Reply
 
 
-def test_numpys_lines_are_run_and_missing_frameworks_are_named() -> None:
+def test_numpys_lines_are_run_and_missing_frameworks_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(execution.PACKAGES, "tensorflow", ("no-tensorflow",))
     inputs = {"data": [1.5, 2.5], "indices": [1]}
-    found = gscli.code("onnx.gather", inputs, to="numpy,mxnet", check=True)
-    numpy, mxnet = (answer.checked for answer in found.answers)
+    found = gscli.code("onnx.gather", inputs, to="numpy,tensorflow", check=True)
+    numpy, tensorflow = (answer.checked for answer in found.answers)
     assert numpy == {"result": "equal", "version": np.__version__}
-    assert mxnet["result"] == "not installed"
-    assert "install mxnet" in mxnet["text"]
+    assert tensorflow["result"] == "not installed"
+    assert "install no-tensorflow" in tensorflow["text"]
     assert "run in NumPy" in str(found)
 
 

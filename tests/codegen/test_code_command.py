@@ -75,9 +75,21 @@ def test_check_runs_numpys_lines(tmp_path: Path) -> None:
 
 
 def test_check_says_what_is_not_installed(tmp_path: Path) -> None:
-    done = gscli("explain", *CALL, "--code", "mxnet", "--check", cwd=tmp_path)
+    """An interpreter without any packages."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o755)
+    words = ("explain", *CALL, "--code", "tensorflow", "--check", "--python", str(python))
+    done = gscli(*words, cwd=tmp_path)
     assert done.returncode == 0
-    assert "not installed, install mxnet" in done.stdout
+    assert "not installed, install tensorflow" in done.stdout
+
+
+def test_mxnet_is_no_target(tmp_path: Path) -> None:
+    """Nobody ports to it any more; its rules and operators stay."""
+    done = gscli("explain", *CALL, "--code", "mxnet", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no code is written for 'mxnet'" in done.stderr
 
 
 def test_a_run_that_is_not_equal_gives_exit_1(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_the_mean_and_data_left_out_are_composed_for_onnx() -> None:
 
 def test_strings_have_no_lines_outside_of_some_frameworks() -> None:
     inputs = {"data": ["a", "b"], "indices": [1]}
-    for target in ("torch", "jax", "openvino", "stablehlo", "mxnet"):
+    for target in ("torch", "jax", "openvino", "stablehlo"):
         found = answer("onnx.gather", inputs, target)
         assert (found.verdict, found.lines) == ("none", ())
         assert "strings" in found.reason

@@ -123,7 +123,7 @@ WITHOUT = {("stablehlo", "torch.masked_select"), ("stablehlo", "torch.masked_sca
 """Shapes that depend on values."""
 
 
-PYTHON = {"numpy", "torch", "jax", "tensorflow", "openvino", "mxnet"}
+PYTHON = {"numpy", "torch", "jax", "tensorflow", "openvino"}
 """Targets whose lines are Python and nothing else."""
 
 

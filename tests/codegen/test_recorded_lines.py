@@ -29,14 +29,6 @@ KNOWN = {
         "jax/take/dtype_float16_default_fill/0001": "no constant of float16 may be NaN",
         "jax/take_along_axis/dtype_float16/0001": "the same",
     },
-    "mxnet": {
-        "jax/take/axis/0025": "mx.np.where takes five axes at most",
-        "jax/take/axis/0027": "the same",
-        "onnx/ScatterElements/18/order-sum/0008": "a sum in another order, as its lines say",
-        "onnx/ScatterND/18/order-sum/0008": "the same",
-        "openvino/ScatterNDUpdate/15/order-sum/0002": "the same",
-        "openvino/ScatterNDUpdate/15/order-sum/0008": "the same",
-    },
 }
 """Runs that did not give the output, and why that is not the lines' fault."""
 

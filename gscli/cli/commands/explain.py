@@ -13,7 +13,7 @@ from gscli.cli.options import Settings, print_document, screen
 from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
-TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo", "mxnet")
+TARGETS = ("all", "numpy", "torch", "jax", "tensorflow", "onnx", "openvino", "stablehlo")
 """What `--code` takes, without importing what writes it."""
 
 

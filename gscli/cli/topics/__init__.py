@@ -51,7 +51,6 @@ CHECKED = {
     "onnx": ("onnxruntime", "1.31.1"),
     "openvino": ("OpenVINO", "2026.4.1"),
     "stablehlo": ("the StableHLO interpreter of jaxlib", "0.10.2"),
-    "mxnet": ("MXNet", "1.9.1"),
 }
 """The releases that recorded cases of the operators were run in: tests/vectors/code.json."""
 
