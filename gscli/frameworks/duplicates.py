@@ -9,7 +9,7 @@ from gscli.base.arrays import Indices
 from gscli.base.records import Record
 from gscli.base.words import counted, name_of
 from gscli.declare import Signature
-from gscli.kernel.walks import addresses_of
+from gscli.kernel.walks import window_rows
 from gscli.layout import Layout
 from gscli.plan.plan import BLOCK, ValidatedPlan
 
@@ -54,7 +54,7 @@ def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     judged = judged_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
-    cells, writers = _every_cell(plan, judged) if windows else _first_cells(plan, judged)
+    cells, writers = written_cells(plan, judged, every=windows)
     order = np.argsort(cells, kind="stable")
     cells, writers = cells[order], writers[order]
     again = cells[1:] == cells[:-1]
@@ -85,42 +85,25 @@ def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
     return found
 
 
-def _every_cell(plan: ValidatedPlan, count: int) -> tuple[Indices, Indices]:
-    """Flat address and entry of each cell that windows write."""
-    addresses, inside = addresses_of(plan, 0, count)
-    writers = np.repeat(np.arange(count), addresses.shape[1])
-    flat = addresses.reshape(-1)
-    return (
-        (flat, writers)
-        if inside is None
-        else (flat[inside.reshape(-1)], writers[inside.reshape(-1)])
-    )
+def written_cells(
+    plan: ValidatedPlan, count: int, *, every: bool = True
+) -> tuple[Indices, Indices]:
+    """Flat addresses that the first `count` entries write, at least one, and the entry of each.
 
-
-def _first_cells(plan: ValidatedPlan, count: int) -> tuple[Indices, Indices]:
-    """A number that tells the first cell of each live entry apart, and the entry."""
-    few = plan.few_addresses
-    if few is not None:
-        there = np.arange(count) if few[1] is None else np.flatnonzero(few[1])
-        return few[0][there], there
-    found = np.full(count, -1, np.int64)
-    layout = plan.layout
+    Without `every` the first cell of each live entry alone, which tells slices apart.
+    """
+    cells, writers = [], []
     for first in range(0, count, BLOCK):
-        last = min(first + BLOCK, count)
-        if layout.form.is_flat:
-            rows, live = plan.rows(first, last, layout.form.steps)
-            found[first:last] = rows if live is None else np.where(live, rows, -1)
-            continue
-        block, grid = plan.block(first, last), plan.grid(first, last)
-        total = np.zeros(last - first, np.int64)
-        for axis, stride in zip(layout.axes, layout.strides, strict=True):
-            if axis.column is not None:
-                total += block.coordinates[axis.column] * stride
-            if axis.entry is not None:
-                total += grid[axis.entry] * stride
-        found[first:last] = total if block.live is None else np.where(block.live, total, -1)
-    there = np.flatnonzero(found >= 0)
-    return found[there], there
+        rows, exist, run = window_rows(plan, first, min(first + BLOCK, count))
+        entries = np.arange(first, first + len(rows))
+        if not every:
+            rows, exist, run = rows[:, :1], exist if exist is None else exist[:, :1], 1
+        there = np.ones(rows.shape, np.bool_) if exist is None else exist
+        writers.append(np.repeat(entries, there.sum(axis=1) * run))
+        cells.append((rows[there][:, None] * run + np.arange(run)).reshape(-1))
+    return np.concatenate([*cells, np.zeros(0, np.int64)]), np.concatenate(
+        [*writers, np.zeros(0, np.int64)]
+    )
 
 
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:

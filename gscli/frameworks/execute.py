@@ -20,7 +20,9 @@ from gscli.base.arrays import Array, is_left
 from gscli.declare import Signature
 from gscli.disk import mapped
 from gscli.kernel import gather, scatter
-from gscli.plan import Inputs, layout_of, plan_of, planned, read_again, refused_types, taken
+from gscli.layout import Layout
+from gscli.layout.axes import TypeRefused
+from gscli.plan import Inputs, build_plan, layout_of, planned, read_again, taken
 from gscli.plan.plan import Plan, ValidatedPlan
 
 LEAVING = partial(planned, leave=True)
@@ -95,33 +97,39 @@ def settle_types(
     *,
     strict: bool,
     dtype: str | None = None,
-) -> None:
+) -> Layout:
     """Give untyped inputs the type the operator wants; widen typed indices with a warning.
 
-    Data and updates become `dtype` first, where one is asked for; indices never do.
+    Data and updates become `dtype` first, where one is asked for; indices never do. Returns the
+    layout of the call with these types, which is asked for again only where a type was changed.
     """
     if dtype is not None:
         from gscli.frameworks.typing import convert_types
 
         convert_types(operator, inputs, attrs, dtype, strict=strict)
     for _ in inputs.arrays:  # a type that suits may bring another one to light
-        refusals = refused_types(operator, inputs.arrays, attrs)
-        if not refusals:
-            break
+        dtype_errors: list[TypeRefused] = []
+        try:
+            layout = layout_of(operator, inputs.arrays, attrs, dtype_errors)
+        except GscliError:
+            if not dtype_errors:
+                raise
+        if not dtype_errors:
+            return layout
         from gscli.frameworks.typing import settle
 
-        for refusal in refusals:
+        for refusal in dtype_errors:
             settle(inputs, refusal, strict=strict)
-    layout_of(operator, inputs.arrays, attrs)
+    return layout_of(operator, inputs.arrays, attrs)
 
 
 def settled(
     operator: Signature, inputs: Inputs, *, strict: bool, dtype: str | None, max_bytes: int | None
 ) -> Plan:
     """The plan of a call from the shell: types are settled, what need not be left is read."""
-    settle_types(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
-    inputs.arrays.update(read_again(operator, inputs.arrays, inputs.attrs))
-    return plan_of(operator, inputs.arrays, inputs.attrs, max_bytes=max_bytes)
+    layout = settle_types(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
+    inputs.arrays.update(read_again(layout, inputs.arrays))
+    return build_plan(layout, inputs.arrays, max_bytes)
 
 
 def execute(

@@ -82,9 +82,10 @@ def planned(
     if operator.many is not None:
         attrs = without_count(operator, arrays, attrs)
         arrays, _, attrs = without_masks(operator, arrays, attrs)
-    if first is not None and first in arrays and is_left(arrays[first]):
-        arrays = {**arrays, **read_again(operator, arrays, attrs)}
-    return plan_of(operator, arrays, attrs, max_bytes=max_bytes)
+    layout = layout_of(operator, arrays, attrs)
+    if first is not None and first in arrays:
+        arrays = {**arrays, **read_again(layout, arrays)}
+    return build_plan(layout, arrays, max_bytes)
 
 
 def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
@@ -99,33 +100,26 @@ def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None
     return as_array(value, name)
 
 
-def read_again(
-    operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> dict[str, Array]:
+def read_again(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """What was left in chunks and is not data of a stream, or not in its type, read after all."""
     left = {name: array for name, array in arrays.items() if is_left(array)}
     if not left:
         return {}
     from gscli.files.stores.stand_ins import chunks_of
 
-    layout = layout_of(operator, arrays, attrs)
-    found = {}
+    read = {}
     for name, array in left.items():
         source, stays = chunks_of(array), dtype_name(array.dtype) == layout.dtype != "str"
         if source is not None and not (stays and layout.data == name):
-            found[name] = source.whole()
-    return found
+            read[name] = source.whole()
+    return read
 
 
-def plan_of(
-    operator: Signature,
-    arrays: Mapping[str, Array],
-    attrs: Mapping[str, object],
-    *,
-    max_bytes: int | None = None,
-) -> Plan:
-    """The plan of a call whose masks are in place; shapes are judged, index values not yet."""
-    layout = layout_of(operator, arrays, attrs)
+def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> Plan:
+    """The plan of a call whose masks are in place; index values are not checked yet.
+
+    Raises LimitRefused where the output would be too large.
+    """
     shape_limit(layout, arrays, max_bytes)
     return Plan(layout, arrays)
 

@@ -6,7 +6,6 @@ Kinds of differences are told apart by these words, and a pack of cases is measu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name
 from gscli.declare import numbered
+from gscli.frameworks.duplicates import written_cells
 from gscli.frameworks.operator import Operator
-from gscli.kernel.walks import addresses_of
 from gscli.layout import Layout
 from gscli.layout.items import parsed
 from gscli.plan.indices import legal_range
@@ -167,11 +166,8 @@ def several_writers(plan: Plan) -> Flags | None:
     if not layout.entry_count * layout.window_size * layout.output_size:
         return np.zeros(layout.output_shape, np.bool_)
     try:
-        addresses, inside = addresses_of(plan.validate(), 0, layout.entry_count)
+        cells, _ = written_cells(plan.validate(), layout.entry_count)
     except GscliError:
         return None
-    flat: NDArray[Any] = addresses.reshape(-1)
-    if inside is not None:
-        flat = flat[np.broadcast_to(inside, addresses.shape).reshape(-1)]
-    counts = np.bincount(flat, minlength=layout.output_size)
+    counts = np.bincount(cells, minlength=layout.output_size)
     return (counts > 1).reshape(layout.output_shape)

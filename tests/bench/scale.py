@@ -44,7 +44,7 @@ ON_WORKERS = """
 import sys
 from gscli.frameworks import find
 from gscli import files
-from gscli.plan import plan_of
+from gscli.plan import build_plan, layout_of
 from gscli.stream.cluster.connection import cluster_client
 from gscli.stream.cluster.on_cluster import run_on_cluster
 
@@ -56,7 +56,8 @@ if __name__ == "__main__":
         for name, word in zip(names, words)
     }
     attrs = {"reduction": "add"} if operator == "scatter_nd" else {}
-    plan = plan_of(find(operator), arrays, attrs, max_bytes=1 << 40).assume_validated()
+    layout = layout_of(find(operator), arrays, attrs)
+    plan = build_plan(layout, arrays, 1 << 40).assume_validated()
     with cluster_client("", workers=int(workers)) as client:
         run_on_cluster(plan, out, client=client)
 """

@@ -17,7 +17,7 @@ from gscli.files.stores.stand_ins import stand_in
 from gscli.files.stores.zarr_place import Place
 from gscli.files.stores.zarr_store import open_store
 from gscli.frameworks import find
-from gscli.plan import plan_of
+from gscli.plan import build_plan, layout_of
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked import commit
 
@@ -52,7 +52,8 @@ class RandomCall:
         data = self.arrays[name]
         made(path, data, chunks=self.chunks, **self.options)
         arrays = {**self.arrays, name: stand_in(open_store(Place(str(path)), LIMIT))}
-        return plan_of(find(self.operator), arrays, self.attrs, max_bytes=1 << 60).validate()
+        layout = layout_of(find(self.operator), arrays, self.attrs)
+        return build_plan(layout, arrays, 1 << 60).validate()
 
 
 def made(path: Path, data: Array = DATA, **options: Any) -> str:

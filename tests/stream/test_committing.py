@@ -18,7 +18,7 @@ from gscli.files.stores.stand_ins import stand_in
 from gscli.files.stores.zarr_place import Place
 from gscli.files.stores.zarr_store import open_store
 from gscli.frameworks import find
-from gscli.plan import plan_of
+from gscli.plan import build_plan, layout_of
 from gscli.stream.chunked import commit
 
 DATA = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -64,7 +64,7 @@ def test_nothing_to_write_is_no_commit(tmp_path: Path) -> None:
 def test_without_a_command(tmp_path: Path) -> None:
     store = open_store(Place(made(tmp_path / "t.icechunk"), "emb"), 1 << 30)
     arrays = {"data": stand_in(store), "indices": np.array([[3]]), "updates": DATA[:1]}
-    plan = plan_of(find("onnx.scatter_nd"), arrays, {}).validate()
+    plan = build_plan(layout_of(find("onnx.scatter_nd"), arrays, {}), arrays, None).validate()
     assert commit.commit_scatter(plan, store, "text").chunks == 1
 
 
