@@ -333,6 +333,30 @@ def _leaves(value: object) -> Iterator[object]:
         yield value
 
 
+def unequal_cells(one: Array, other: Array) -> Flags:
+    """Which cells of two arrays of one shape differ, as bool; NaN equals NaN.
+
+    >>> unequal_cells(np.array([1.0, np.nan, 2.0]), np.array([1.0, np.nan, 3.0])).tolist()
+    [False, False, True]
+    """
+    if one.dtype.kind in "UTSO" or other.dtype.kind in "UTSO":
+        return np.asarray(one.astype(np.str_) != other.astype(np.str_))
+    unequal = np.asarray(one != other)
+    if one.dtype.kind in "biu" or other.dtype.kind in "biu":
+        return unequal
+    both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself
+    return np.asarray(unequal & ~both_nan)
+
+
+def has_same_cells(one: Array, other: Array) -> bool:
+    """Equal shape and values; NaN equals NaN, types may differ.
+
+    >>> has_same_cells(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
+    True
+    """
+    return one.shape == other.shape and not np.any(unequal_cells(one, other))
+
+
 def plain(value: object) -> Any:
     """JSON's way to write one value: nan and inf as words, complex as pairs, big integers as text.
 

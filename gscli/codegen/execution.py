@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.codegen.languages import language
 from gscli.codegen.target_answers import Code, TargetAnswer
 from gscli.files.formats.jsonarray import dump_json
-from gscli.lab.difference import Tolerance, difference
+from gscli.lab.difference import compare_tensors
 from gscli.runtimes.catalogue import Adapter, adapter_command, installed
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply as Said
@@ -143,7 +143,7 @@ def compared(said: Said, expected: Array) -> dict[str, str]:
     output = said.output
     if dtype_name(expected.dtype) == "bfloat16" and output.dtype == np.int16:
         output = output.view(dtype_named("bfloat16"))
-    found = difference(output, expected, Tolerance())
+    found = compare_tensors(output, expected)
     if found.equal:
         return {"result": "equal"}
     if not found.same_shape:

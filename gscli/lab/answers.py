@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, has_same_cells, unequal_cells
 from gscli.base.records import Record, cached_property
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
@@ -59,7 +58,7 @@ class Row:
         mine, theirs = self.output, other.output
         if mine is None or theirs is None:
             return mine is None and theirs is None and self._refusal() == other._refusal()
-        return mine.dtype == theirs.dtype and same(mine, theirs)
+        return mine.dtype == theirs.dtype and has_same_cells(mine, theirs)
 
     @cached_property
     def way(self) -> object:
@@ -193,29 +192,12 @@ class Comparing:
         if output is None:
             return None
         if base is not None:
-            return different(output, base) if output.shape == base.shape else None
+            return unequal_cells(output, base) if output.shape == base.shape else None
         flags = np.ones(output.shape, np.bool_)
         for number, value in self.readings.items():
             if number < output.size:
-                flags.reshape(-1)[number] = bool(different(output.reshape(-1)[number], value))
+                flags.reshape(-1)[number] = bool(unequal_cells(output.reshape(-1)[number], value))
         return flags
-
-
-def same(one: Array, other: Array) -> bool:
-    """Equal shape and values; NaN equals NaN.
-
-    >>> same(np.array([1.0, np.nan]), np.array([1.0, np.nan]))
-    True
-    """
-    return one.shape == other.shape and not np.any(different(one, other))
-
-
-def different(one: Any, other: Any) -> Array:
-    """Which cells are unequal; NaN equals NaN."""
-    unequal = np.asarray(one != other)
-    both_nan = np.asarray(one != one) & np.asarray(other != other)  # noqa: PLR0124  NaN alone differs from itself
-    result: Array = unequal & ~both_nan
-    return result
 
 
 def document(comparing: Comparing) -> dict[str, object]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from gscli.base.arrays import has_same_cells
 from gscli.frameworks import find
-from gscli.lab.answers import same
 from gscli.lab.examples import example
 from gscli.lab.rules import Rule, markdown_table, rules
 
@@ -94,4 +94,4 @@ def _negative_axis(name: str) -> str:
     one, other = probe.on_cube(-1), probe.on_cube(2)
     if one is None or other is None:
         return "error"
-    return "from the end" if same(one, other) else "another axis"
+    return "from the end" if has_same_cells(one, other) else "another axis"

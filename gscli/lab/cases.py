@@ -18,7 +18,7 @@ import numpy as np
 from gscli.base import ContentRefused, GscliError, LimitRefused, UsageError
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.records import Record
-from gscli.base.words import safe, show_shape
+from gscli.base.words import safe
 from gscli.files.content import open_content
 from gscli.files.formats.jsonarray import DOCUMENT_VALUES, dump_json, load_json
 from gscli.files.formats.jsonlines import lines
@@ -26,7 +26,7 @@ from gscli.files.formats.jsontext import check_memory
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.difference import different
+from gscli.lab.difference import describe_difference
 
 Expected: TypeAlias = Literal["output", "error", "open"]
 
@@ -162,26 +162,7 @@ def judge(case: Case) -> Verdict:
         return Verdict(case, "answered, the framework refuses")
     if case.expect == "open" or case.output is None:
         return Verdict(case)
-    return Verdict(case, difference(answer, case.output))
-
-
-def difference(answer: Array, recorded: Array) -> str:
-    """The first difference in words; "" when equal within the tolerance of the type.
-
-    >>> difference(np.array([1, 2]), np.array([1, 3]))
-    'output[1] is 2, recorded 3'
-    """
-    mine, theirs = dtype_name(answer.dtype), dtype_name(recorded.dtype)
-    if mine != theirs:
-        return f"dtype is {mine}, recorded {theirs}"
-    if answer.shape != recorded.shape:
-        return f"shape is {show_shape(answer.shape)}, recorded {show_shape(recorded.shape)}"
-    apart = different(answer, recorded)
-    if not apart.any():
-        return ""
-    place = tuple(np.argwhere(apart)[0].tolist())
-    one, other = safe(str(answer[place]), 60), safe(str(recorded[place]), 60)
-    return f"output{show_shape(place)} is {one}, recorded {other}"
+    return Verdict(case, describe_difference(answer, case.output))
 
 
 def reproduction(case: Case, file: str = "") -> str:

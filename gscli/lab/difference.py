@@ -12,10 +12,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices, dtype_name, plain
+from gscli.base.arrays import Array, Flags, Indices, dtype_name, plain, unequal_cells
 from gscli.base.records import Record
-from gscli.base.words import counted, show_shape
+from gscli.base.words import counted, safe, show_shape
 from gscli.disk import mapped
+from gscli.layout import Layout
 from gscli.layout.axes import Shape
 
 RELATIVE = {
@@ -56,7 +57,7 @@ class Tolerance(Record):
         return RELATIVE.get(dtype, 0.0) if self.relative is None else self.relative
 
 
-class Cell(Record):
+class DifferingCell(Record):
     """One differing cell: its flat number, place and both values."""
 
     number: int
@@ -77,7 +78,7 @@ class Difference(Record):
     shapes: tuple[Shape, Shape]
     total: int
     different: int
-    cells: tuple[Cell, ...]
+    cells: tuple[DifferingCell, ...]
     largest: tuple[float, tuple[int, ...]] | None
     sample: Indices
 
@@ -98,7 +99,7 @@ class Difference(Record):
 
     def to_dict(self) -> dict[str, object]:
         """The JSON form."""
-        found: dict[str, object] = {
+        document: dict[str, object] = {
             "equal": self.equal,
             "dtype": list(self.dtypes),
             "shape": [list(shape) for shape in self.shapes],
@@ -110,50 +111,50 @@ class Difference(Record):
             ],
         }
         if self.largest is not None:
-            found["largest"] = {"difference": self.largest[0], "at": list(self.largest[1])}
-        return found
+            document["largest"] = {"difference": self.largest[0], "at": list(self.largest[1])}
+        return document
 
 
-def difference(
+def compare_tensors(
     actual: Array,
     expected: Array,
     tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
-    met: Callable[[Indices], None] | None = None,
+    visit: Callable[[Indices], None] | None = None,
 ) -> Difference:
-    """Hold `actual` against `expected`; `met` is told the numbers of differing cells in order.
+    """Hold `actual` against `expected`; `visit` gets the numbers of differing cells in order.
 
-    >>> found = difference(np.array([1, 2, 3]), np.array([1, 5, 3]))
-    >>> found.different, found.cells[0].at, found.largest
+    >>> difference = compare_tensors(np.array([1, 2, 3]), np.array([1, 5, 3]))
+    >>> difference.different, difference.cells[0].at, difference.largest
     (1, (1,), (3.0, (1,)))
     """
     dtypes = dtype_name(actual.dtype), dtype_name(expected.dtype)
     shapes = actual.shape, expected.shape
-    same = actual.shape == expected.shape
-    return compared(_blocks(actual, expected) if same else (), dtypes, shapes, tolerance, met)
+    blocks = _blocks(actual, expected) if actual.shape == expected.shape else ()
+    return compare_blocks(blocks, dtypes, shapes, tolerance, visit)
 
 
-def compared(
+def compare_blocks(
     blocks: Blocks,
     dtypes: tuple[str, str],
     shapes: tuple[Shape, Shape],
     tolerance: Tolerance,
-    met: Callable[[Indices], None] | None = None,
+    visit: Callable[[Indices], None] | None = None,
 ) -> Difference:
     """The same for tensors that come block by block; none come where the shapes differ."""
-    count, cells = 0, list[Cell]()
+    count, cells = 0, list[DifferingCell]()
     largest: tuple[float, tuple[int, ...]] | None = None
     kept = list[Indices]()
     for first, one, other in blocks:
-        numbers = np.flatnonzero(different(one, other, tolerance))
+        numbers = np.flatnonzero(differing_cells(one, other, tolerance))
         if not numbers.size:
             continue
         count += numbers.size
-        if met is not None:
-            met(first + numbers)
+        if visit is not None:
+            visit(first + numbers)
         kept = _thinned([*kept, first + numbers[_spread(numbers.size)]])
         for number in numbers[: LISTED - len(cells)].tolist():
             at = _place(first + number, shapes[1])
-            cells.append(Cell(first + number, at, one[number], other[number]))
+            cells.append(DifferingCell(first + number, at, one[number], other[number]))
         most = _farthest(one[numbers], other[numbers])
         if most is not None and (largest is None or most[0] > largest[0]):
             largest = most[0], _place(first + int(numbers[most[1]]), shapes[1])
@@ -174,26 +175,45 @@ def _thinned(kept: list[Indices]) -> list[Indices]:
     return [np.concatenate(kept)[::2]]
 
 
-def different(actual: Array, expected: Array, tolerance: Tolerance = Tolerance()) -> Array:  # noqa: B008  immutable
-    """For arrays of one shape, which cells differ, as bool."""
-    if actual.dtype.kind in "UTSO" or expected.dtype.kind in "UTSO":
-        return np.asarray(actual.astype(np.str_) != expected.astype(np.str_))
-    equal = np.asarray(actual == expected)
-    name = dtype_name(expected.dtype)
-    relative = tolerance.relative_of(name)
-    if equal.all() or not (
-        _rounded(actual) or _rounded(expected) or relative or tolerance.absolute
-    ):
-        return np.asarray(~equal)
+def differing_cells(
+    actual: Array,
+    expected: Array,
+    tolerance: Tolerance = Tolerance(),  # noqa: B008  immutable
+) -> Flags:
+    """For arrays of one shape, which cells differ by more than `tolerance`, as bool."""
+    unequal = unequal_cells(actual, expected)
+    relative = tolerance.relative_of(dtype_name(expected.dtype))
+    rounded = any(array.dtype.kind not in "biu" for array in (actual, expected))
+    allows = (rounded or relative or tolerance.absolute) and not _is_text(actual, expected)
+    if not allows or not unequal.any():
+        return unequal
     one, other = _wide(actual), _wide(expected)
     with np.errstate(all="ignore"):
         near = np.abs(one - other) <= tolerance.absolute + relative * np.abs(other)
-        near &= np.isfinite(one) & np.isfinite(other)
-        return np.asarray(~(equal | near | (np.isnan(one) & np.isnan(other))))
+        return np.asarray(unequal & ~(near & np.isfinite(one) & np.isfinite(other)))
 
 
-def _rounded(array: Array) -> bool:
-    return array.dtype.kind not in "biu"
+def describe_difference(actual: Array, recorded: Array) -> str:
+    """The first difference in words; "" when equal within the tolerance of the type.
+
+    >>> describe_difference(np.array([1, 2]), np.array([1, 3]))
+    'output[1] is 2, recorded 3'
+    """
+    mine, theirs = dtype_name(actual.dtype), dtype_name(recorded.dtype)
+    if mine != theirs:
+        return f"dtype is {mine}, recorded {theirs}"
+    if actual.shape != recorded.shape:
+        return f"shape is {show_shape(actual.shape)}, recorded {show_shape(recorded.shape)}"
+    apart = differing_cells(actual, recorded)
+    if not apart.any():
+        return ""
+    place = tuple(np.argwhere(apart)[0].tolist())
+    one, other = safe(str(actual[place]), 60), safe(str(recorded[place]), 60)
+    return f"output{show_shape(place)} is {one}, recorded {other}"
+
+
+def _is_text(*arrays: Array) -> bool:
+    return any(array.dtype.kind in "UTSO" for array in arrays)
 
 
 def _wide(array: Array) -> Array:
@@ -202,7 +222,7 @@ def _wide(array: Array) -> Array:
 
 def _farthest(actual: Array, expected: Array) -> tuple[float, int] | None:
     """The greatest finite distance between numbers, and its place."""
-    if actual.dtype.kind in "UTSO" or expected.dtype.kind in "UTSO":
+    if _is_text(actual, expected):
         return None
     with np.errstate(all="ignore"):
         apart = np.abs(_wide(actual) - _wide(expected))
@@ -224,7 +244,7 @@ def release_read(*arrays: Array) -> None:
     mapped.release(*(array for array in arrays if not array.flags.writeable))
 
 
-def in_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
+def pair_blocks(pieces: Iterable[Array], expected: Array) -> Iterator[tuple[int, Array, Array]]:
     """Pieces of a result beside the expected cells; pages of a file are let go after each."""
     first, flat = 0, np.asarray(expected).reshape(-1)
     for piece in pieces:
@@ -240,17 +260,66 @@ def _place(number: int, shape: Shape) -> tuple[int, ...]:
     return tuple(int(at) for at in np.unravel_index(number, shape))
 
 
-def heading(found: Difference, name: str) -> list[str]:
+def difference_sentences(difference: Difference, name: str) -> list[str]:
     """Type, shape and cells that differ, each in a sentence."""
     lines = []
-    if not found.same_type:
-        lines.append(f"the type is {found.dtypes[0]}, {name} has {found.dtypes[1]}")
-    if not found.same_shape:
-        mine, theirs = map(show_shape, found.shapes)
+    if not difference.same_type:
+        lines.append(f"the type is {difference.dtypes[0]}, {name} has {difference.dtypes[1]}")
+    if not difference.same_shape:
+        mine, theirs = map(show_shape, difference.shapes)
         return [*lines, f"the shape is {mine}, {name} has {theirs}"]
-    if not found.different:
-        return [*lines, f"all {counted(found.total, 'cell')} have equal values"]
-    told = f"{found.different:,} of {counted(found.total, 'cell')} differ from {name}"
-    if found.largest is not None:
-        told += f", by {found.largest[0]:g} at most, at {show_shape(found.largest[1])}"
+    if not difference.different:
+        return [*lines, f"all {counted(difference.total, 'cell')} have equal values"]
+    told = f"{difference.different:,} of {counted(difference.total, 'cell')} differ from {name}"
+    if difference.largest is not None:
+        told += f", by {difference.largest[0]:g} at most, at {show_shape(difference.largest[1])}"
     return [*lines, told]
+
+
+class SliceCounter:
+    """Counts slices by the flat cells in them, which come in blocks and ascend.
+
+    `shape` is that of the result, `window` says of each axis whether it lies inside a slice.
+
+    >>> slices = SliceCounter((2, 2, 3), (False, False, True))
+    >>> slices.meet(np.array([0, 2, 3]))
+    >>> slices.meet(np.array([4, 11]))
+    >>> slices.count
+    3
+    """
+
+    def __init__(self, shape: Shape, window: tuple[bool, ...]) -> None:
+        self._shape = shape
+        self._own = [axis for axis, inside in enumerate(window) if not inside]
+        self._sizes = tuple(shape[axis] for axis in self._own)
+        last = max((axis for axis in self._own if shape[axis] > 1), default=-1)
+        self._run = prod(shape[last + 1 :]) if not any(window[: last + 1]) else 0
+        self._flags = np.zeros(0 if self._run else prod(self._sizes), np.bool_)
+        self._last, self._counted = -1, 0
+
+    @property
+    def count(self) -> int:
+        """How many slices were met."""
+        return self._counted if self._run else int(np.count_nonzero(self._flags))
+
+    def meet(self, cells: Indices) -> None:
+        """Count the slices that hold these cells; contiguous ones need no memory for it."""
+        if not self._run:
+            places = np.unravel_index(cells, self._shape)
+            self._flags[np.ravel_multi_index([places[axis] for axis in self._own], self._sizes)] = 1
+            return
+        numbers = np.unique(cells // self._run)
+        self._counted += numbers.size - int(numbers[0] == self._last)
+        self._last = int(numbers[-1])
+
+
+def count_slices(layout: Layout) -> SliceCounter | None:
+    """What counts the slices of a result; None where entries move single cells."""
+    if layout.window_size == 1 or not layout.output_size:
+        return None
+    if layout.kind == "gather":
+        depth = len(layout.addressing.entries)
+        window = tuple(axis >= depth for axis in layout.addressing.order)
+        return SliceCounter(layout.result_shape, window)
+    free = tuple(axis.column is None and axis.entry is None for axis in layout.axes)
+    return SliceCounter(layout.view_shape, free)

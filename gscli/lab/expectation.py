@@ -16,15 +16,16 @@ from gscli.files import Loaded
 from gscli.lab.causes import PossibleCause, candidates
 from gscli.lab.difference import (
     Difference,
+    SliceCounter,
     Tolerance,
-    compared,
-    difference,
-    different,
-    heading,
-    in_blocks,
+    compare_blocks,
+    compare_tensors,
+    count_slices,
+    difference_sentences,
+    differing_cells,
+    pair_blocks,
 )
 from gscli.lab.sample import cells_of, read_by, values_at
-from gscli.lab.slice_count import Slices, slices_of
 from gscli.layout.axes import Box
 from gscli.stream import result_of
 from gscli.traces import Trace
@@ -72,13 +73,14 @@ class Expectation:
     def difference(self) -> Difference:
         """The output against the expectation; a large one is computed block by block for it."""
         output, expected, slices = self.trace.output, self.expected, self._slices
-        met = None if slices is None else slices.meet
+        visit = None if slices is None else slices.meet
         if output.shape != expected.shape or not self._overlaid:
-            return difference(output, expected, self.tolerance, met)
+            return compare_tensors(output, expected, self.tolerance, visit)
         dtypes = dtype_name(output.dtype), dtype_name(expected.dtype)
         with result_of(self.trace.plan) as pieces:
-            blocks = in_blocks(pieces, expected)
-            return compared(blocks, dtypes, (output.shape, expected.shape), self.tolerance, met)
+            blocks = pair_blocks(pieces, expected)
+            shapes = output.shape, expected.shape
+            return compare_blocks(blocks, dtypes, shapes, self.tolerance, visit)
 
     @property
     def _overlaid(self) -> bool:
@@ -93,7 +95,7 @@ class Expectation:
 
     def differs(self, actual: Array, expected: Array) -> Flags:
         """For parts of the output and of the expectation, of one shape, which cells differ."""
-        return different(actual, expected, self.tolerance)
+        return differing_cells(actual, expected, self.tolerance)
 
     @cached_property
     def entries(self) -> tuple[str, ...]:
@@ -112,9 +114,9 @@ class Expectation:
         return self._slices.count if self.difference.different and self._slices else 0
 
     @cached_property
-    def _slices(self) -> Slices | None:
+    def _slices(self) -> SliceCounter | None:
         """Counts slices while cells are compared; nothing where the shapes differ."""
-        return slices_of(self.trace.layout)
+        return count_slices(self.trace.layout)
 
     def _reaching(self, cells: Indices) -> tuple[str, ...]:
         """Letters of the entries that reach one of some flat cells.
@@ -225,7 +227,7 @@ class Expectation:
         found = self.difference
         if found.equal:
             return [f"as expected: all {counted(found.total, 'cell')} of {self.name}"]
-        lines = heading(found, self.name)
+        lines = difference_sentences(found, self.name)
         if found.different:
             lines.append(_reach(self))
         if self.only_type:

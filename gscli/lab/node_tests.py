@@ -18,7 +18,7 @@ from gscli.base.words import counted, safe
 from gscli.disk.mapped import reading
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import difference
+from gscli.lab.difference import describe_difference
 from gscli.lab.model_nodes import NotOurs, attributes_of, operator_of
 from gscli.lab.models import Model, data_set_of, number_of
 
@@ -133,7 +133,7 @@ def _judge(node: Node, data_set: Path) -> str:
     inputs = inputs_of(node, data_set)
     recorded = _tensor(data_set / "output_0.pb", "output")
     answer = execute(node.operator, inputs, {**node.attrs, "opset": node.opset})[1]
-    return difference(answer, recorded)
+    return describe_difference(answer, recorded)
 
 
 def _tensor(path: Path, name: str) -> NDArray[Any]:

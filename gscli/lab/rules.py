@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array
+from gscli.base.arrays import Array, has_same_cells
 from gscli.base.records import Record
 from gscli.frameworks.operator import Operator
 from gscli.kernel.reductions import REDUCTION_WORDS
-from gscli.lab.answers import same
 from gscli.lab.examples import DECIDING, Probe, example, split_words
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES
@@ -220,7 +219,7 @@ def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
         return "–" if attribute.default is None else str(attribute.default)
     for axis, name in {0: "0", 1: "1", 2: "last"}.items():
         written = probe.on_cube(axis)
-        if written is not None and same(answer, written):
+        if written is not None and has_same_cells(answer, written):
             return name
     return "flattened"
 

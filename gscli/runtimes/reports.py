@@ -10,10 +10,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 from gscli.base import GscliError
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import counted, safe
 from gscli.files.formats.jsonarray import dump_json
-from gscli.lab.answers import different
 from gscli.runtimes.fuzz import FoundDifference, Report
 from gscli.runtimes.packs import record
 from gscli.runtimes.trials import MEANING
@@ -104,7 +103,7 @@ def pointed(wanted: Array, given: Array) -> str:
     """
     if wanted.shape != given.shape or dtype_name(wanted.dtype) != dtype_name(given.dtype):
         return ""
-    flags = different(given, wanted)
+    flags = unequal_cells(given, wanted)
     line = values(given)
     if len(line) > LONGEST_VALUE:
         return ""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from gscli.base import InputRefused, UsageError
 from gscli.frameworks import find
 from gscli.lab.answers import Comparing, Row
-from gscli.lab.cases import Case, Verdict, difference
+from gscli.lab.cases import Case, Verdict
 from gscli.lab.compare import grouped
+from gscli.lab.difference import describe_difference
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply
 from gscli.runtimes.reports import values
@@ -33,7 +34,7 @@ def _problem(answer: Reply, case: Case) -> str:
         return f"refused, recorded an answer: {answer.text}" if case.expect == "output" else ""
     if case.expect == "error" or case.output is None:
         return f"answered {values(answer.output)}, the record is a refusal"
-    return difference(answer.output, case.output)
+    return describe_difference(answer.output, case.output)
 
 
 def with_runtime(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gscli.base import ContentRefused
 from gscli.base.arrays import dtype_named
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import difference
+from gscli.lab.difference import describe_difference
 from gscli.lab.examples import example
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.trials import Result, Trial, verdict
@@ -39,7 +39,7 @@ def self_test(runtime: RuntimeProcess, operators: Sequence[Operator]) -> None:
             if answer.how != "output" or answer.output is None:
                 told = f"{answer.how} {answer.text}"
             else:
-                told = difference(answer.output, array)
+                told = describe_difference(answer.output, array)
             if told:
                 raise ContentRefused(
                     f"the adapter of {hello.name} changes tensors on the way",

@@ -11,11 +11,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import GscliError, IndexRefused, LimitRefused
-from gscli.base.arrays import Array, dtype_name
+from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.records import Record
 from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import Case, difference, reproduction
+from gscli.lab.cases import Case, reproduction
+from gscli.lab.difference import describe_difference
 from gscli.plan import planned
 from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BORDERS, rules_met, several_writers
@@ -163,7 +164,7 @@ def _compared(expected: Result, output: Array) -> Mismatch | None:
         return Mismatch("shape")
     if dtype_name(output.dtype) != dtype_name(wanted.dtype):
         return Mismatch("dtype")
-    if not difference(output, wanted):
+    if not describe_difference(output, wanted):
         return None
     return Mismatch("winner" if _only_another_winner(expected, output) else "value")
 
@@ -176,8 +177,7 @@ def _only_another_winner(expected: Result, output: Array) -> bool:
     several = several_writers(expected.plan)
     if several is None:
         return False
-    with np.errstate(invalid="ignore"):
-        unequal = np.asarray(output != expected.output)
+    unequal = unequal_cells(output, expected.output)
     if np.any(unequal & ~several):
         return False
     written = expected.plan.updates().astype(output.dtype)

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from gscli.base.arrays import Array, Indices
+from gscli.base.arrays import Array, Indices, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import counted
 from gscli.kernel.reductions import REDUCTION_WORDS
@@ -260,10 +260,7 @@ def _changed(trace: Trace, cells: Indices) -> int:
     old = np.full(new.shape, trace.layout.fill).astype(new.dtype)
     if data is not None:
         old = _values(data.array, cells)
-    same = old == new
-    if new.dtype.kind not in "biuUTO":
-        same |= np.isnan(old) & np.isnan(new)
-    return int((~same).sum())
+    return int(np.count_nonzero(unequal_cells(old, new)))
 
 
 def _values(array: Array, cells: Indices) -> Array:

@@ -15,7 +15,8 @@ import shell
 from gscli.base import CannotRead, ContentRefused, LimitRefused
 from gscli.files.formats import jsonlines
 from gscli.lab import cases
-from gscli.lab.cases import difference, judge, parse_case, read_cases, reproduction
+from gscli.lab.cases import judge, parse_case, read_cases, reproduction
+from gscli.lab.difference import describe_difference
 
 CASE: dict[str, Any] = {
     "id": "onnx/Gather/13/x/0001",
@@ -74,11 +75,11 @@ def test_verdicts() -> None:
 )
 def test_tolerances(dtype: str, near: float, far: float) -> None:
     one = np.array([1], dtype)
-    assert not difference(np.array([near], dtype), one)
-    assert difference(np.array([far], dtype), one)
-    assert not difference(np.array([-0.0]), np.array([0.0]))
-    assert difference(np.array(1), np.array(2)) == "output[] is 1, recorded 2"
-    assert not difference(np.zeros((0, 2)), np.zeros((0, 2)))
+    assert not describe_difference(np.array([near], dtype), one)
+    assert describe_difference(np.array([far], dtype), one)
+    assert not describe_difference(np.array([-0.0]), np.array([0.0]))
+    assert describe_difference(np.array(1), np.array(2)) == "output[] is 1, recorded 2"
+    assert not describe_difference(np.zeros((0, 2)), np.zeros((0, 2)))
 
 
 def test_the_reproducing_command_gives_the_same_answer() -> None:

@@ -16,7 +16,7 @@ from gscli.cli import guarded
 from gscli.files.formats.jsonarray import load_json
 from gscli.frameworks import operators
 from gscli.frameworks.operator import Operator
-from gscli.lab.cases import difference
+from gscli.lab.difference import describe_difference
 from gscli.runtimes.generator import trials
 from gscli.runtimes.trials import Result
 
@@ -40,7 +40,7 @@ def test_the_command_of_a_call_gives_what_the_rules_gave(operator: Operator, cal
         elif isinstance(trial.expected, Result):
             assert code == 0, (trial.command, document)
             answer = load_json(document, "the output")
-            assert difference(answer, trial.expected.output) == "", trial.command
+            assert describe_difference(answer, trial.expected.output) == "", trial.command
 
 
 def test_the_same_seed_draws_the_same_calls() -> None:

@@ -41,7 +41,7 @@ def diff(
         raise UsageError("only one input can be - (standard input)", hint="put one into a file")
     from gscli.cli.call.expect import load_expected, render_table, tolerance_of
     from gscli.files import list_members
-    from gscli.lab.difference import difference, heading
+    from gscli.lab.difference import compare_tensors, difference_sentences
     from gscli.lab.expectation import typed_as
 
     listed = [list_members(text, max_bytes=settings.max_bytes) for text in (first, second)]
@@ -62,11 +62,13 @@ def diff(
             load_expected(word, "tensor", settings) for word in (actual_word, expected_word)
         )
         actual = typed_as(left, right.array) if right.typed else left.array
-        differences = difference(actual, typed_as(right, actual), tolerance)
+        differences = compare_tensors(actual, typed_as(right, actual), tolerance)
         equal = equal and differences.equal
         rows.append({**({"name": name} if name else {}), **differences.to_dict()})
         same = f"equal: all {counted(differences.total, 'cell')}"
-        sentences = [same] if differences.equal else heading(differences, safe(expected_word))
+        sentences = (
+            [same] if differences.equal else difference_sentences(differences, safe(expected_word))
+        )
         sentences[0] = f"{shown}: {sentences[0]}" if name else sentences[0]
         _print_unless_quiet(render_table(differences, sentences, settings), settings)
     if settings.json is not None:

@@ -20,9 +20,9 @@ HEADS = ("cell", "is", "expected")
 def cell_words(found: Difference, options: ViewOptions, letters: Sequence[str] = ()) -> list[str]:
     """A sentence for each differing cell that is listed.
 
-    >>> from gscli.lab.difference import difference
+    >>> from gscli.lab.difference import compare_tensors
     >>> import numpy as np
-    >>> cell_words(difference(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
+    >>> cell_words(compare_tensors(np.array([1, 2]), np.array([1, 3])), ViewOptions(), ["b"])
     ['cell [1] is 2, expected 3; reached by entry b.']
     """
     signs, lines = signs_of(options), list[str]()

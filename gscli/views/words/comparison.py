@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from gscli.base import Drawn, GscliError, IndexRefused
-from gscli.base.arrays import Array, Flags
+from gscli.base.arrays import Array, Flags, unequal_cells
 from gscli.base.records import Record
 from gscli.base.words import counted
-from gscli.lab.answers import Comparing, Group, Row, Unsaid, different
+from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.traces import Entry, Trace, label_of
 from gscli.views.look import ViewOptions, signs_of
 from gscli.views.texts import number_format
@@ -117,7 +117,7 @@ class Answers:
         assert base is not None
         if output.shape != base.shape:
             return f"another shape: [{','.join(map(str, output.shape))}]"
-        flags = different(output, base)
+        flags = unequal_cells(output, base)
         places = [tuple(place) for place in np.argwhere(flags).tolist()]
         listed: list[tuple[str, str, str]] = []
         told = 0
