@@ -4,10 +4,10 @@
 the same words. Only the command that is named is built; help lists come from the declarations.
 
     options.py    the options that commands share, and the terminal that takes what they print
-    building.py   parameters, options and the command of an operator from its declaration
+    building.py   commands from declarations: of operators, and of functions that are tools
     tree.py       groups of commands that are built when they are named, and gscli itself
-    tools.py      commands of functions, for all that is no operator
-    call.py       one call of an operator, from words to its picture; imported when it runs
+    call/         one call of an operator, from words to its picture; imported when it runs
+    commands/     all that is no operator, a file each
 
 Here is the outermost frame: every way a run can end becomes an exit code and at most one message.
 No traceback reaches a person: GscliError is printed as itself, usage errors of the parser in the
@@ -77,20 +77,17 @@ def _guarded(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one for every w
 
 
 def _run(arguments: Sequence[str]) -> int:
+    import typer
+
+    refused: Any = typer.BadParameter.__base__  # all that a parser refuses
     try:
         return command_line(list(arguments))
-    except Exception as error:
-        # The parser's own exceptions are private to typer; two members mark them.
-        if type(error).__name__ == "NoArgsIsHelpError":
-            sys.stdout.write(error.ctx.get_help() + "\n")  # type: ignore[attr-defined]  # private
-            return ExitCode.USAGE
-        if type(error).__name__ == "Abort":
-            raise KeyboardInterrupt from None
-        if hasattr(error, "format_message") and hasattr(error, "exit_code"):
-            from gscli.cli.messages import refused_usage
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except refused as error:
+        from gscli.cli.messages import refused_usage
 
-            raise refused_usage(error, arguments) from None
-        raise
+        raise refused_usage(error, arguments) from None
 
 
 def command_line(arguments: Sequence[str]) -> int:
@@ -98,9 +95,9 @@ def command_line(arguments: Sequence[str]) -> int:
     import typer
 
     from gscli.cli.building import COMPLETION_VARIABLE
-    from gscli.cli.tree import root_command
+    from gscli.cli.tree import RootGroup
 
-    command = root_command()
+    command = RootGroup()
     if os.environ.get(COMPLETION_VARIABLE):
         with suppress(KeyError):  # no shell set it: there are no words to complete
             command.main(args=[], prog_name="gscli", standalone_mode=False)

@@ -1,19 +1,27 @@
-"""Typer with the project's settings: parameters, options and commands from declarations."""
+"""Commands from declarations: of operators, and of functions that are tools."""
 
 from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, get_origin
 
-import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.cli.options import SHARED, Settings, Shared
+from gscli.cli.options import (
+    MAX_NUMBER,
+    SHARED,
+    Argument,
+    Settings,
+    SharedOption,
+    complete_declaration,
+)
 from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 
@@ -22,7 +30,7 @@ HELP_NAMES = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 COMPLETION_VARIABLE = "_GSCLI_COMPLETE"
 """Set by the completion scripts of the shells; the words are in other variables then."""
 
-Parameter: TypeAlias = inspect.Parameter | TyperOption | TyperArgument
+Parameter: TypeAlias = TyperOption | TyperArgument
 
 Complete: TypeAlias = Callable[[str], list[str]]
 """What a shell offers for a word that is not complete."""
@@ -31,8 +39,14 @@ Complete: TypeAlias = Callable[[str], list[str]]
 Action: TypeAlias = Callable[..., int]
 """What a command does with an operator, the input words, attributes as words, and the options.
 
-Its `parameters`, where it has some, are options of its own, which it takes by name.
+Its `options`, where it has some, are declarations of its own, which it takes by name.
 """
+
+
+def own_options(action: Action) -> tuple[SharedOption, ...]:
+    """The options that an action declares beside the shared ones."""
+    return getattr(action, "options", ())
+
 
 IN_PLACE = ("in_place", "message")
 """Options that only an operator with data to change has use for; others take and refuse them."""
@@ -86,65 +100,102 @@ class Command(TyperCommand):
                     formatter.write_dl(rows)
 
 
-def application(**settings: Any) -> typer.Typer:
-    """A Typer with the project's settings: plain help, no boxed tracebacks."""
-    return typer.Typer(
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings=HELP_NAMES,
-        **{"add_completion": False, **settings},
+def make_option(option: SharedOption, *, hidden: bool = False) -> TyperOption:
+    """An option as the parser has it; help and completion leave a hidden one out."""
+    complete = option.complete or find_completer(option.choices, option.name)
+    return TyperOption(
+        param_decls=[option.name, *option.flags],
+        is_flag=option.kind is bool,
+        type=None if option.kind is bool else _choose_parser(option),
+        default=option.default if option.default is not inspect.Parameter.empty else None,
+        required=option.default is inspect.Parameter.empty,
+        help=format_option_help(option),
+        hidden=hidden,
+        metavar=option.metavar or ("" if option.name in STANDING_ALONE else None),
+        envvar=option.environment or None,
+        show_envvar=bool(option.environment),
+        autocompletion=complete and (lambda _context, _words, word: complete(word)),
+        rich_help_panel=option.heading,
     )
 
 
-def command_of(
-    name: str, function: Callable[..., int], parameters: Sequence[Parameter], **settings: Any
-) -> Any:
-    """The command of a function that takes some parameters by name.
-
-    typer makes what is declared as it likes it; parameters that are made already keep their places,
-    and where nothing else is declared typer has nothing to read.
-    """
-    settings = {"cls": Command, "context_settings": HELP_NAMES, **settings}
-    declared = [one for one in parameters if isinstance(one, inspect.Parameter)]
-    if not declared:
-        kind, text = settings.pop("cls"), inspect.cleandoc(settings.pop("help"))
-        made = {"callback": function, "params": list(parameters), "help": text}
-        return kind(name, **made, **settings, rich_markup_mode=None)
-    app = application()
-    app.command(name, **settings)(signed(function, declared))
-    found: Any = typer.main.get_command(app)
-    taken = iter(found.params)
-    found.params = [next(taken) if one in declared else one for one in parameters]
-    return found
+def _make_argument(name: str, parameter: inspect.Parameter, argument: Argument) -> TyperArgument:
+    """A word of a command; a parameter that is a sequence takes all that follow."""
+    required = parameter.default is inspect.Parameter.empty
+    many = get_origin(parameter.annotation.__origin__) is Sequence
+    return TyperArgument(
+        param_decls=[name],
+        nargs=-1 if many else 1,
+        required=required,
+        default=None if required or many else parameter.default,
+        metavar=argument.metavar,
+        help=argument.help,
+        autocompletion=argument.complete and partial(_complete_argument, argument),
+    )
 
 
-def signed(
-    function: Callable[..., int], parameters: Sequence[inspect.Parameter]
-) -> Callable[..., int]:
-    """A function that does the same, with the signature that typer reads."""
+def _complete_argument(argument: Argument, context: Any, _words: object, word: str) -> list[str]:
+    before = [str(context.params.get(argument.follows))] if argument.follows else []
+    return argument.complete(*before, word) if argument.complete else []
 
-    def command(**arguments: Any) -> int:
-        return function(**arguments)
 
-    command.__doc__ = function.__doc__
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
-    command.__annotations__ = {found.name: found.annotation for found in parameters}
+def make_command(
+    name: str,
+    function: Callable[..., int],
+    parameters: Sequence[Parameter],
+    help_text: str,
+    inputs: tuple[str, ...] = (),
+) -> Command:
+    """The command of a function that takes some parameters by name."""
+    command = Command(
+        name, callback=function, params=list(parameters), help=inspect.cleandoc(help_text),
+        context_settings=HELP_NAMES, rich_markup_mode=None,
+    )  # fmt: skip
+    command.inputs = inputs
     return command
 
 
-def option(
-    name: str,
-    *flags: str,
-    kind: Callable[[str], Any] = str,
-    complete: Complete | None = None,
-    **settings: Any,
-) -> TyperOption:
-    """An option, made at once: what typer does to a declaration takes four times as long."""
-    offered = None if complete is None else lambda _context, _words, word: complete(word)
-    return TyperOption(
-        param_decls=[name, *flags], is_flag=kind is bool, type=None if kind is bool else kind,
-        autocompletion=offered, **settings,
-    )  # fmt: skip
+def tool(name: str, *shared: SharedOption | str) -> Callable[[Callable[..., int]], Command]:
+    """Makes a function the command `name`; its module's docstring is the help, but the first line.
+
+    Its parameters say what they are by `Annotated[type, Argument(…)]` or `SharedOption(…)`. The
+    options in `shared` come as the function's keyword `settings`.
+    """
+    declared = [SHARED[option] if isinstance(option, str) else option for option in shared]
+
+    def build(function: Callable[..., int]) -> Command:
+        def run(**arguments: Any) -> int:
+            values = {option.name: arguments.pop(option.name) for option in declared}
+            if declared:
+                arguments["settings"] = Settings(**values)
+            return function(**arguments)
+
+        text = (sys.modules[function.__module__].__doc__ or "").partition("\n\n")[2].rstrip()
+        signature = inspect.signature(function, eval_str=True).parameters
+        own = [_make_parameter(p) for p in signature.values() if p.name != "settings"]
+        return make_command(name, run, [*own, *map(_make_tool_option, declared)], text)
+
+    return build
+
+
+def _make_parameter(parameter: inspect.Parameter) -> Parameter:
+    """The argument or option that a parameter of a command's function declares."""
+    (said,) = parameter.annotation.__metadata__
+    if isinstance(said, Argument):
+        return _make_argument(parameter.name, parameter, said)
+    kind, default = parameter.annotation.__origin__, parameter.default
+    return _make_tool_option(complete_declaration(parameter.name, kind, said, default=default))
+
+
+def _make_tool_option(option: SharedOption) -> TyperOption:
+    """A tool has no heading for what becomes of results."""
+    heading = "Options" if option.heading == "Result" else option.heading
+    return make_option(option._replace(heading=heading))
+
+
+def files_argument(metavar: str, help_text: str) -> Argument:
+    """A word, or words, that name files."""
+    return Argument(metavar, help_text, complete_file)
 
 
 def words_argument() -> TyperArgument:
@@ -162,7 +213,7 @@ def complete_file(incomplete: str) -> list[str]:
     return files_for(incomplete)
 
 
-def completed(choices: Sequence[str], special: str = "") -> Complete | None:
+def find_completer(choices: Sequence[str], special: str = "") -> Complete | None:
     """What completes one of some names, or what is `special`; None where no shell asks for it.
 
     typer looks at the signature of each such function, which takes a tenth of a small run.
@@ -174,56 +225,50 @@ def completed(choices: Sequence[str], special: str = "") -> Complete | None:
     return SPECIAL.get(special) or (one_of(choices) if choices else None)
 
 
-def shared_option(shared: Shared, *, hidden: bool = False) -> TyperOption:
-    """A shared option; help and completion leave a hidden one out."""
-    return option(
-        shared.name,
-        *shared.flags,
-        kind=bool if shared.kind is bool else _parser(shared),
-        default=shared.default,
-        help=shared_help(shared),
-        hidden=hidden,
-        metavar=shared.metavar or ("" if shared.name in STANDING_ALONE else None),
-        envvar=shared.environment or None,
-        show_envvar=bool(shared.environment),
-        complete=completed(shared.choices, shared.name),
-        rich_help_panel=shared.heading,
-    )
-
-
 STANDING_ALONE = ("json", "in_place")
 """Shared options with choices that need not be given; their help says what they mean."""
 
 
-def shared_help(shared: Shared) -> str:
-    """Help of a shared option, its choices behind it."""
-    if not shared.choices or shared.name in STANDING_ALONE:
-        return shared.help
-    default = f" (default {shared.default})" if shared.default is not None else ""
-    return f"{shared.help}: {' '.join(shared.choices)}{default}"
+def format_option_help(option: SharedOption) -> str:
+    """Help of an option, its choices behind it, or its default and its range."""
+    if not option.choices or option.name in STANDING_ALONE:
+        return option.help + option.brackets
+    default = f" (default {option.default})" if option.default is not None else ""
+    return f"{option.help}: {' '.join(option.choices)}{default}"
 
 
-def _parser(shared: Shared) -> Callable[[str], Any]:
-    if shared.kind is int:
-        return lambda text: _whole_number(shared.name, text)
-    if shared.choices:
-        return lambda text: chosen(shared.name, text, shared.choices)
-    return shared.kind
+def _choose_parser(option: SharedOption) -> Callable[[str], Any]:
+    if option.kind is int:
+        return partial(_parse_integer, option)
+    if option.choices:
+        return lambda text: parse_choice(option.name, text, option.choices)
+    return option.kind
 
 
-def _whole_number(name: str, value: str | int) -> int:
+def _parse_integer(option: SharedOption, value: str | int) -> int:
     text = str(value)  # the parser converts defaults too
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):  # noqa: PLR2004  of digits
-        raise UsageError(
-            f"{name} takes a whole number", where=f"--{name} {text}"[:100], valid="0, 1, 2, …"
-        )
-    return int(text)
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) <= MAX_DIGITS:
+        number = int(text)
+        if option.minimum <= number <= option.maximum:
+            return number
+    least = option.minimum
+    limited = option.maximum < MAX_NUMBER
+    valid = f"{least} … {option.maximum}" if limited else f"{least}, {least + 1}, {least + 2}, …"
+    raise UsageError(
+        f"{option.flags[-1].lstrip('-')} takes a whole number",
+        where=f"{option.flags[-1]} {text}"[:100],
+        valid=valid if least >= 0 else "…, -1, 0, 1, …",
+    )
 
 
-def chosen(name: str, text: str, choices: Sequence[str]) -> str:
+MAX_DIGITS = 18
+
+
+def parse_choice(name: str, text: str, choices: Sequence[str]) -> str:
     """`text` where it is one of the choices; UsageError with the nearest one.
 
-    >>> chosen("color", "never", ("auto", "never"))
+    >>> parse_choice("color", "never", ("auto", "never"))
     'never'
     """
     if text in choices:
@@ -246,12 +291,11 @@ def close_names(name: str, known: Sequence[str]) -> Iterator[str]:
     yield from longer or get_close_matches(name, known, 3, 0.65)
 
 
-def operator_command(operator: Operator, action: Action, path: str) -> Any:
+def make_operator_command(operator: Operator, action: Action, path: str) -> Command:
     """The command; `path` are the words before the operator's in its examples."""
-    command = type("OperatorCommand", (Command,), {"inputs": input_words(operator)})
-    run, parameters = _function(operator, action), _parameters(operator, action)
-    help_text = _help_text(operator, path)
-    return command_of(operator.command, run, parameters, cls=command, help=help_text)
+    run, parameters = _make_callback(operator, action), _make_parameters(operator, action)
+    help_text = _format_help(operator, path)
+    return make_command(operator.command, run, parameters, help_text, input_words(operator))
 
 
 def input_words(operator: Operator) -> tuple[str, ...]:
@@ -269,9 +313,9 @@ def input_words(operator: Operator) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _function(operator: Operator, action: Action) -> Callable[..., int]:
+def _make_callback(operator: Operator, action: Action) -> Callable[..., int]:
     """What the command does with its words and options, each attribute and input a word."""
-    own = [parameter.name for parameter in getattr(action, "parameters", ())]
+    own = [option.name for option in own_options(action)]
 
     def run(words: tuple[str, ...] = (), **options: Any) -> int:
         alone = {name: options.pop(name) for name in own}
@@ -291,7 +335,7 @@ def _taken(options: dict[str, Any], prefix: str) -> dict[str, str]:
     }
 
 
-def _parameters(operator: Operator, action: Action) -> list[Parameter]:
+def _make_parameters(operator: Operator, action: Action) -> list[Parameter]:
     """The words, an option for each attribute and input, the action's own, and the shared ones."""
     attributes = {attribute.name for attribute in operator.attributes}
     hidden = () if operator.changes_data else IN_PLACE
@@ -303,15 +347,15 @@ def _parameters(operator: Operator, action: Action) -> list[Parameter]:
             for item in operator.inputs
             if item.kind != "many" and item.name not in attributes
         ),
-        *getattr(action, "parameters", ()),
+        *map(make_option, own_options(action)),
         *(
-            shared_option(shared, hidden=shared.name in hidden)
-            for shared in shared_options_of(operator)
+            make_option(option, hidden=option.name in hidden)
+            for option in shared_options_of(operator)
         ),
     ]
 
 
-def shared_options_of(operator: Operator) -> list[Shared]:
+def shared_options_of(operator: Operator) -> list[SharedOption]:
     """The shared options, but those whose flag the operator needs for an attribute of its own."""
     own = {attribute.name for attribute in operator.attributes}
     return [shared for name, shared in SHARED.items() if name not in own]
@@ -331,13 +375,14 @@ def attribute_metavar(attribute: Attribute) -> str | None:
 
 
 def _attribute_option(attribute: Attribute) -> TyperOption:
-    return option(
-        f"attr_{attribute.name}",
-        *attribute_flags(attribute),
-        kind=bool if attribute.kind == "bool" else str,
+    complete = find_completer(attribute.choices)
+    return TyperOption(
+        param_decls=[f"attr_{attribute.name}", *attribute_flags(attribute)],
+        is_flag=attribute.kind == "bool",
+        type=None if attribute.kind == "bool" else str,
         help=attribute_help(attribute),
         metavar=attribute_metavar(attribute),
-        complete=completed(attribute.choices),
+        autocompletion=complete and (lambda _context, _words, word: complete(word)),
     )
 
 
@@ -368,10 +413,10 @@ def attribute_help(attribute: Attribute) -> str:
 def _input_option(name: str) -> TyperOption:
     """Every input also goes by its name: `--indices FILE`."""
     flag = name.lower().rstrip("_").replace("_", "-")
-    return option(f"input_{name}", f"--{flag}", hidden=True)
+    return TyperOption(param_decls=[f"input_{name}", f"--{flag}"], type=str, hidden=True)
 
 
-def _help_text(operator: Operator, path: str) -> str:
+def _format_help(operator: Operator, path: str) -> str:
     """Help: the docstring, then two runnable examples."""
     paragraphs = [
         part if "\n" not in part else "\b\n" + part for part in operator.doc.split("\n\n")

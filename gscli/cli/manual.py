@@ -12,10 +12,10 @@ from gscli.cli.building import (
     attribute_flags,
     attribute_help,
     attribute_metavar,
+    format_option_help,
     input_words,
-    shared_help,
 )
-from gscli.cli.options import SHARED, Shared
+from gscli.cli.options import SHARED, SharedOption
 from gscli.cli.topics import EXIT_CODES, topic
 from gscli.cli.tree import SUMMARY, TITLES, TOOLS
 from gscli.frameworks import NAMES, framework
@@ -47,7 +47,7 @@ def _manual_lines() -> Iterator[str]:
         yield from (".TP", rf".B gscli {_roff(tool)}", _roff(summary))
     yield ".SH OPTIONS OF EVERY OPERATOR"
     for shared in SHARED.values():
-        yield from (".TP", _bold(_flags(shared)), _roff(f"{shared_help(shared)}."))
+        yield from (".TP", _bold(_flags(shared)), _roff(f"{format_option_help(shared)}."))
     yield ".SH JSON"
     yield from _verbatim(topic("json"))
     yield ".SH COLOUR"
@@ -70,7 +70,7 @@ def _operator(operator: Operator) -> Iterator[str]:
     yield from _verbatim(f"{operator.command_line} {operator.example}")
 
 
-def _flags(shared: Shared) -> str:
+def _flags(shared: SharedOption) -> str:
     return f"{', '.join(shared.flags)} {shared.metavar}".rstrip()
 
 

@@ -37,6 +37,12 @@ Heading: TypeAlias = Literal["Options", "Result", "Picture", "Screen"]
 FORMATS = ("npy", "npz", "json", "csv", "tsv", "pb", "safetensors", "h5")
 
 
+MAX_NUMBER = 999_999_999
+"""The largest number that an option takes, unless it says otherwise."""
+
+ANY_NUMBER: dict[str, Any] = {"minimum": -(10**18), "maximum": 10**18}
+"""The range of numbers that may be negative."""
+
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -62,10 +68,23 @@ def byte_limit(text: str) -> int:
     return size
 
 
-class Shared(Record):
-    """One shared option. `variable`: GSCLI_NAME sets its default.
+class Argument(Record):
+    """A word of a command, or all that follow: how usage and help call it, what completes it.
 
-    `kind`: bool, int, str, or what makes the value of a word.
+    `follows`: the argument before it whose value the completer takes too.
+    """
+
+    metavar: str
+    help: str
+    complete: Callable[..., list[str]] | None = None
+    follows: str = ""
+
+
+class SharedOption(Record):
+    """One option, of many commands or of one. `variable`: GSCLI_NAME sets its default.
+
+    `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
+    `maximum`. `flag`: what it is called where the name is another. `shows_default`: help tells it.
     """
 
     help: str
@@ -77,11 +96,16 @@ class Shared(Record):
     name: str = ""
     kind: Callable[[str], Any] = str
     default: object = None
+    minimum: int = 0
+    maximum: int = MAX_NUMBER
+    flag: str = ""
+    shows_default: bool = False
+    complete: Callable[[str], list[str]] | None = None
 
     @property
     def flags(self) -> tuple[str, ...]:
         """`-o` and `--output`."""
-        flag = f"--{self.name.replace('_', '-')}"
+        flag = self.flag or f"--{self.name.replace('_', '-')}"
         return (self.short, flag) if self.short else (flag,)
 
     @property
@@ -89,13 +113,24 @@ class Shared(Record):
         """The variable that sets its default; empty where none does."""
         return f"GSCLI_{self.name.upper()}" if self.variable else ""
 
+    @property
+    def brackets(self) -> str:
+        """The default and the range of a number, as help shows them behind its text."""
+        facts = [f"default: {self.default}"] if self.shows_default else []
+        if self.kind is int and self.minimum > 0:
+            limited = self.maximum < MAX_NUMBER
+            facts.append(f"{self.minimum}<=x<={self.maximum}" if limited else f"x>={self.minimum}")
+        return f"  [{'; '.join(facts)}]" if facts else ""
 
-def _picture(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> Shared:
-    return Shared(text, metavar, choices=choices, heading="Picture")
+
+def _picture(text: str, metavar: str = "", choices: tuple[str, ...] = ()) -> SharedOption:
+    return SharedOption(text, metavar, choices=choices, heading="Picture")
 
 
-def _screen(text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()) -> Shared:
-    return Shared(text, metavar, short, choices, variable=True, heading="Screen")
+def _screen(
+    text: str, metavar: str = "", short: str = "", choices: tuple[str, ...] = ()
+) -> SharedOption:
+    return SharedOption(text, metavar, short, choices, variable=True, heading="Screen")
 
 
 class Settings(Record):
@@ -103,48 +138,56 @@ class Settings(Record):
 
     output: Annotated[
         str | None,
-        Shared("write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"),
+        SharedOption(
+            "write the result to FILE[::NAME] in place of a picture; - is stdout", "FILE", "-o"
+        ),
     ] = None
-    format: Annotated[str | None, Shared("format of the result", "NAME", "-f", FORMATS)] = None
+    format: Annotated[str | None, SharedOption("format of the result", "NAME", "-f", FORMATS)] = (
+        None
+    )
     json: Annotated[
         str | None,
-        Shared(
+        SharedOption(
             "print one JSON document, errors too; --json=output only the result",
             choices=("document", "output"),
         ),
     ] = None
     strict: Annotated[
-        bool, Shared("refuse what is only warned about: open duplicates, widened indices")
+        bool, SharedOption("refuse what is only warned about: open duplicates, widened indices")
     ] = False
     expect: Annotated[
         str | None,
-        Shared("hold the result against FILE, and say what would give it; exit 1 if not", "FILE"),
+        SharedOption(
+            "hold the result against FILE, and say what would give it; exit 1 if not", "FILE"
+        ),
     ] = None
     rtol: Annotated[
-        str | None, Shared("with --expect: difference allowed per expected value", "NUMBER")
+        str | None, SharedOption("with --expect: difference allowed per expected value", "NUMBER")
     ] = None
-    atol: Annotated[str | None, Shared("with --expect: difference allowed to all", "NUMBER")] = None
+    atol: Annotated[
+        str | None, SharedOption("with --expect: difference allowed to all", "NUMBER")
+    ] = None
     in_place: Annotated[
         str | None,
-        Shared(
+        SharedOption(
             "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
             choices=("whole", "direct"),
         ),
     ] = None
     engine: Annotated[
         str | None,
-        Shared("run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"),
+        SharedOption("run on Dask: dask, or dask=ADDRESS of a scheduler; .zarr to .zarr", "NAME"),
     ] = None
     message: Annotated[
         str | None,
-        Shared("with --in-place on an Icechunk store: what its commit says", "TEXT", "-m"),
+        SharedOption("with --in-place on an Icechunk store: what its commit says", "TEXT", "-m"),
     ] = None
     dtype: Annotated[
-        str | None, Shared("element type of data and updates, converted without loss", "NAME")
+        str | None, SharedOption("element type of data and updates, converted without loss", "NAME")
     ] = None
     max_bytes: Annotated[
         int | None,
-        Shared(
+        SharedOption(
             "limit for inputs built in memory and for the result (default 1G)",
             "SIZE",
             variable=True,
@@ -250,14 +293,18 @@ class Settings(Record):
         }
 
 
-def _declared(name: str, kind: Any, shared: Shared) -> Shared:
-    plain = next((one for one in (bool, int) if one is kind or one in get_args(kind)), str)
-    kept = plain if shared.kind is str else shared.kind
-    return shared._replace(name=name, kind=kept, default=Settings._field_defaults[name])
+def complete_declaration(
+    name: str, annotation: Any, option: SharedOption, *, default: object
+) -> SharedOption:
+    """A declaration with the name, the kind and the default of what it is said of."""
+    members = (annotation, *get_args(annotation))
+    plain = next((kind for kind in (bool, int) if kind in members), str)
+    kind = plain if option.kind is str else option.kind
+    return option._replace(name=name, kind=kind, default=default)
 
 
-SHARED: dict[str, Shared] = {
-    name: _declared(name, *annotation)
+SHARED: dict[str, SharedOption] = {
+    name: complete_declaration(name, *annotation, default=Settings._field_defaults[name])
     for name, annotation in Settings.__annotations__.items()
     if isinstance(annotation, tuple)
 }

@@ -10,18 +10,16 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
 import gscli
-from gscli.base import UsageError
+from gscli.base import ExitCode, UsageError
 from gscli.cli.building import (
+    HELP_NAMES,
     Action,
-    application,
     close_names,
-    operator_command,
-    option,
-    shared_option,
-    signed,
+    make_operator_command,
+    make_option,
 )
 from gscli.cli.options import SHARED, Settings
 from gscli.frameworks import ALIASES, NAMES, bare_operators, framework
@@ -29,7 +27,22 @@ from gscli.frameworks.operator import Operator
 
 
 class LazyGroup(TyperGroup):
-    """A group whose commands are imported when they are needed."""
+    """A group whose commands are imported when they are needed.
+
+    Named alone it prints its help and leaves with status 2.
+    """
+
+    def __init__(self, name: str, help_text: str, **settings: Any) -> None:
+        super().__init__(
+            name=name, help=inspect.cleandoc(help_text), context_settings=HELP_NAMES,
+            rich_markup_mode=None, **settings,
+        )  # fmt: skip
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            sys.stdout.write(ctx.get_help() + "\n")
+            raise typer.Exit(ExitCode.USAGE)
+        return super().parse_args(ctx, args)
 
     def summaries(self) -> dict[str, str]:
         """Command name -> one-line help."""
@@ -81,16 +94,17 @@ def dashed(name: str) -> str:
 class FrameworkGroup(LazyGroup):
     """The operators of one framework under one action."""
 
-    framework_name = "onnx"
-    path = ""
-    action: Action
+    def __init__(self, name: str, action: Action, path: str) -> None:
+        doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
+        super().__init__(name, doc.replace("\n\n", "\n\n\b\n"))
+        self.framework_name, self.action, self.path = name, action, path
 
     def summaries(self) -> dict[str, str]:
         return {name: operator.summary for name, operator in self._operators().items()}
 
     def build(self, name: str) -> Any:
         operator = self._operators().get(name)
-        return operator and operator_command(operator, type(self).action, self.path)
+        return operator and make_operator_command(operator, self.action, self.path)
 
     def _operators(self) -> dict[str, Operator]:
         found = framework(self.framework_name).operators.values()
@@ -100,17 +114,18 @@ class FrameworkGroup(LazyGroup):
 class TreeGroup(LazyGroup):
     """Bare operators and frameworks under one action: what explain and check offer."""
 
-    path = ""
-    action: Action
+    def __init__(self, name: str, help_text: str, action: Action, path: str, **more: Any) -> None:
+        super().__init__(name, help_text, **more)
+        self.action, self.path = action, path
 
     def summaries(self) -> dict[str, str]:
         return dict([*_bare_rows(), *_framework_rows()])
 
     def build(self, name: str) -> Any:
         if name in NAMES:
-            return framework_group(name, type(self).action, self.path)
+            return FrameworkGroup(name, self.action, self.path)
         operator = next((found for found in bare_operators() if found.command == name), None)
-        return operator and operator_command(operator, type(self).action, self.path)
+        return operator and make_operator_command(operator, self.action, self.path)
 
     def sections(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         yield "Operators (ONNX rules)", _bare_rows()
@@ -133,25 +148,9 @@ TITLES = {
 """`Framework.title`, without importing nine modules for a list of commands."""
 
 
-def tree(action: Action, name: str, help_text: str) -> Any:
+def tree(action: Action, name: str, help_text: str) -> TreeGroup:
     """A group with every operator under another action (explain, check)."""
-    attributes = {"action": staticmethod(action), "path": f"gscli {name}"}
-    return group(type("Tree", (TreeGroup,), attributes), name, help_text)
-
-
-def framework_group(name: str, action: Action, path: str) -> Any:
-    """The operators of a framework as a group."""
-    attributes = {"action": staticmethod(action), "framework_name": name, "path": path}
-    doc = inspect.getdoc(import_module(f"gscli.frameworks.{name}")) or ""
-    help_text = doc.replace("\n\n", "\n\n\b\n")
-    return group(type("Operators", (FrameworkGroup,), attributes), name, help_text)
-
-
-def group(kind: type[LazyGroup], name: str, help_text: str) -> Any:
-    """A group of the class `kind`; named alone it prints its help and leaves with status 2."""
-    app = application(cls=kind, name=name, help=help_text, no_args_is_help=True)
-    app.callback()(lambda: None)
-    return typer.main.get_command(app)
+    return TreeGroup(name, help_text, action, f"gscli {name}")
 
 
 TOOLS: dict[str, str] = {
@@ -189,19 +188,30 @@ Examples:
 """
 
 
+def _run(operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings) -> int:
+    """Run the operator and show what it did."""
+    from gscli.cli.call import run_operator
+
+    return run_operator(operator, words, attrs, settings)
+
+
 class RootGroup(TreeGroup):
     """Everything."""
 
-    path = "gscli"
+    def __init__(self) -> None:
+        version = TyperOption(
+            param_decls=["version", "--version"], is_flag=True, is_eager=True, expose_value=False,
+            callback=_print_version, help="Print it.",
+        )  # fmt: skip
+        completion = typer.main.get_install_completion_arguments()
+        params = [*map(make_option, SCREEN), version, *completion]
+        super().__init__("gscli", HELP, _run, "gscli", params=params)
 
-    @staticmethod
-    def action(
-        operator: Operator, words: list[str], attrs: dict[str, str], settings: Settings
-    ) -> int:
-        """Run the operator and show what it did."""
-        from gscli.cli.call import run_operator
-
-        return run_operator(operator, words, attrs, settings)
+    def invoke(self, ctx: Any) -> Any:
+        """Keep the options that stand before the command, for `Command.invoke`."""
+        values = {option.name: ctx.params[option.name] for option in SCREEN}
+        ctx.obj = {name: value for name, value in values.items() if value != SHARED[name].default}
+        return super().invoke(ctx)
 
     def summaries(self) -> dict[str, str]:
         return {**super().summaries(), **TOOLS}
@@ -217,34 +227,8 @@ class RootGroup(TreeGroup):
         yield "Tools", list(TOOLS.items())
 
 
-def root_command() -> Any:
-    """The command that holds all others."""
-    context = inspect.Parameter(
-        "context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context
-    )
-    app = application(cls=RootGroup, add_completion=True, help=HELP, no_args_is_help=True)
-    app.callback()(signed(_remember, [context]))
-    command: Any = typer.main.get_command(app)
-    version = option(
-        "version", "--version", kind=bool, is_eager=True, expose_value=False,
-        callback=_print_version, help="Print it.",
-    )  # fmt: skip
-    command.params[:0] = [*map(shared_option, SCREEN), version]
-    return command
-
-
-SCREEN = [shared for shared in SHARED.values() if shared.heading == "Screen"]
+SCREEN = [option for option in SHARED.values() if option.heading == "Screen"]
 """Options that may also stand before the command, which takes them as its defaults."""
-
-
-def _remember(context: typer.Context, **options: Any) -> int:
-    """Keep the options that were given before the command, for `Command.invoke`."""
-    context.obj = {
-        shared.name: options[shared.name]
-        for shared in SCREEN
-        if options[shared.name] != shared.default
-    }
-    return 0
 
 
 def _print_version(_context: typer.Context, _option: object, asked: bool) -> None:

@@ -10,7 +10,8 @@ from looks import bare, look_of
 from rich.cells import cell_len
 from rich.style import Style
 
-from gscli.base import GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
+from gscli.base import ExitCode, GscliError, IndexRefused, Notice, Pointed, ShapeRefused, UsageError
+from gscli.cli import guarded
 from gscli.cli.messages import error_text, warning_text
 
 OUT_OF_RANGE = IndexRefused(
@@ -143,3 +144,22 @@ def test_carets_are_coloured_like_the_word() -> None:
     assert look_of(text, " axis 0") == Style()
     text = error_text(UsageError("p", details=("x ^ y",)), color=True, width=80)
     assert look_of(text, "^") == Style()
+
+
+@pytest.mark.parametrize(
+    ("words", "valid"),
+    [
+        (("cases", "onnx.gather", "--cases", "0"), "1 … 100000"),
+        (("fuzz", "onnx", "--on", "numpy", "--repeat", "x"), "1, 2, 3, …"),
+        (("compare", "gather", "[1,2]", "[0]", "--axis", "x"), "…, -1, 0, 1, …"),
+        (("gather", "[1,2]", "[0]", "--rows", "-1"), "0, 1, 2, …"),
+    ],
+)
+def test_every_option_refuses_a_wrong_number_in_the_same_words(
+    words: tuple[str, ...], valid: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(words) == ExitCode.USAGE
+    flag, value = words[-2:]
+    expected = [f"error: {flag[2:]} takes a whole number", f"  --> {flag} {value}",
+                f"   |  valid: {valid}"]  # fmt: skip
+    assert capsys.readouterr().err.splitlines()[:3] == expected

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from gscli.base import ContentRefused, UsageError
-from gscli.cli.commands.compare import Wanted, compare_concept
+from gscli.cli.commands.compare import CompareOptions, compare_concept
 from gscli.cli.commands.explain import explain_operator
 from gscli.cli.commands.page import page
-from gscli.cli.commands.runtimes import Asked
+from gscli.cli.commands.runtimes import RuntimeOptions
 from gscli.cli.options import Settings
 from gscli.frameworks.onnx import gather
 
@@ -21,8 +21,8 @@ HEADING = ">compare gather</h1>"
 
 
 def compared(settings: Settings) -> int:
-    wanted = Wanted(["onnx", "numpy"], [])
-    return compare_concept("gather", WORDS, ARGUMENTS, wanted, Asked(), settings)
+    wanted = CompareOptions(["onnx", "numpy"], [])
+    return compare_concept("gather", WORDS, ARGUMENTS, wanted, RuntimeOptions(), settings)
 
 
 def test_a_comparison_is_saved_beside_its_table(

@@ -25,10 +25,8 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
-from gscli.cli.options import print_document
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import SharedOption, print_document
 
 
 @tool("batch")
@@ -36,12 +34,8 @@ def batch(
     file: Annotated[
         str, files_argument("[FILE.jsonl]", "jobs; standard input when none is named")
     ] = "-",
-    quiet: Annotated[
-        bool, typer.Option("-q", "--quiet", help="only what was refused or differs")
-    ] = False,
-    serve: Annotated[
-        bool, typer.Option("--serve", help="be a runtime: answer the requests of --on")
-    ] = False,
+    quiet: Annotated[bool, SharedOption("only what was refused or differs", short="-q")] = False,
+    serve: Annotated[bool, SharedOption("be a runtime: answer the requests of --on")] = False,
 ) -> int:
     if serve:
         return _serve(file)

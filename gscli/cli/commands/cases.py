@@ -18,16 +18,21 @@ Examples:
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from gscli.base.words import counted, safe
-from gscli.cli.building import complete_file
+from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import are_lines, one_document
-from gscli.cli.options import DOCUMENT, Settings, print_document, tell
-from gscli.cli.tools import tool
+from gscli.cli.options import (
+    ANY_NUMBER,
+    DOCUMENT,
+    Argument,
+    Settings,
+    SharedOption,
+    print_document,
+    tell,
+)
 
 if TYPE_CHECKING:
     from gscli.runtimes.packs import Measured, Pack
@@ -36,30 +41,36 @@ MOST_CASES = 100_000
 
 Output: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "-o", "--output", metavar="FILE.jsonl|FOLDER",
-        help="recorded cases, - for stdout, or a folder of ONNX node tests",
+    SharedOption(
+        "recorded cases, - for stdout, or a folder of ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
 ]  # fmt: skip
 Measure: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        help="how many of the rules the cases of others meet", metavar="FOLDER|FILE.jsonl",
-        autocompletion=complete_file,
+    SharedOption(
+        "how many of the rules the cases of others meet", "FOLDER|FILE.jsonl",
+        complete=complete_file,
     ),
 ]  # fmt: skip
 
 
 @tool("cases", DOCUMENT)
 def cases(
-    operators: Annotated[
-        list[str], typer.Argument(metavar="OP...", help="onnx.scatter-nd, or a framework")
-    ],
+    operators: Annotated[Sequence[str], Argument("OP...", "onnx.scatter-nd, or a framework")],
     count: Annotated[
         int,
-        typer.Option("--cases", help="cases of each operator", metavar="N", min=1, max=MOST_CASES),
+        SharedOption(
+            "cases of each operator",
+            "N",
+            flag="--cases",
+            minimum=1,
+            maximum=MOST_CASES,
+            shows_default=True,
+        ),
     ] = 100,
-    seed: Annotated[int, typer.Option(help="the same seed gives the same", metavar="N")] = 7,
+    seed: Annotated[
+        int, SharedOption("the same seed gives the same", "N", shows_default=True, **ANY_NUMBER)
+    ] = 7,
     output: Output = None,
     measure: Measure = None,
     *,

@@ -8,26 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import typer
-from typer.core import TyperOption
-
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.cli.building import (
-    SHORT,
-    Command,
     Complete,
     Parameter,
-    application,
-    command_of,
-    option,
-    shared_option,
+    make_command,
+    make_option,
     words_argument,
 )
-from gscli.cli.commands.runtimes import Asked, judging, runtime_parameters
+from gscli.cli.commands.runtimes import RuntimeOptions, judging, runtime_options
 from gscli.cli.completion import list_of, one_of
-from gscli.cli.options import DOCUMENT, SHARED, Settings, view_options
+from gscli.cli.options import ANY_NUMBER, DOCUMENT, SHARED, Settings, SharedOption, view_options
 from gscli.cli.tree import LazyGroup
 from gscli.frameworks import NAMES, framework
 from gscli.frameworks.operator import ConceptName
@@ -58,9 +51,8 @@ class ConceptGroup(LazyGroup):
             _refuse_operators(name)
             return None
         inputs = tuple(item.upper() for item in CONCEPTS[concept].inputs)
-        command = type("Command", (Command,), {"inputs": inputs})
-        run, parameters = _function(concept), _parameters(concept)
-        return command_of(name, run, parameters, cls=command, help=_help(concept))
+        run, parameters = _make_callback(concept), _make_parameters(concept)
+        return make_command(name, run, parameters, _help(concept), inputs)
 
 
 def _refuse_operators(name: str) -> None:
@@ -81,16 +73,10 @@ def _refuse_operators(name: str) -> None:
                 )
 
 
-def compare() -> Any:
+def compare() -> ConceptGroup:
     """The group."""
-    app = application(
-        cls=ConceptGroup,
-        name="compare",
-        help="The same inputs under every framework's rules; exit status 1 when answers differ.",
-        no_args_is_help=True,
-    )
-    app.callback()(lambda: None)
-    return typer.main.get_command(app)
+    text = "The same inputs under every framework's rules; exit status 1 when answers differ."
+    return ConceptGroup("compare", text)
 
 
 def _help(name: ConceptName) -> str:
@@ -113,26 +99,39 @@ def _help(name: ConceptName) -> str:
     )
 
 
-def _function(name: ConceptName) -> Callable[..., int]:
+def _make_callback(name: ConceptName) -> Callable[..., int]:
     def run(words: tuple[str, ...] = (), **options: Any) -> int:
         arguments = {key: options.pop(key, None) for key in ("axis", "batch_dims", "reduction")}
         only, opsets = (_parts(options.pop(key)) for key in ("only", "opsets"))
-        asked = Asked(*(options.pop(key) for key in ("on", "python", "patience")))
-        wanted = Wanted(only, opset_numbers(opsets))
-        return compare_concept(name, list(words), arguments, wanted, asked, Settings(**options))
+        runtime = RuntimeOptions(*(options.pop(key) for key in ("on", "python", "patience")))
+        selection = CompareOptions(only, parse_opsets(opsets))
+        return compare_concept(
+            name, list(words), arguments, selection, runtime, Settings(**options)
+        )
 
     return run
 
 
-def _parameters(name: ConceptName) -> list[Parameter]:
+def _make_parameters(name: ConceptName) -> list[Parameter]:
+    own = [*_concept_options(CONCEPTS[name]), *_rule_set_options(name), *runtime_options()]
+    shared = [DOCUMENT, *(SHARED[option] for option in DRAWING)]
     return [
         words_argument(),
-        *_arguments(CONCEPTS[name]),
-        _option("only", "--as", str, "frameworks to compare, the first is the base", "LIST",
-                _complete_frameworks(name)),
-        _option("opsets", "--opset", str, "a row for each of these versions of ONNX", "LIST"),
-        *runtime_parameters(),
-        *map(shared_option, (DOCUMENT, *(SHARED[one] for one in DRAWING))),
+        *(make_option(option._replace(heading="Options")) for option in own),
+        *map(make_option, shared),
+    ]
+
+
+def _rule_set_options(name: ConceptName) -> list[SharedOption]:
+    complete = _complete_frameworks(name)
+    return [
+        SharedOption(
+            "frameworks to compare, the first is the base", "LIST", name="only", flag="--as",
+            complete=complete,
+        ),
+        SharedOption(
+            "a row for each of these versions of ONNX", "LIST", name="opsets", flag="--opset"
+        ),
     ]  # fmt: skip
 
 
@@ -140,17 +139,18 @@ def _parts(text: str | None) -> list[str]:
     return [part.strip() for part in (text or "").split(",") if part.strip()]
 
 
-def _arguments(concept: Concept) -> list[TyperOption]:
-    found: list[TyperOption] = []
-    if concept.takes_axis:
-        found.append(_option("axis", "--axis", int, "axis that the indices address", "N"))
-    if concept.takes_batch_dims:
-        found.append(_option("batch_dims", "--batch-dims", int, "leading axes shared", "N"))
-    if concept.takes_reduction:
-        text = f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}"
-        complete = one_of(REDUCTION_NAMES)
-        found.append(_option("reduction", "--reduction", str, text, "NAME", complete))
-    return found
+def _concept_options(concept: Concept) -> list[SharedOption]:
+    reductions = f"{', '.join(REDUCTION_NAMES[:-1])} or {REDUCTION_NAMES[-1]}"
+    options = {
+        "axis": SharedOption("axis that the indices address", "N", "-a", kind=int, **ANY_NUMBER),
+        "batch_dims": SharedOption("leading axes shared", "N", kind=int, **ANY_NUMBER),
+        "reduction": SharedOption(reductions, "NAME", "-r", complete=one_of(REDUCTION_NAMES)),
+    }
+    return [
+        option._replace(name=name)
+        for name, option in options.items()
+        if getattr(concept, f"takes_{name}")
+    ]
 
 
 def _complete_frameworks(name: ConceptName) -> Complete:
@@ -167,24 +167,17 @@ def _complete_frameworks(name: ConceptName) -> Complete:
     return complete
 
 
-def _option(
-    name: str, flag: str, kind: type, text: str, metavar: str, complete: Complete | None = None
-) -> TyperOption:
-    flags = (SHORT[name], flag) if name in SHORT else (flag,)
-    return option(name, *flags, kind=kind, help=text, metavar=metavar, complete=complete)
-
-
-class Wanted(Record):
+class CompareOptions(Record):
     """Which rule sets are compared: `--as` and `--opset`."""
 
     only: list[str]
     opsets: list[int]
 
 
-def opset_numbers(texts: Sequence[str]) -> list[int]:
+def parse_opsets(texts: Sequence[str]) -> list[int]:
     """`--opset` as numbers from 1 up.
 
-    >>> opset_numbers(["11", "18"])
+    >>> parse_opsets(["11", "18"])
     [11, 18]
     """
     for text in texts:
@@ -199,8 +192,8 @@ def compare_concept(
     name: ConceptName,
     words: list[str],
     arguments: Mapping[str, object],
-    wanted: Wanted,
-    asked: Asked,
+    selection: CompareOptions,
+    runtime_options: RuntimeOptions,
     settings: Settings,
 ) -> int:
     """Every rule set's answer; exit status 1 when they differ."""
@@ -226,11 +219,11 @@ def compare_concept(
         batch_dims=batch_dims if isinstance(batch_dims, int) else 0,
         reduction=reduction,
     )
-    comparing = call(only=wanted.only, opsets=wanted.opsets)
-    if asked.on:
+    comparing = call(only=selection.only, opsets=selection.opsets)
+    if runtime_options.on:
         from gscli.runtimes.runtime_answers import with_runtime
 
-        with judging(asked.on, asked.python, asked.patience) as (runtime, _):
+        with judging(*runtime_options) as (runtime, _):
             comparing = with_runtime(comparing, call, runtime)
     comparing = with_equivalents(comparing)
     told = "" if settings.json is None else json.dumps(document(comparing)) + "\n"

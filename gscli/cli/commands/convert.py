@@ -17,11 +17,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from gscli.base import DtypeRefused, UsageError
-from gscli.cli.options import DOCUMENT, SHARED, Settings, print_document
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import DOCUMENT, SHARED, Settings, SharedOption, print_document
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,10 +33,10 @@ DTYPE = SHARED["dtype"]._replace(help="element type of the result")
 def convert(
     source: Annotated[str, files_argument("IN", "FILE[::NAME], -, or inline")],
     target: Annotated[str, files_argument("OUT", "FILE[::NAME] or -")],
-    cast: Annotated[bool, typer.Option("--cast", help="allow values to change")] = False,
+    cast: Annotated[bool, SharedOption("allow values to change")] = False,
     chunks: Annotated[
         str | None,
-        typer.Option("--chunks", metavar="SIZES", help="chunks of a .zarr, e.g. 4096x64"),
+        SharedOption("chunks of a .zarr, e.g. 4096x64", "SIZES"),
     ] = None,
     *,
     settings: Settings,

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from gscli.base import UsageError
 from gscli.base.words import counted, safe
+from gscli.cli.building import files_argument, tool
 from gscli.cli.options import DOCUMENT, SHARED, Settings, print_document
-from gscli.cli.tools import files_argument, tool
 
 if TYPE_CHECKING:
     from gscli.files.request import Member

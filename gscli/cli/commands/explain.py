@@ -7,9 +7,8 @@ from typing import Any
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.cli.building import option
 from gscli.cli.completion import list_of
-from gscli.cli.options import Settings, print_document, screen
+from gscli.cli.options import Settings, SharedOption, print_document, screen
 from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
@@ -27,18 +26,17 @@ def explain() -> Any:
 class _Explain:
     """The formula and the entries, or with `--code` the lines of other frameworks."""
 
-    parameters = (
-        option(
-            "code", "--code", metavar="LIST", complete=list_of(TARGETS),
-            help=f"the same call in other frameworks: a list of {' '.join(TARGETS)}",
+    options = (
+        SharedOption(
+            f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
+            name="code", complete=list_of(TARGETS), heading="Options",
         ),
-        option(
-            "check", "--check", kind=bool, default=False,
-            help="with --code: run the lines where they can be run",
+        SharedOption(
+            "with --code: run the lines where they can be run",
+            name="check", kind=bool, default=False, heading="Options",
         ),
-        option(
-            "python", "--python", metavar="PATH",
-            help="with --check: interpreter that has them",
+        SharedOption(
+            "with --check: interpreter that has them", "PATH", name="python", heading="Options"
         ),
     )  # fmt: skip
 

@@ -21,22 +21,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
-
 from gscli.base import CannotRead, CannotWrite, ExitCode, UsageError
 from gscli.base.words import counted
-from gscli.cli.building import complete_file
+from gscli.cli.building import complete_file, tool
 from gscli.cli.commands.runtimes import (
     PATIENCE,
     On,
     Patience,
     Python,
     are_lines,
+    make_seconds_parser,
     one_document,
-    seconds,
 )
-from gscli.cli.options import DOCUMENT, Settings, print_document, tell
-from gscli.cli.tools import tool
+from gscli.cli.options import (
+    ANY_NUMBER,
+    DOCUMENT,
+    Argument,
+    Settings,
+    SharedOption,
+    print_document,
+    tell,
+)
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -47,63 +52,49 @@ MOST_CASES = 10_000_000
 USUAL_CASES = 500
 
 Operators: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="[OP...]", help="onnx.scatter-nd, or a framework; else all the runtime has"
-    ),
+    Sequence[str],
+    Argument("[OP...]", "onnx.scatter-nd, or a framework; else all the runtime has"),
 ]
 Cases: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        help=f"calls in all (default {USUAL_CASES}, or as many as --time allows)",
-        metavar="N",
-        min=1,
-        max=MOST_CASES,
-        show_default=False,
+    SharedOption(
+        f"calls in all (default {USUAL_CASES}, or as many as --time allows)",
+        "N",
+        minimum=1,
+        maximum=MOST_CASES,
     ),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(help="the same seed asks the same", metavar="N")]
+Seed: TypeAlias = Annotated[
+    int, SharedOption("the same seed asks the same", "N", shows_default=True, **ANY_NUMBER)
+]
 Seconds: TypeAlias = Annotated[
     float,
-    typer.Option(
-        "--time",
-        help="stop after SECONDS",
-        metavar="SECONDS",
-        show_default=False,
-        callback=seconds(0),
-    ),
+    SharedOption("stop after SECONDS", "SECONDS", flag="--time", kind=make_seconds_parser(0)),
 ]
 Repeat: TypeAlias = Annotated[
-    int, typer.Option(help="ask each call N times and compare the answers", metavar="N", min=1)
+    int,
+    SharedOption(
+        "ask each call N times and compare the answers", "N", minimum=1, shows_default=True
+    ),
 ]
 Known: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "--except",
-        help="known differences, a line each",
-        metavar="FILE",
-        autocompletion=complete_file,
-    ),
+    SharedOption("known differences, a line each", "FILE", flag="--except", complete=complete_file),
 ]
 Output: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE.jsonl|FOLDER",
-        help="the smallest calls as recorded cases, or as ONNX node tests",
+    SharedOption(
+        "the smallest calls as recorded cases, or as ONNX node tests", "FILE.jsonl|FOLDER", "-o"
     ),
 ]
-Junit: TypeAlias = Annotated[str | None, typer.Option(help="also a JUnit report", metavar="FILE")]
-Strict: TypeAlias = Annotated[
-    bool, typer.Option("--strict", help="also fail where the rules refuse or leave open")
-]
-Quiet: TypeAlias = Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")]
+Junit: TypeAlias = Annotated[str | None, SharedOption("also a JUnit report", "FILE")]
+Strict: TypeAlias = Annotated[bool, SharedOption("also fail where the rules refuse or leave open")]
+Quiet: TypeAlias = Annotated[bool, SharedOption("only the summary", short="-q")]
 
 
 @tool("fuzz", DOCUMENT)
 def fuzz(
-    operators: Operators = None,
+    operators: Operators = (),
     on: On = "",
     python: Python = None,
     cases: Cases = None,
@@ -131,7 +122,7 @@ def fuzz(
     folder = None if output is None or are_lines(output) else output
     for path in (junit, None if folder else output):
         _has_a_folder(path)
-    with judging(on, python, patience, operators or ()) as (runtime, chosen):
+    with judging(on, python, patience, operators) as (runtime, chosen):
         if folder is not None:
             check_node_tests(folder, [one.full_name for one in chosen])
         report = _watched(runtime, chosen, wishes, accepted, quiet=quiet)

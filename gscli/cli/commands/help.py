@@ -8,28 +8,23 @@ Without words: the list of topics. `gscli help man` prints the manual page.
 from __future__ import annotations
 
 import sys
-from typing import Annotated
-
-import typer
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from gscli.base import UsageError
-from gscli.cli.building import close_names
+from gscli.cli.building import close_names, tool
 from gscli.cli.completion import one_of
 from gscli.cli.manual import manual_page
-from gscli.cli.options import Settings, screen
+from gscli.cli.options import Argument, Settings, screen
 from gscli.cli.prose import refilled
-from gscli.cli.tools import tool
 from gscli.cli.topics import TOPICS, topic
 
 
 @tool("help", "width")
 def help(  # noqa: A001  the name of the command
     words: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[TOPIC | COMMAND...]", help="what to tell about", autocompletion=one_of(TOPICS)
-        ),
-    ] = None,
+        Sequence[str], Argument("[TOPIC | COMMAND...]", "what to tell about", one_of(TOPICS))
+    ] = (),
     *,
     settings: Settings,
 ) -> int:
@@ -38,17 +33,17 @@ def help(  # noqa: A001  the name of the command
         names = max(map(len, TOPICS)) + 2
         sys.stdout.writelines(f"{name:<{names}}{text}\n" for name, text in TOPICS.items())
     elif len(words) == 1 and words[0] in TOPICS:
-        sys.stdout.write(manual_page() if words == ["man"] else refilled(topic(words[0]), width))
+        sys.stdout.write(manual_page() if words[0] == "man" else refilled(topic(words[0]), width))
     else:
         sys.stdout.write(_command_help(words) + "\n")
     return 0
 
 
-def _command_help(words: list[str]) -> str:
+def _command_help(words: Sequence[str]) -> str:
     """What `gscli WORDS --help` prints."""
-    from gscli.cli.tree import root_command
+    from gscli.cli.tree import RootGroup
 
-    command = root_command()
+    command: Any = RootGroup()
     context = command.make_context("gscli", [], resilient_parsing=True)
     for number, word in enumerate(words):
         names = command.list_commands(context) if hasattr(command, "list_commands") else []

@@ -8,13 +8,13 @@ The page needs no server and no network.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.base.words import safe
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import SharedOption
 
 if TYPE_CHECKING:
     from gscli.lab.answers import Comparing
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
 
 @tool("page")
 def page(
-    runs: Annotated[list[str], files_argument("RUN.json...", "documents of --json")],
-    output: Annotated[
-        str, typer.Option("-o", "--output", help="the page; - is stdout", metavar="FILE")
-    ],
-    title: Annotated[str | None, typer.Option(help="title of the lesson", metavar="TEXT")] = None,
-    quiz: Annotated[bool, typer.Option("--quiz", help="hide outputs and ask for them")] = False,
+    runs: Annotated[Sequence[str], files_argument("RUN.json...", "documents of --json")],
+    output: Annotated[str, SharedOption("the page; - is stdout", "FILE", "-o")],
+    title: Annotated[str | None, SharedOption("title of the lesson", "TEXT")] = None,
+    quiz: Annotated[bool, SharedOption("hide outputs and ask for them")] = False,
 ) -> int:
     from gscli.cli.call.pictures import save_text
     from gscli.views.page import page as render_page

@@ -15,37 +15,28 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
-import typer
-
 from gscli.base import UsageError
-from gscli.cli.building import close_names
+from gscli.cli.building import close_names, tool
 from gscli.cli.completion import one_of, operators_for
-from gscli.cli.options import DOCUMENT, Settings, print_document
-from gscli.cli.tools import tool
+from gscli.cli.options import DOCUMENT, Argument, Settings, SharedOption, print_document
 from gscli.cli.tree import dashed
 from gscli.frameworks import ALIASES, NAMES, framework, operators
 from gscli.frameworks.operator import Operator
-
-
-def _complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
-    return operators_for(str(ctx.params.get("name")), incomplete)
 
 
 @tool("rules", DOCUMENT, "color", "palette", "width", "debug")
 def rules(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[FRAMEWORK", help="its operators", autocompletion=one_of((*NAMES, *ALIASES))
-        ),
+        Argument("[FRAMEWORK", "its operators", one_of((*NAMES, *ALIASES))),
     ] = None,
     operator: Annotated[
         str | None,
-        typer.Argument(metavar="[OPERATOR]]", help="only it", autocompletion=_complete_operator),
+        Argument("[OPERATOR]]", "only it", operators_for, follows="name"),
     ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="print a Markdown table")] = False,
+    markdown: Annotated[bool, SharedOption("print a Markdown table")] = False,
     table: Annotated[
-        int | None, typer.Option(help="a table of the comparison article: 1 or 2", metavar="N")
+        int | None, SharedOption("a table of the comparison article: 1 or 2", "N")
     ] = None,
     *,
     settings: Settings,

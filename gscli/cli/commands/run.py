@@ -26,12 +26,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from gscli.base import InputRefused, UsageError
 from gscli.base.words import counted
-from gscli.cli.options import DOCUMENT, Settings, print_document
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import DOCUMENT, Settings, SharedOption, print_document
 
 if TYPE_CHECKING:
     from gscli.cli.call.nodes import NodePlace
@@ -54,21 +52,19 @@ OF_A_NODE = ("output", "format", "strict", "expect", "rtol", "atol", "show", "sl
 @tool("run", *SHARED_OPTIONS)
 def run(
     folders: Annotated[
-        list[str],
+        Sequence[str],
         files_argument(
             "FOLDER... | MODEL.onnx[::NODE] [INPUT...]",
             "node tests, folders of them, or a model and inputs of a node",
         ),
     ],
-    only: Annotated[
-        str, typer.Option(help="only folders whose name contains TEXT", metavar="TEXT")
-    ] = "",
+    only: Annotated[str, SharedOption("only folders whose name contains TEXT", "TEXT")] = "",
     node: Annotated[
         str | None,
-        typer.Option(help="run this node: its name, an output's, or Gather#0", metavar="NAME"),
+        SharedOption("run this node: its name, an output's, or Gather#0", "NAME"),
     ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="also what passed")] = False,
+    quiet: Annotated[bool, SharedOption("only the summary", short="-q")] = False,
+    verbose: Annotated[bool, SharedOption("also what passed", short="-v")] = False,
     *,
     settings: Settings,
 ) -> int:
@@ -112,12 +108,12 @@ def _one_is_meant(folders: Sequence[str], settings: Settings) -> bool:
 
 
 def _run_tests(
-    folders: list[str], settings: Settings, *, only: str, quiet: bool, verbose: bool
+    folders: Sequence[str], settings: Settings, *, only: str, quiet: bool, verbose: bool
 ) -> int:
     from gscli.lab.node_tests import folders_below, run_folder
     from gscli.views.progress_bar import Progress
 
-    chosen = [folder for folder in folders_below(folders) if only in folder.name]
+    chosen = [folder for folder in folders_below(list(folders)) if only in folder.name]
     if not chosen:
         raise UsageError(f"no folder's name contains {only!r}"[:200], hint="leave out --only")
     outcomes: list[Outcome] = []

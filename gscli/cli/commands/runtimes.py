@@ -14,18 +14,22 @@ Examples:
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, TypeAlias
-
-import typer
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args
 
 from gscli.base import UsageError
 from gscli.base.records import Record
-from gscli.cli.options import DOCUMENT, Settings, print_document
-from gscli.cli.tools import tool
+from gscli.cli.building import tool
+from gscli.cli.options import (
+    DOCUMENT,
+    Argument,
+    Settings,
+    SharedOption,
+    complete_declaration,
+    print_document,
+)
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
@@ -41,47 +45,45 @@ def _complete(incomplete: str) -> list[str]:
 
 On: TypeAlias = Annotated[
     str,
-    typer.Option(
-        "--on",
-        help="the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command",
-        metavar="R",
-        show_default=False,
-        autocompletion=_complete,
+    SharedOption(
+        "the runtime: NAME, NAME:VARIANT, MODULE:CLASS or a quoted command",
+        "R",
+        complete=_complete,
     ),
 ]
 """`--on R`."""
 
 Python: TypeAlias = Annotated[
     str | None,
-    typer.Option("--python", help="interpreter that has the runtime", metavar="PATH"),
+    SharedOption("interpreter that has the runtime", "PATH"),
 ]
 """`--python PATH`."""
 
 
-def seconds(least: float) -> Callable[[float], float]:
-    """Checks a number of seconds, which neither nan nor inf is: a limit has to come some time."""
+def make_seconds_parser(least: float) -> Callable[[str], float]:
+    """Reads a number of seconds, which neither nan nor inf is: a limit has to come some time."""
 
-    def check(value: float) -> float:
-        if least <= value <= LONGEST:
-            return value
-        raise UsageError(f"{value:g} is no number of seconds", valid=f"{least:g} … {LONGEST:,}")
+    def parse(text: str) -> float:
+        with suppress(ValueError):
+            if least <= (number := float(text)) <= LONGEST:
+                return number
+        raise UsageError(f"{text} is no number of seconds"[:200], valid=f"{least:g} … {LONGEST:,}")
 
-    return check
+    return parse
 
 
 LONGEST = 10_000_000
 
 Patience: TypeAlias = Annotated[
     float,
-    typer.Option("--patience", help="seconds a call may take (default 20)", metavar="SECONDS",
-                 show_default=False, callback=seconds(0.05)),
-]  # fmt: skip
+    SharedOption("seconds a call may take (default 20)", "SECONDS", kind=make_seconds_parser(0.05)),
+]
 """`--patience SECONDS`."""
 
 PATIENCE = 20.0
 
 
-class Asked(Record):
+class RuntimeOptions(Record):
     """The runtime that a command is to ask: what `--on`, `--python` and `--patience` say."""
 
     on: str = ""
@@ -89,14 +91,11 @@ class Asked(Record):
     patience: float = PATIENCE
 
 
-def runtime_parameters() -> list[inspect.Parameter]:
-    """The three options, for a command whose signature is put together."""
+def runtime_options() -> list[SharedOption]:
+    """The three options, for a command whose options are put together."""
     kinds = {"on": On, "python": Python, "patience": Patience}
-    defaults = Asked()
     return [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=kind
-        )
+        complete_declaration(name, *get_args(kind), default=RuntimeOptions._field_defaults[name])
         for name, kind in kinds.items()
     ]
 
@@ -114,12 +113,10 @@ def one_document(output: str | None, settings: Settings) -> None:
 
 @tool("runtimes", DOCUMENT)
 def runtimes(
-    runtime: Annotated[
-        str | None, typer.Argument(metavar="[R]", help="start it, and say what it answers")
-    ] = None,
+    runtime: Annotated[str | None, Argument("[R]", "start it, and say what it answers")] = None,
     python: Python = None,
     adapter: Annotated[
-        str | None, typer.Option(help="print the adapter of a runtime, one file", metavar="NAME")
+        str | None, SharedOption("print the adapter of a runtime, one file", "NAME")
     ] = None,
     *,
     settings: Settings,

@@ -22,13 +22,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from gscli.base import UsageError
+from gscli.cli.building import tool
 from gscli.cli.completion import lessons_for
-from gscli.cli.options import DOCUMENT, Settings, print_document, screen, tell
+from gscli.cli.options import (
+    DOCUMENT,
+    Argument,
+    Settings,
+    SharedOption,
+    print_document,
+    screen,
+    tell,
+)
 from gscli.cli.prose import refilled_markdown, widest_fenced
-from gscli.cli.tools import tool
 
 if TYPE_CHECKING:
     from gscli.cli.lessons import Lesson
@@ -40,19 +46,13 @@ NARROWEST_TITLE = 24
 def samples(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[NAME]",
-            help="a lesson, with or without its number",
-            autocompletion=lessons_for,
-        ),
+        Argument("[NAME]", "a lesson, with or without its number", lessons_for),
     ] = None,
-    run: Annotated[bool, typer.Option("--run", help="run the lesson's commands")] = False,
-    answer: Annotated[
-        bool, typer.Option("--answer", help="tell the answer of the exercise too")
-    ] = False,
+    run: Annotated[bool, SharedOption("run the lesson's commands")] = False,
+    answer: Annotated[bool, SharedOption("tell the answer of the exercise too")] = False,
     output: Annotated[
         str | None,
-        typer.Option("-o", "--output", help="write the files into FOLDER", metavar="FOLDER"),
+        SharedOption("write the files into FOLDER", "FOLDER", "-o"),
     ] = None,
     *,
     settings: Settings,

@@ -20,12 +20,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from gscli.base import UsageError
 from gscli.base.words import safe, show_shape
-from gscli.cli.options import Settings, print_document, view_options
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import Settings, SharedOption, print_document, view_options
 
 if TYPE_CHECKING:
     from gscli.files import Loaded
@@ -43,8 +41,8 @@ STATISTICS = "one line: min and max with their places, mean, counts of nan, inf 
 
 @tool("show", *DRAWING)
 def show(
-    words: Annotated[list[str], files_argument("FILE[::NAME]...", "what to look at")],
-    stat: Annotated[bool, typer.Option("--stat", help=STATISTICS)] = False,
+    words: Annotated[Sequence[str], files_argument("FILE[::NAME]...", "what to look at")],
+    stat: Annotated[bool, SharedOption(STATISTICS)] = False,
     *,
     settings: Settings,
 ) -> int:

@@ -17,17 +17,14 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.building import files_argument, tool
+from gscli.cli.options import Argument
 
 
 @tool("undo")
 def undo(
     file: Annotated[str, files_argument("FILE", "what was patched")],
-    undo_file: Annotated[
-        str | None, typer.Argument(metavar="UNDO-FILE", help="where FILE was moved since")
-    ] = None,
+    undo_file: Annotated[str | None, Argument("UNDO-FILE", "where FILE was moved since")] = None,
 ) -> int:
     from gscli.base.words import counted, safe
     from gscli.disk.undo import undo as put_back

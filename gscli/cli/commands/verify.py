@@ -23,12 +23,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from gscli.base.words import counted
+from gscli.cli.building import files_argument, tool
 from gscli.cli.commands.runtimes import PATIENCE, On, Patience, Python, judging
-from gscli.cli.options import DOCUMENT, Settings, print_document
-from gscli.cli.tools import files_argument, tool
+from gscli.cli.options import DOCUMENT, Settings, SharedOption, print_document
 
 if TYPE_CHECKING:
     from gscli.base import GscliError
@@ -38,16 +36,14 @@ if TYPE_CHECKING:
 @tool("verify", DOCUMENT)
 def verify(
     files: Annotated[
-        list[str],
+        Sequence[str],
         files_argument("CASES.jsonl...", "recorded cases; a single one may stand here itself"),
     ],
-    only: Annotated[
-        str, typer.Option(help="only cases whose id contains TEXT", metavar="TEXT")
-    ] = "",
+    only: Annotated[str, SharedOption("only cases whose id contains TEXT", "TEXT")] = "",
     on: On = "",
     python: Python = None,
     patience: Patience = PATIENCE,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="only the summary")] = False,
+    quiet: Annotated[bool, SharedOption("only the summary", short="-q")] = False,
     *,
     settings: Settings,
 ) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gscli.base import ExitCode
 from gscli.base.records import Record
-from gscli.cli.building import shared_help
+from gscli.cli.building import format_option_help
 from gscli.cli.options import SHARED
 from gscli.frameworks import ALIASES, NAMES, framework
 
@@ -89,7 +89,9 @@ def _exit_codes() -> str:
 
 def _environment() -> str:
     rows = [(shared.environment, shared) for shared in SHARED.values() if shared.variable]
-    lines = [f"{name:<18}{shared.flags[-1]}: {shared_help(shared)}\n" for name, shared in rows]
+    lines = [
+        f"{name:<18}{shared.flags[-1]}: {format_option_help(shared)}\n" for name, shared in rows
+    ]
     return "".join(lines) + "\nAlso NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE, TERM and COLUMNS.\n"
 
 
