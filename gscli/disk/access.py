@@ -6,11 +6,13 @@ import os
 import stat
 from contextlib import suppress
 
+from gscli.disk.unfinished import ATTRIBUTE
+
 _ACCESS_LIST = "system.posix_acl_access"
 """The attribute in which Linux keeps an access control list; its mask shows as the group's bits."""
 
 _KEPT = ("user.", "security.selinux")
-"""Attributes that stay; others, as capabilities, are meant for the old content."""
+"""Attributes that stay; others, as capabilities and our own, are meant for the old content."""
 
 
 def keep_access(old_path: str, new: int, old: os.stat_result) -> None:
@@ -54,6 +56,6 @@ def _attributes(path: str) -> dict[str, bytes]:
         return found
     with suppress(OSError):
         for name in os.listxattr(path):
-            if name.startswith(_KEPT) or name == _ACCESS_LIST:
+            if (name.startswith(_KEPT) and name != ATTRIBUTE) or name == _ACCESS_LIST:
                 found[name] = os.getxattr(path, name)
     return found

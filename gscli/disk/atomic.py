@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from gscli.base import CannotWrite
 from gscli.disk.access import keep_access
-from gscli.disk.exchange import take_place
+from gscli.disk.exchange import replace_file
 from gscli.disk.interrupts import Interrupts
-from gscli.disk.mapped import RegularFile, check_system
+from gscli.disk.mapped import RegularFile, check_system, open_file
 from gscli.disk.system import sync, sync_folder, writing
-from gscli.disk.undo import refuse_unfinished
+from gscli.disk.unfinished import refuse_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,9 @@ LINKS_FOLLOWED = 40
 """As many as Linux itself follows before it says ELOOP."""
 
 _DESCRIPTOR = re.compile(r"/dev/fd/(\d{1,9})|/proc/self/fd/(\d{1,9})")
+_HELD = getattr(os, "O_PATH", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+"""To hold a file open whose content is of no interest, so that no other can be taken for it."""
+
 _STANDARD_STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 
@@ -122,15 +125,16 @@ def open_atomic(
     *,
     size: int | None = None,
     check: Callable[[], None] | None = None,
-    over: RegularFile | None = None,
+    replaces: RegularFile | None = None,
 ) -> Iterator[AtomicFile]:
     """Open `path` for writing; the new content appears when the block ends without an exception.
 
     A link is followed and what it points to is replaced; the mode of an old file is kept. A
     device, a FIFO and the names of open descriptors (/dev/stdout) are written into. `size`, where
     known, is compared with the free space first. `check` may still refuse when all is written,
-    right before the new content takes its place. `over`: the one file whose place it may take, as
-    when it was opened; another that gets the name keeps it. Raises CannotWrite, BrokenPipeError.
+    right before the new content takes its place. That is the place of the file that has the name
+    now, or of `replaces`, which was opened and read before: another file that gets the name
+    meanwhile keeps it. Raises CannotWrite, BrokenPipeError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -143,18 +147,21 @@ def open_atomic(
     with writing(path):
         target = _followed(path)
         descriptor = _own_descriptor(target)
-        old = None if descriptor is not None else _status(target)
+        status = None if descriptor is not None else _status(target)
     opened = None if descriptor is None else AtomicFile(descriptor, path)
-    if old is not None and not stat.S_ISREG(old.st_mode):
-        opened = _special(target, old, path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        opened = _special(target, status, path)
     if opened is not None:
         with _closing(opened) as file:
             yield file
     else:
+        is_input, old = replaces is not None, replaces
         with writing(path):
             refuse_unfinished(target)
+            if status is not None and old is None:
+                old = open_file(target, _HELD, name=path)
         _check_space(target, size, path)
-        with _replacing(target, old, path, check, over) as file:
+        with _replacing(target, old, path, check, is_input=is_input) as file:
             yield file
 
 
@@ -173,10 +180,11 @@ def _closing(file: AtomicFile) -> Iterator[AtomicFile]:
 @contextmanager
 def _replacing(
     target: str,
-    old: os.stat_result | None,
+    old: RegularFile | None,
     name: str,
     check: Callable[[], None] | None,
-    over: RegularFile | None,
+    *,
+    is_input: bool,
 ) -> Iterator[AtomicFile]:
     folder, _ = os.path.split(target)
     temporary = os.path.join(folder, f".gscli-{os.getpid()}-{os.urandom(8).hex()}")
@@ -188,14 +196,14 @@ def _replacing(
                 file.poll = interrupts.act
                 if old is not None:
                     with writing(name):
-                        keep_access(target, file.fileno(), old)
+                        keep_access(target, file.fileno(), old.status)
                 yield file
                 file.sync()
                 interrupts.act()
             if check is not None:
                 check()
             with writing(name):
-                left = take_place(temporary, target, over)
+                left = replace_file(temporary, target, old, is_input=is_input)
             if left:
                 with writing(name, "cannot remove the old content of", "the new one is complete"):
                     os.unlink(temporary)
@@ -209,7 +217,7 @@ def _replacing(
             sync_folder(folder)
 
 
-def _temporary(temporary: str, old: os.stat_result | None, name: str) -> AtomicFile:
+def _temporary(temporary: str, old: RegularFile | None, name: str) -> AtomicFile:
     """Make the hidden file; at no moment is it more open to others than the old one was."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     with writing(name):

@@ -45,10 +45,37 @@ MOST_NEIGHBOURS = 10_000
 
 _UNTOUCHED = "run the command again when nobody writes to it"
 
-UNDO_SUFFIX = ".gscli-undo"
-
 LOST: list[str] = []
 """Files of which this process lost mapped pages."""
+
+
+class Stamp(Record):
+    """What a change of a file's content changes, too: by it alone is a file known to be unchanged.
+
+    The time of the last change of content or attributes (`changed`) cannot be set back, as that of
+    the content (`modified`) can be by cp -p and rsync -t. Where a file system has no such time, as
+    FAT, a content of the same length whose time was set back is not seen.
+    """
+
+    size: int
+    modified: int
+    changed: int
+    links: int
+
+    @classmethod
+    def from_status(cls, status: os.stat_result) -> Stamp:
+        """The stamp of a file that was looked at."""
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_nlink)
+
+    def is_same_content(self, other: Stamp, *, was_renamed: bool = False) -> bool:
+        """Whether another stamp can be of the same content.
+
+        A new or a lost name sets `changed` as well, and so does on many file systems one that is
+        changed: neither is a change of content.
+        """
+        if (self.size, self.modified) != (other.size, other.modified):
+            return False
+        return was_renamed or self.links != other.links or self.changed == other.changed
 
 
 @contextmanager
@@ -82,36 +109,34 @@ def _near_files(path: str) -> str:
     return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
 
 
-def undo_file_of(path: str) -> str:
-    """The undo file's name (`gscli.disk.undo`): beside the file that links lead to."""
-    return os.path.realpath(path) + UNDO_SUFFIX
-
-
-def is_unfinished(path: str) -> bool:
-    """Whether a patch of the file is under way, or was cut short."""
-    try:
-        return os.path.lexists(undo_file_of(path))
-    except (ValueError, OSError):  # a name that no file can have, or a folder that is gone
-        return False
-
-
 class RegularFile:
     """An open file, how it was when it was opened, and the name under which that happened.
 
     It is closed with `close()`, or when the last array that lies in it is gone.
     """
 
-    def __init__(self, descriptor: int, path: str) -> None:
+    def __init__(self, descriptor: int, path: str, name: str | None = None) -> None:
         """Raises OSError, and then the descriptor is still the caller's."""
         self.descriptor, self.lost = -1, False
-        self.path, self.name = os.path.abspath(path), path
-        self._opened = os.fstat(descriptor)
+        self.path, self.name = os.path.abspath(path), name or path
+        self.status = os.fstat(descriptor)
+        """When it was opened."""
         self.descriptor = descriptor
 
     @property
     def size(self) -> int:
         """Bytes when it was opened."""
-        return self._opened.st_size
+        return self.status.st_size
+
+    @property
+    def stamp(self) -> Stamp:
+        """How it was when it was opened."""
+        return Stamp.from_status(self.status)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, which is held open for its name alone."""
+        return stat.S_ISDIR(self.status.st_mode)
 
     @property
     def has_holes(self) -> bool:
@@ -125,7 +150,7 @@ class RegularFile:
             while length:
                 part = os.pread(self.descriptor, length, offset)
                 if not part:
-                    raise self.shorter()
+                    raise self.truncation_error()
                 parts.append(part)
                 offset, length = offset + len(part), length - len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -136,10 +161,10 @@ class RegularFile:
             while view.nbytes:
                 done = os.preadv(self.descriptor, [view], offset)
                 if not done:
-                    raise self.shorter()
+                    raise self.truncation_error()
                 view, offset = view[done:], offset + done
 
-    def shorter(self) -> CannotRead:
+    def truncation_error(self) -> CannotRead:
         """What is said where bytes are gone that were there when the file was opened."""
         return CannotRead(
             f"{self.name} became shorter while it was being read",
@@ -152,42 +177,51 @@ class RegularFile:
         self.lost = True
         LOST.append(self.name)
 
-    def check_unchanged(self) -> None:
+    def is_unchanged(self, *, was_renamed: bool = False) -> bool:
+        """Whether nobody wrote to the file since it was opened. Raises OSError."""
+        now = Stamp.from_status(os.fstat(self.descriptor))
+        return not self.lost and now.is_same_content(self.stamp, was_renamed=was_renamed)
+
+    def check_unchanged(self, *, was_renamed: bool = False) -> None:
         """CannotRead where somebody wrote to the file since it was opened.
 
         Index values are judged first and used later: they must not be other ones by then.
         """
         with reading(self.name):
-            now = os.fstat(self.descriptor)
-        seen = now.st_size, now.st_mtime_ns
-        if self.lost or seen != (self._opened.st_size, self._opened.st_mtime_ns):
+            unchanged = self.is_unchanged(was_renamed=was_renamed)
+        if not unchanged:
             raise CannotRead(
                 f"{self.name} was changed while it was being read",
                 where=self.name,
                 hint=_UNTOUCHED,
             )
 
-    def check_named(self) -> None:
+    def check_not_replaced(self) -> None:
         """CannotWrite where the name means another file by now, or none."""
-        if not self.is_at(self.path):
-            raise self.replaced()
+        if not self.is_same_file(self.path):
+            raise self.replaced_error()
 
-    def is_at(self, path: str) -> bool:
+    def is_same_file(self, path: str) -> bool:
         """Whether another name means this file, too."""
         try:
-            return os.path.samestat(os.stat(path), self._opened)
+            return os.path.samestat(os.stat(path), self.status)
         except OSError:
             return False
 
-    def for_writing(self) -> RegularFile:
+    def unlink(self) -> None:
+        """Remove the file's name, unless that means another file by now. Raises OSError."""
+        if self.is_same_file(self.path):
+            os.unlink(self.path)
+
+    def reopen_writable(self) -> RegularFile:
         """The same file once more, opened to be written to. Raises OSError, CannotWrite."""
-        again = opened(self.path, os.O_RDWR)
-        if os.path.samestat(os.fstat(again.descriptor), self._opened):
+        again = open_file(self.path, os.O_RDWR)
+        if os.path.samestat(os.fstat(again.descriptor), self.status):
             return again
         again.close()
-        raise self.replaced()
+        raise self.replaced_error()
 
-    def replaced(self) -> CannotWrite:
+    def replaced_error(self) -> CannotWrite:
         """What is said where the name means another file by now, or none."""
         return CannotWrite(
             f"{self.name} was moved or replaced meanwhile",
@@ -221,11 +255,13 @@ def check_system() -> None:
         )
 
 
-def opened(path: str, flags: int, mode: int = 0o600) -> RegularFile:
-    """A file opened with some flags, whatever kind it is of. Raises OSError."""
+def open_file(path: str, flags: int, mode: int = 0o600, *, name: str | None = None) -> RegularFile:
+    """A file opened with some flags, whatever kind it is of; `name`: as it was typed. Raises
+    OSError.
+    """
     descriptor = os.open(path, flags | os.O_CLOEXEC, mode)
     try:
-        return RegularFile(descriptor, path)
+        return RegularFile(descriptor, path, name)
     except OSError:
         with suppress(OSError):
             os.close(descriptor)

@@ -20,7 +20,8 @@ from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.disk import mapped
-from gscli.disk.mapped import RegularFile, check_system, is_unfinished, reading
+from gscli.disk.mapped import RegularFile, check_system, reading
+from gscli.disk.unfinished import warn_of_unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,10 +184,6 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
     written: a patch that was cut short is only told of.
     """
     check_system()
-    if is_unfinished(path):
-        from gscli.disk.undo import warn_of_unfinished
-
-        warn_of_unfinished(path)
     with reading(path):
         # A FIFO opened without blocking would look empty before its writer comes.
         waits = 0 if stat.S_ISFIFO(os.stat(path).st_mode) else os.O_NONBLOCK
@@ -196,6 +193,7 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):
                 file = RegularFile(descriptor, path)
+                warn_of_unfinished(path, descriptor)
                 if file.size or not os.pread(descriptor, 1, 0):
                     return FileContent(file)
                 file.release()  # files of /proc say that they are empty; they are read as a pipe

@@ -68,7 +68,10 @@ def save_file(
     if source.member is not None:
         _check_member(source.member, suffix, target)
         if os.path.lexists(target):
-            with open_content(target, limit) as old, open_atomic(target) as out:
+            with (
+                open_content(target, limit) as old,
+                open_atomic(target, replaces=old.kept()) as out,
+            ):
                 format_for(suffix).write_into(out.write, old, source.member, checked)
                 mapped.check_unchanged(array)
             return

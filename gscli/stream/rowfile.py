@@ -81,7 +81,7 @@ class RowFile:
             reads = map(os.pread, repeat(self._descriptor), repeat(self.width), positions)
             content = b"".join(reads)
             if len(content) != len(positions) * self.width:
-                raise self._file.shorter()
+                raise self._file.truncation_error()
             into.view(item)[places[first : first + CALLS], 0] = np.frombuffer(content, item)
 
     def _mapped(self) -> Bytes:

@@ -72,5 +72,9 @@ class Progress:
         self._bar.add_task(self._label, total=self._total)
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """The work is done: the bar goes."""
         if self._bar is not None:
             self._bar.stop()

@@ -229,14 +229,16 @@ class TestFile:
             assert os.pwrite(file.fileno(), b"z", 0) == 1
         assert (tmp_path / "x").read_bytes() == b"z\0a"
 
-    def test_two_writers_leave_the_whole_content_of_one(self, tmp_path: Path) -> None:
-        with open_atomic(str(tmp_path / "x")) as first:
-            first.write(b"first")
-            with open_atomic(str(tmp_path / "x")) as second:
-                second.write(b"second")
-            assert (tmp_path / "x").read_bytes() == b"second"
-            first.write(b", and more")
-        assert (tmp_path / "x").read_bytes() == b"first, and more"
+    def test_of_two_writers_the_second_to_be_done_is_refused(self, tmp_path: Path) -> None:
+        def write() -> None:
+            with open_atomic(str(tmp_path / "x")) as first:
+                first.write(b"first")
+                put(tmp_path / "x", b"second")
+                first.write(b", and more")
+
+        with pytest.raises(CannotWrite, match="by somebody else meanwhile"):
+            write()
+        assert (tmp_path / "x").read_bytes() == b"second"
         assert names(tmp_path) == ["x"]
 
     def test_a_failure_inside_leaves_the_old_file(self, tmp_path: Path) -> None:

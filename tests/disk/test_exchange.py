@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import types
 from collections.abc import Callable
@@ -15,10 +16,10 @@ from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.disk import exchange, system
 from gscli.disk.atomic import open_atomic
 from gscli.disk.mapped import RegularFile, open_regular
-from gscli.disk.undo import undo_file_of
+from gscli.disk.unfinished import undo_file_of
 from gscli.files import save
 
-real = exchange.exchange
+real = exchange.exchange_names
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def old(tmp_path: Path) -> RegularFile:
 
 
 def replaced(file: RegularFile) -> None:
-    with open_atomic(file.path, over=file) as out:
+    with open_atomic(file.path, replaces=file) as out:
         out.write(b"new")
 
 
@@ -50,7 +51,7 @@ def before_exchange(
             left.pop(0)()
         return real(one, other) if does is None else does()
 
-    monkeypatch.setattr(exchange, "exchange", call)
+    monkeypatch.setattr(exchange, "exchange_names", call)
 
 
 def test_the_old_file_goes(old: RegularFile, tmp_path: Path) -> None:
@@ -119,6 +120,76 @@ def test_a_system_that_cannot_exchange_renames(
     assert contents(tmp_path) == {"x": b"new"}
 
 
+WAYS = pytest.mark.parametrize("missing", ["nothing", "renameat2", "links"])
+
+
+def lose_calls(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the system lack some calls."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    if missing != "nothing":
+        monkeypatch.setattr(exchange, "_renameat2", lambda *_: False)
+    if missing == "links":
+        monkeypatch.setattr(os, "link", refuse)
+
+
+@WAYS
+@pytest.mark.parametrize("began", ["free", "old", "gone", "written to"])
+def test_a_file_that_takes_the_name_of_an_output_meanwhile_stays(
+    began: str, missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_calls(missing, monkeypatch)
+    path = tmp_path / "out"
+    if began != "free":
+        path.write_bytes(b"old")
+
+    def take_the_name() -> None:
+        if began in {"old", "gone"}:
+            path.rename(tmp_path / "moved")
+        if began != "gone":
+            path.write_bytes(b"precious")
+
+    def write() -> None:
+        with open_atomic(str(path), check=take_the_name) as out:
+            out.write(b"new")
+
+    if began == "gone":
+        write()
+        assert contents(tmp_path) == {"moved": b"old", "out": b"new"}
+        return
+    with pytest.raises(CannotWrite, match=r"replaced meanwhile|by somebody else meanwhile"):
+        write()
+    assert path.read_bytes() == b"precious"
+    assert set(contents(tmp_path)) <= {"moved", "out"}
+
+
+@WAYS
+def test_an_output_is_made_where_the_name_is_free(
+    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_calls(missing, monkeypatch)
+    for content in (b"one", b"two"):
+        with open_atomic(str(tmp_path / "out")) as out:
+            out.write(content)
+        assert contents(tmp_path) == {"out": content}
+
+
+def test_a_link_that_fails_otherwise_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lose_calls("renameat2", monkeypatch)
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EMLINK, os.strerror(errno.EMLINK))
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(CannotWrite, match="too many links"), open_atomic(f"{tmp_path}/out") as out:
+        out.write(b"new")
+    assert contents(tmp_path) == {}
+
+
 @pytest.mark.parametrize("library", [types.SimpleNamespace(), None], ids=["absent", "refused"])
 def test_a_system_without_the_call_says_so(
     library: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,7 +198,7 @@ def test_a_system_without_the_call_says_so(
         library = types.SimpleNamespace(renameat2=lambda *_: -1)
         monkeypatch.setattr(ctypes, "get_errno", lambda: 38)
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: library)
-    assert not exchange.exchange(str(tmp_path / "a"), str(tmp_path / "b"))
+    assert not exchange.exchange_names(str(tmp_path / "a"), str(tmp_path / "b"))
 
 
 def test_an_old_file_that_cannot_be_removed_is_told_of(

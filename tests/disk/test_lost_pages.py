@@ -103,7 +103,7 @@ def test_a_system_without_the_signal_or_the_library(monkeypatch: pytest.MonkeyPa
 def test_a_mapping_that_lost_no_whole_page(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(4096))
-    file = mapped.opened(str(path), os.O_RDONLY)
+    file = mapped.open_file(str(path), os.O_RDONLY)
     assert not mapped.Pages(file, 0, 0, 4096).replace_lost(None)
     assert not mapped.LOST
     os.truncate(path, 4090)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.disk import system
-from gscli.disk.mapped import open_regular, opened, reading
+from gscli.disk.mapped import open_file, open_regular, reading
 from gscli.disk.system import locked
 
 
@@ -26,14 +27,14 @@ def test_what_is_no_regular_file_is_none(tmp_path: Path, monkeypatch: pytest.Mon
         patch.setattr("os.fstat", refuse)
         found = open_regular(str(tmp_path / "x"))
         with pytest.raises(OSError, match="bad disk"):
-            opened(str(tmp_path / "x"), os.O_RDONLY)
+            open_file(str(tmp_path / "x"), os.O_RDONLY)
     assert found is None
 
 
 def test_a_file_that_became_shorter(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"12345678")
-    file = opened(str(path), os.O_RDONLY)
+    file = open_file(str(path), os.O_RDONLY)
     os.truncate(path, 3)
     with pytest.raises(CannotRead, match="became shorter while"):
         file.read(0, 8)
@@ -44,24 +45,24 @@ def test_a_file_that_became_shorter(tmp_path: Path) -> None:
 def test_a_name_that_means_another_file(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"1")
-    file = opened(str(path), os.O_RDONLY)
-    file.check_named()
-    file.for_writing().close()
+    file = open_file(str(path), os.O_RDONLY)
+    file.check_not_replaced()
+    file.reopen_writable().close()
     (tmp_path / "y").write_bytes(b"2")
     (tmp_path / "y").rename(path)
-    for ask in (file.check_named, file.for_writing):
+    for ask in (file.check_not_replaced, file.reopen_writable):
         with pytest.raises(CannotWrite, match="moved or replaced"):
             ask()
     path.unlink()
     with pytest.raises(CannotWrite, match="moved or replaced"):
-        file.check_named()
+        file.check_not_replaced()
 
 
 def test_systems_and_file_systems_without_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "x").write_bytes(b"x")
-    file = opened(str(tmp_path / "x"), os.O_RDONLY)
+    file = open_file(str(tmp_path / "x"), os.O_RDONLY)
     with monkeypatch.context() as patch:
         patch.setattr("fcntl.flock", refuse)
         with locked(file):
@@ -74,3 +75,34 @@ def test_systems_and_file_systems_without_locks(
 def test_names_that_no_file_can_have() -> None:
     with pytest.raises(CannotRead, match="cannot read"), reading("a name"):
         raise ValueError("embedded null byte")
+
+
+def overwrite(path: Path) -> None:
+    """Another content of the same length, with the time of the old one: cp -p, rsync -t."""
+    before = path.stat()
+    path.write_bytes(b"2" * before.st_size)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_content_whose_time_was_set_back_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"1" * 100)
+    file = open_file(str(path), os.O_RDONLY)
+    file.check_unchanged()
+    time.sleep(0.02)  # two ticks of the clock that files get their times from
+    overwrite(path)
+    with pytest.raises(CannotRead, match="was changed while"):
+        file.check_unchanged()
+    file.check_unchanged(was_renamed=True)  # which sets that time, too
+
+
+def test_a_second_name_is_no_change_of_content(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"1")
+    file = open_file(str(path), os.O_RDONLY)
+    time.sleep(0.02)
+    (tmp_path / "y").hardlink_to(path)
+    file.check_unchanged()
+    path.unlink()
+    (tmp_path / "y").unlink()
+    file.check_unchanged()

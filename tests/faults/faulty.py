@@ -14,9 +14,9 @@ from typing import IO, Any, Self
 import pytest
 
 from gscli.base import GscliError
-from gscli.disk import atomic, clone, exchange, mapped, system, uncached, undo
+from gscli.disk import atomic, clone, exchange, mapped, system, uncached, unfinished
 from gscli.files import content
-from gscli.stream import rowfile, scatter, to_file
+from gscli.stream import direct_patch, row_patch, rowfile, scatter, to_file
 
 CALLS = (
     *("open", "write", "fsync", "replace", "close", "stat", "fstat", "fchmod", "lseek"),
@@ -50,13 +50,17 @@ class Faults:
             mapped,
             rowfile,
             system,
-            undo,
+            direct_patch,
+            row_patch,
+            unfinished,
             uncached,
         )
         for module in modules:
             monkeypatch.setattr(module, "os", StandIn(os, self))
         monkeypatch.setattr(system, "fcntl", StandIn(fcntl, self))
-        monkeypatch.setattr(exchange, "exchange", self.counted("exchange", exchange.exchange))
+        monkeypatch.setattr(
+            exchange, "exchange_names", self.counted("exchange", exchange.exchange_names)
+        )
         for module in (to_file, scatter):
             monkeypatch.setattr(module, "tempfile", StandIn(tempfile, self))
         monkeypatch.setattr(mmap, "mmap", self.mapping())

@@ -17,7 +17,7 @@ from gscli.files import content, load
 from gscli.frameworks import find
 from gscli.plan import planned
 from gscli.plan.plan import ValidatedPlan
-from gscli.stream import gather, patch, rowfile, scatter, to_file, writeback
+from gscli.stream import gather, row_patch, rowfile, scatter, to_file, writeback
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]
 
@@ -89,5 +89,5 @@ def cramp(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rowfile, "CALLS", 3)
     monkeypatch.setattr(writeback, "UNCACHED_FROM", 1)
     monkeypatch.setattr(writeback, "STRIDE", 1 << 12)
-    monkeypatch.setattr(patch, "CHUNK", 1 << 10)
-    monkeypatch.setattr(patch, "AHEAD", 300)
+    monkeypatch.setattr(row_patch, "CHUNK", 1 << 10)
+    monkeypatch.setattr(row_patch, "AHEAD", 300)

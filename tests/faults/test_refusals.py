@@ -14,8 +14,9 @@ from faults.faulty import Faults, refused
 from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import CannotWrite
-from gscli.disk import system, uncached, undo
+from gscli.disk import system, uncached
 from gscli.disk.mapped import RegularFile
+from gscli.stream import direct_patch
 
 SUBJECT = STREAMED["scatter"]
 NEW = SUBJECT.expected()
@@ -61,7 +62,7 @@ def test_a_quota_leaves_whole_files(
         if mixed or "gscli undo" in told:
             assert way == "direct"
             assert "gscli undo" in told
-            undo.undo(str(data))
+            direct_patch.undo(str(data))
         if told:
             assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
         granted += 1

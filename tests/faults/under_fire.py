@@ -22,10 +22,11 @@ import numpy as np
 
 from gscli.__main__ import raise_again
 from gscli.cli import guarded
-from gscli.disk import atomic, clone, exchange, system, uncached, undo
+from gscli.disk import atomic, clone, exchange, mapped, system, uncached
+from gscli.disk.unfinished import undo_file_of
 from gscli.files import content, load, save
 from gscli.files.formats import npy
-from gscli.stream import patch, scatter, to_file, writeback
+from gscli.stream import direct_patch, row_patch, scatter, to_file, writeback
 
 OLD = np.arange(3000 * 16, dtype=np.float32).reshape(3000, 16)
 AT = np.random.default_rng(1).permutation(3000 // 25)[:40].repeat(25)[:, None] * 25
@@ -58,7 +59,7 @@ class SlowOs:
 
 
 def slow_down(told: Callable[[], None]) -> None:
-    for module in (atomic, clone, exchange, system, uncached, undo):
+    for module in (atomic, clone, exchange, mapped, system, uncached, direct_patch, row_patch):
         module.os = SlowOs(told)  # type: ignore[attr-defined]
 
 
@@ -67,7 +68,7 @@ def everything_is_large() -> None:
     npy.WRITE_BLOCK = to_file.BLOCK = OLD.nbytes // 40
     scatter.SORTED, scatter.FILES = 1 << 9, 4
     writeback.UNCACHED_FROM, writeback.STRIDE = 1, 1 << 14
-    patch.CHUNK = 1 << 13
+    row_patch.CHUNK = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,8 @@ def main(folder: str, name: str, number: int, seed: int, kills: int) -> None:
         status = fire(subject, number, moments.randint(1, calls))
         exit_code = str(os.waitstatus_to_exitcode(status))
         report["exits"][exit_code] = report["exits"].get(exit_code, 0) + 1
-        if Path(undo.undo_file_of(str(target))).exists():
-            undo.undo(str(target))
+        if Path(undo_file_of(str(target))).exists():
+            direct_patch.undo(str(target))
             report["taken back"] += 1
         report[kinds.get(np.array(load(str(target)).array).tobytes(), "mixed")] += 1
         hidden = [path for path in Path().iterdir() if path.name not in names]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from gscli.base import CannotWrite, GscliWarning
-from gscli.files.stores import folder
+from gscli.disk import exchange
 from gscli.files.stores.folder import open_folder
 
 
@@ -31,12 +31,19 @@ def put(path: Path, text: str, **options: Any) -> None:
         Path(hidden, "deep", "file").write_text(text)
 
 
-@pytest.mark.parametrize("exchange", [True, False])
+WAYS = pytest.mark.parametrize("exchanges", [True, False])
+
+
+def without_renameat2(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_renameat2", lambda *_: False)
+
+
+@WAYS
 def test_a_new_folder_and_one_that_replaces_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchange: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
 ) -> None:
-    if not exchange:
-        monkeypatch.setattr(folder, "exchange", lambda *_: False)
+    if not exchanges:
+        without_renameat2(monkeypatch)
     out = tmp_path / "out.zarr"
     put(out, "one")
     out.chmod(0o750)
@@ -71,7 +78,7 @@ def test_the_old_folder_stays_where_the_new_cannot_be_put(
 ) -> None:
     out = tmp_path / "out.zarr"
     put(out, "old")
-    monkeypatch.setattr(folder, "exchange", lambda *_: False)
+    without_renameat2(monkeypatch)
     real = os.rename
 
     def rename(old: str, new: str) -> None:
@@ -84,6 +91,68 @@ def test_the_old_folder_stays_where_the_new_cannot_be_put(
         put(out, "new")
     assert Path(out, "deep", "file").read_text() == "old"
     assert names(tmp_path) == ["out.zarr"]
+
+
+def make_theirs(path: Path) -> None:
+    path.mkdir()
+    (path / "theirs").write_text("precious")
+
+
+@WAYS
+@pytest.mark.parametrize("began", ["free", "empty", "ours", "gone"])
+def test_a_folder_that_takes_the_name_meanwhile_stays(
+    began: str, exchanges: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchanges:
+        without_renameat2(monkeypatch)
+    out = tmp_path / "out.zarr"
+    if began == "empty":
+        out.mkdir()
+    elif began != "free":
+        put(out, "old")
+
+    def take_the_name() -> None:
+        if began != "free":
+            out.rename(tmp_path / "moved.zarr")
+        if began != "gone":
+            make_theirs(out)
+
+    if began == "gone":
+        put(out, "new", check=take_the_name)
+        assert Path(out, "deep", "file").read_text() == "new"
+    else:
+        with pytest.raises(CannotWrite, match=r"replaced meanwhile|by somebody else meanwhile"):
+            put(out, "new", check=take_the_name)
+        assert Path(out, "theirs").read_text() == "precious"
+    assert set(names(tmp_path)) <= {"moved.zarr", "out.zarr"}
+
+
+@WAYS
+def test_what_is_put_into_the_old_folder_meanwhile_stays(
+    exchanges: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchanges:
+        without_renameat2(monkeypatch)
+    out = tmp_path / "out.zarr"
+    put(out, "old")
+    with pytest.raises(CannotWrite, match="replaced meanwhile"):
+        put(out, "new", check=lambda: make_theirs(out / "more"))
+    assert Path(out, "deep", "file").read_text() == "old"
+    assert Path(out, "more", "theirs").read_text() == "precious"
+    assert names(tmp_path) == ["out.zarr"]
+
+
+def test_a_hidden_folder_that_was_moved_away_is_not_looked_for_by_name(tmp_path: Path) -> None:
+    def swap() -> None:
+        (hidden,) = tmp_path.iterdir()
+        hidden.rename(tmp_path / "ours")
+        make_theirs(hidden)
+        raise CannotWrite("changed")
+
+    with pytest.raises(CannotWrite, match="changed"):
+        put(tmp_path / "out.zarr", "new", check=swap)
+    assert len(names(tmp_path)) == 2
+    assert [path.read_text() for path in tmp_path.glob("out*/theirs")] == ["precious"]
 
 
 def test_leftovers_are_removed_and_told_of(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def test_a_file_stays_open_where_that_is_asked_for(tmp_path: Path) -> None:
     np.save(path, np.arange(3))
     kept = load(path, leave=True).file
     assert kept is not None
-    assert kept.is_at(path)
+    assert kept.is_same_file(path)
     assert kept.read(0, 6) == b"\x93NUMPY"
     assert load(path).file is None
     assert HeldContent("a pipe", b"").kept() is None

@@ -22,7 +22,9 @@ import pytest
 
 from gscli.cli import guarded
 from gscli.disk.mapped import open_regular
-from gscli.disk.undo import UndoFile, undo_file_of, write_rows
+from gscli.disk.unfinished import undo_file_of
+from gscli.stream.direct_patch import UndoFile
+from gscli.stream.row_patch import write_rows
 
 pytestmark = pytest.mark.slow
 

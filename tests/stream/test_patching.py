@@ -16,12 +16,14 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import files
 from gscli import stream as streaming
-from gscli.disk import undo
 from gscli.disk.mapped import RegularFile, open_regular
 from gscli.disk.system import locked
+from gscli.disk.unfinished import UnfinishedPatch, undo_file_of
 from gscli.files.formats.npy import npy_header
 from gscli.frameworks import find
-from gscli.stream import patch as patching
+from gscli.stream import direct_patch
+from gscli.stream import row_patch as patching
+from gscli.stream.direct_patch import undo
 
 ROWS, WIDTH = 4000, 100
 RNG = np.random.default_rng(11)
@@ -200,9 +202,9 @@ def test_two_names_of_one_file_share_its_lock(tmp_path: Path) -> None:
 @WAYS
 def test_a_patch_that_was_cut_short_is_not_patched_over(direct: bool, tmp_path: Path) -> None:
     path = saved(tmp_path)
-    Path(undo.undo_file_of(str(path))).write_bytes(b"")
+    Path(undo_file_of(str(path))).write_bytes(b"")
     with (
-        pytest.warns(undo.UnfinishedPatch),
+        pytest.warns(UnfinishedPatch),
         pytest.raises(gscli.GscliError, match="was cut short"),
     ):
         patch(path, {}, direct=direct)
@@ -232,12 +234,12 @@ def test_the_message_of_a_full_disk_tells_what_became_of_the_file(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr(patching, "write_rows", full)
+        patched.setattr(direct_patch, "write_rows", full)
         with pytest.raises(gscli.GscliError, match="no space") as caught:
             patch(path, {}, direct=True)
     assert caught.value.details == ("it is a mix of old and new rows",)
     assert caught.value.hint == f"gscli undo {path}"
-    assert undo.undo(str(path)) == np.unique(AT % ROWS).size
+    assert undo(str(path)) == np.unique(AT % ROWS).size
     assert_same(np.load(path), DATA)
 
 

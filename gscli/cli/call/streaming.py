@@ -94,8 +94,16 @@ def patch_of(
 def _patched(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
     """Write the updates into the file of data."""
     direct = settings.in_place == "direct"
-    with Progress("patching", None, unit="bytes", quiet=settings.quiet) as progress:
-        rows = patch_in_place(plan, file, direct=direct, progress=progress.update)
+    with (
+        Progress("saving old rows", None, unit="bytes", quiet=settings.quiet) as saving,
+        Progress("patching", None, unit="bytes", quiet=settings.quiet) as patching,
+    ):
+
+        def update(done: int, total: int) -> None:
+            saving.close()
+            patching.update(done, total)
+
+        rows = patch_in_place(plan, file, direct=direct, progress=update, saving=saving.update)
     return f"{counted(rows, 'row')} changed"
 
 

@@ -2,9 +2,11 @@
 
 Put back the rows of a file whose patch with --in-place=direct was cut short.
 
-The old rows are in FILE.gscli-undo, which goes away when they are back. Nothing is written
-unless every byte of each row is its old or its intended one: a file that was written to since
-is refused.
+The old rows are in FILE.gscli-undo, which goes away when they are back. FILE may have been
+moved since, or be another hard link: where the file system keeps extended attributes it is
+known all the same; elsewhere, name its undo file as well. A patch that is complete has none
+and stays. Nothing is written unless every byte of each row is its old or its intended one: a
+file that was written to since is refused.
 
 \b
 Examples:
@@ -24,10 +26,12 @@ from gscli.cli.options import Argument
 @tool("undo")
 def undo(
     file: Annotated[str, files_argument("FILE", "what was patched")],
-    undo_file: Annotated[str | None, Argument("UNDO-FILE", "where FILE was moved since")] = None,
+    undo_file: Annotated[
+        str | None, Argument("UNDO-FILE", "where FILE alone does not tell")
+    ] = None,
 ) -> int:
     from gscli.base.words import counted, safe
-    from gscli.disk.undo import undo as put_back
+    from gscli.stream.direct_patch import undo as put_back
 
     rows = put_back(file, undo_file)
     sys.stdout.write(f"{safe(file)} is as it was: {counted(rows, 'row')} put back\n")

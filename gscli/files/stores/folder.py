@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 
 from gscli.base import CannotWrite, GscliWarning, Notice
-from gscli.disk.exchange import exchange
+from gscli.disk.exchange import remove_folder, replace_file
 from gscli.disk.interrupts import Interrupts
-from gscli.disk.mapped import check_system
+from gscli.disk.mapped import RegularFile, check_system, open_file
 from gscli.disk.system import sync, sync_folder, writing
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY
 
 
 @contextmanager
@@ -29,13 +30,14 @@ def open_folder(
 ) -> Iterator[str]:
     """A new empty folder that becomes `path` when the block ends without an exception.
 
-    What stands at `path` is replaced if it is an empty folder or one that is `ours`; anything else
-    is refused. `check` may still refuse when all is written. Raises CannotWrite.
+    What stands at `path` now is replaced if it is an empty folder or one that is `ours`; anything
+    else is refused, and so is what takes the name meanwhile. `check` may still refuse when all is
+    written. Raises CannotWrite.
     """
     check_system()
     with writing(path):
         target = os.path.realpath(path.rstrip("/") or path)
-        _check_target(target, path, ours)
+        old = _old_folder(target, path, ours)
         _remove_leftovers(target, path)
     with Interrupts() as interrupts:
         with writing(path):
@@ -48,41 +50,48 @@ def open_folder(
             if check is not None:
                 check()
             with writing(path):
-                _put_in_place(hidden, target)
+                if old is not None:
+                    os.chmod(hidden, stat.S_IMODE(old.status.st_mode))
+                replace_file(hidden, target, old)
+                sync_folder(os.path.dirname(target))
         finally:
-            shutil.rmtree(hidden, ignore_errors=True)  # the old one, or what was not finished
-            with suppress(OSError):
-                os.close(lock)
+            for left in (lock, old):  # what was not finished, or what was replaced
+                if left is not None and left.is_same_file(hidden):
+                    remove_folder(left, hidden)
+            lock.close()
 
 
-def _check_target(target: str, name: str, ours: Callable[[str], bool]) -> None:
+def _old_folder(target: str, name: str, ours: Callable[[str], bool]) -> RegularFile | None:
+    """The folder that is to be replaced, held open; None where there is none."""
     if not os.path.lexists(target):
         os.stat(os.path.dirname(target) or ".")
-        return
+        return None
     if not os.path.isdir(target):
         raise CannotWrite(f"cannot write {name}", where=f"{name}: is no folder")
+    old = open_file(target, _FOLDER, name=name)
     if os.listdir(target) and not ours(target):
         raise CannotWrite(
             f"cannot write {name}",
             where=f"{name}: is a folder of something else, and would be lost",
         )
+    return old
 
 
-def _made(target: str) -> tuple[str, int]:
-    """The hidden folder, and a descriptor that holds its lock."""
+def _made(target: str) -> tuple[str, RegularFile]:
+    """The hidden folder, held open with its lock."""
     hidden = f"{target}.gscli-{os.urandom(4).hex()}"
     os.mkdir(hidden)
-    lock = os.open(hidden, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    _lock(lock)
-    return hidden, lock
+    folder = open_file(hidden, _FOLDER)
+    _try_lock(folder)
+    return hidden, folder
 
 
-def _lock(descriptor: int) -> bool:
+def _try_lock(folder: RegularFile) -> bool:
     """Whether the lock of a folder could be had; file systems without locks never give it."""
     import fcntl
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
@@ -93,25 +102,22 @@ def _remove_leftovers(target: str, name: str) -> None:
     folder, base = os.path.split(target)
     pattern = re.compile(re.escape(base) + r"\.gscli-[0-9a-f]{8}")
     with os.scandir(folder) as entries:
-        found = [
+        paths = [
             entry.path
             for entry in entries
             if pattern.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
         ]
-    for path in found:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            if not _lock(descriptor):
+    for path in paths:
+        with closing(open_file(path, _FOLDER | os.O_NOFOLLOW)) as leftover:
+            if not _try_lock(leftover):
                 raise CannotWrite(
                     f"{name} is being written by another process",
                     where=path,
                     hint="run the command again when it is done",
                 )
-            shutil.rmtree(path)
-            left = f"{path} was left by a run that was killed, and is removed"
-            warnings.warn(GscliWarning(Notice(left)), stacklevel=2)
-        finally:
-            os.close(descriptor)
+            remove_folder(leftover, path)
+            notice = Notice(f"{path} was left by a run that was killed, and is removed")
+            warnings.warn(GscliWarning(notice), stacklevel=2)
 
 
 def _synced(folder: str) -> None:
@@ -126,23 +132,3 @@ def _synced(folder: str) -> None:
         for name in folders:
             sync_folder(os.path.join(path, name))
     sync_folder(folder)
-
-
-def _put_in_place(hidden: str, target: str) -> None:
-    """Give the new folder its name; the old one, if there is one, gets the hidden name."""
-    old = os.path.isdir(target)
-    mode = stat.S_IMODE(os.stat(target).st_mode) if old else None
-    if mode is not None:
-        os.chmod(hidden, mode)
-    if not old or not os.listdir(target):
-        os.rename(hidden, target)
-    elif not exchange(hidden, target):
-        aside = f"{hidden[:-8]}{os.urandom(4).hex()}"
-        os.rename(target, aside)
-        try:
-            os.rename(hidden, target)
-        except BaseException:
-            os.rename(aside, target)
-            raise
-        shutil.rmtree(aside, ignore_errors=True)
-    sync_folder(os.path.dirname(target))

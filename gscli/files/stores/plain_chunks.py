@@ -15,7 +15,7 @@ import numpy as np
 
 from gscli.base import ContentRefused
 from gscli.base.arrays import Array
-from gscli.disk.mapped import RegularFile, opened
+from gscli.disk.mapped import RegularFile, open_file
 from gscli.disk.uncached import PAGE, UNCACHED_FROM, aligned, put, set_direct
 
 
@@ -52,7 +52,7 @@ class PlainChunks:
     def file(self, path: str, name: str) -> RegularFile | None:
         """The open file of a chunk, as long as the chunk; None where there is none."""
         try:
-            file = opened(path, os.O_RDONLY | os.O_NOFOLLOW)
+            file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW)
         except FileNotFoundError:
             return None
         if file.size != self.nbytes:

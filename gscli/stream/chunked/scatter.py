@@ -10,7 +10,7 @@ from contextlib import closing
 from gscli.base import ContentRefused
 from gscli.base.arrays import Array, Indices
 from gscli.disk.clone import share_blocks
-from gscli.disk.mapped import opened
+from gscli.disk.mapped import open_file
 from gscli.disk.uncached import UNCACHED_FROM, copy
 from gscli.files.stores.zarr_place import METADATA, Place, writing
 from gscli.files.stores.zarr_store import Store, open_store
@@ -92,6 +92,6 @@ def _copy(source: Store, path: str, target: int) -> None:
     """Blocks are shared where the system can do that, else copied past its cache."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         raise ContentRefused("a chunk is a link or no file", where=f"{source.name}: {path}"[:200])
-    with closing(opened(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
+    with closing(open_file(path, os.O_RDONLY | os.O_NOFOLLOW)) as file:
         if not share_blocks(file.descriptor, target):
             copy(file, target, direct=source.nbytes >= UNCACHED_FROM)

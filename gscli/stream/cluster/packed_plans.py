@@ -14,16 +14,15 @@ from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.base.words import safe
 from gscli.disk import mapped
-from gscli.disk.mapped import open_regular
+from gscli.disk.mapped import Stamp, open_regular
 from gscli.plan.plan import Plan, ValidatedPlan
 
 
 class InFile(Record):
-    """An array that a worker maps from a file of the same name, length and time of change."""
+    """An array that a worker maps from a file of the same name and with the same content."""
 
     path: str
-    size: int
-    changed: int
+    stamp: Stamp
     offset: int
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -37,7 +36,7 @@ class InFile(Record):
                 where=safe(self.path),
                 hint="workers must see inputs and output under the same names",
             )
-        if (file.size, os.fstat(file.descriptor).st_mtime_ns) != (self.size, self.changed):
+        if not file.stamp.is_same_content(self.stamp):
             raise CannotRead(f"{file.name} is another file for a worker", where=file.name)
         count = int(np.prod(self.shape, dtype=np.int64))
         return mapped.map_file(file, self.dtype, (count,), self.offset).reshape(self.shape)
@@ -54,10 +53,9 @@ def named(array: Array) -> Array | InFile:
     if place is None:
         return array
     file, offset = place
-    status = os.fstat(file.descriptor)
-    if not status.st_nlink:  # a temporary file, which no worker can open
+    if not os.fstat(file.descriptor).st_nlink:  # a temporary file, which no worker can open
         return array
-    return InFile(file.path, file.size, status.st_mtime_ns, offset, array.dtype, array.shape)
+    return InFile(file.path, file.stamp, offset, array.dtype, array.shape)
 
 
 @lru_cache(2)

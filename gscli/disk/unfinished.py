@@ -1,0 +1,100 @@
+"""Patches by `--in-place=direct` that were cut short: which file they are of, whatever its name.
+
+The undo file lies beside the file. Where the file system has extended attributes, the file itself
+says as well where its undo file is, and which file both are: so it is known by a second name or
+after a move, too, and a copy of the file, which has another number, is not taken for it. Elsewhere
+it is known by the name alone under which it was patched.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from contextlib import suppress
+
+from gscli.base import CannotWrite, Notice
+from gscli.disk.mapped import RegularFile
+
+UNDO_SUFFIX = ".gscli-undo"
+
+ATTRIBUTE = "user.gscli.undo"
+"""Number of the file, number of its undo file, and where that is."""
+
+_HINT = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
+
+
+class UnfinishedPatch(UserWarning):
+    """A file is read of which there is an undo file."""
+
+    def __init__(self, notice: Notice) -> None:
+        super().__init__(str(notice))
+        self.notice = notice
+
+
+def undo_file_of(path: str) -> str:
+    """The name of an undo file: beside the file that links lead to."""
+    return os.path.realpath(path) + UNDO_SUFFIX
+
+
+def find_undo_file(path: str, descriptor: int | None = None) -> str | None:
+    """The undo file of a patch that is under way or was cut short; None where there is none.
+
+    `descriptor`: the file at `path`, where it is open. Nothing is opened, nothing is changed. What
+    lies beside a file counts for it, for in a backup that was put back all numbers are new.
+    """
+    with suppress(ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        beside = undo_file_of(path)
+        if os.path.lexists(beside):
+            return beside
+        return _find_by_attribute(path if descriptor is None else descriptor)
+    return None
+
+
+def _find_by_attribute(file: str | int) -> str | None:
+    """Raises OSError and ValueError where there is no attribute, or none of ours."""
+    if not hasattr(os, "getxattr"):  # macOS keeps its own in another way
+        return None
+    own, undo, place = os.getxattr(file, ATTRIBUTE).split(b" ", 2)
+    path, status = os.fsdecode(place), os.stat(file)
+    other = os.lstat(path)
+    numbers = int(own), int(undo), status.st_dev
+    return path if numbers == (status.st_ino, other.st_ino, other.st_dev) else None
+
+
+def mark_unfinished(file: RegularFile, undo: RegularFile) -> None:
+    """Have a file say that it has an undo file, where its file system can keep that."""
+    numbers = f"{file.status.st_ino} {undo.status.st_ino} ".encode()
+    with suppress(OSError, AttributeError):
+        os.setxattr(file.descriptor, ATTRIBUTE, numbers + os.fsencode(undo.path))
+
+
+def unmark_unfinished(file: RegularFile) -> None:
+    """Have a file say so no more."""
+    with suppress(OSError, AttributeError):
+        os.removexattr(file.descriptor, ATTRIBUTE)
+
+
+def warn_of_unfinished(path: str, descriptor: int) -> None:
+    """Tell a reader where rows of a file may be mixed."""
+    undo_file = find_undo_file(path, descriptor)
+    if undo_file is not None:
+        notice = Notice(
+            f"{path} may be a mix: a patch is under way, or was cut short",
+            where=undo_file,
+            hint=_HINT.format(name=path),
+        )
+        warnings.warn(UnfinishedPatch(notice), stacklevel=2)
+
+
+def refuse_unfinished(path: str) -> None:
+    """CannotWrite where a patch was cut short: patched once more, the file would stay a mix, and
+    with another file under its name nobody could tell what the undo file is for.
+    """
+    undo_file = find_undo_file(path)
+    if undo_file is not None:
+        raise CannotWrite(
+            f"a patch of {path} is under way, or was cut short",
+            where=undo_file,
+            details=("nothing was written",),
+            hint=_HINT.format(name=path),
+        )

@@ -1,0 +1,349 @@
+"""`--in-place=direct`: rows are written into a file, and put back where that was cut short.
+
+An undo file has what is to be changed, before and after. It is complete and on the device before
+the first byte of the data changes, and goes away when the last one is there. Nobody reads it but
+`gscli undo FILE`; whoever merely reads the data is told that it is there (`disk.unfinished`).
+
+The format: a first line, (size, modification time, offset, width), then (count, rows, old bytes,
+new bytes) again and again, then a count of 0, the CRC-32 of all before and a last line.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gscli.base import CannotRead, CannotWrite
+from gscli.base.arrays import Array, Indices
+from gscli.disk import mapped
+from gscli.disk.interrupts import Interrupts
+from gscli.disk.mapped import RegularFile, open_file
+from gscli.disk.system import locked, refused, reserve, sync, sync_folder, writing
+from gscli.disk.unfinished import (
+    find_undo_file,
+    mark_unfinished,
+    refuse_unfinished,
+    undo_file_of,
+    unmark_unfinished,
+)
+from gscli.stream.row_patch import RowPatch, neighbours, write_rows
+from gscli.stream.to_file import Report
+
+Bytes = NDArray[np.uint8]
+
+_MAGIC, _SEAL = b"gscli undo 2\n", b"sealed\n"
+_HEADER, _COUNT, _CRC = struct.Struct("<4Q"), struct.Struct("<Q"), struct.Struct("<I")
+_NUMBER = struct.calcsize("<q")
+_ENDING = _COUNT.size + _CRC.size + len(_SEAL)
+
+
+class UndoFile:
+    """The undo file of one patch; `rows` of `width` bytes are counted from byte `offset`.
+
+    Raises OSError; FileExistsError where there is one already.
+    """
+
+    def __init__(self, file: RegularFile, offset: int, width: int) -> None:
+        self.path, self._crc = undo_file_of(file.path), 0
+        self.name = self.path
+        status = os.fstat(file.descriptor)
+        self.file = open_file(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)
+        self._first = _MAGIC + _HEADER.pack(status.st_size, status.st_mtime_ns, offset, width)
+
+    def add(self, rows: Indices, old: Bytes, new: Bytes) -> None:
+        """Note what some rows (n,) hold and will hold: (n, width) bytes each."""
+        self._begin()
+        for content in (_COUNT.pack(rows.size), rows.tobytes(), old.tobytes(), new.tobytes()):
+            self._write(content)
+
+    def seal(self) -> None:
+        """The undo file is complete and durable from here on; the data may change."""
+        self._begin()
+        self._write(_COUNT.pack(0) + _CRC.pack(self._crc) + _SEAL)
+        sync(self.file.descriptor)
+        sync_folder(os.path.dirname(self.path))
+
+    def parts(self) -> Iterator[tuple[Indices, Bytes, Bytes]]:
+        """Indices, old and new bytes of each part."""
+        return _parts(self.file)
+
+    def remove(self) -> None:
+        """The data are whole, old or new."""
+        self.file.unlink()
+        self.file.close()
+        sync_folder(os.path.dirname(self.path))
+
+    def leave(self) -> None:
+        """The data may be a mix: keep the undo file for `gscli undo`."""
+        self.file.close()
+
+    def _begin(self) -> None:
+        first, self._first = self._first, b""
+        self._write(first)
+
+    def _write(self, content: bytes) -> None:
+        self._crc = zlib.crc32(content, self._crc)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(self.file.descriptor, view) :]
+
+
+@dataclass(frozen=True)
+class DirectPatch:
+    """New rows for a file, all inputs of the run, and who is told how far they are written, and
+    how far the old ones are saved.
+    """
+
+    file: RegularFile
+    patch: RowPatch
+    inputs: Mapping[str, Array]
+    progress: Report | None
+    saving: Report | None
+
+    def run(self) -> int:
+        """Write the new rows; how many they are."""
+        with writing(self.file.name):
+            writable = self.file.reopen_writable()
+        try:
+            with locked(writable), Interrupts() as interrupts:
+                refuse_unfinished(self.file.path)
+                undo_file = self._save_old_rows(writable, interrupts)
+                self._write_new_rows(undo_file, writable, interrupts)
+                self._remove_undo_file(undo_file, writable)
+        finally:
+            writable.close()
+        return self.patch.count
+
+    def _save_old_rows(self, writable: RegularFile, interrupts: Interrupts) -> UndoFile:
+        """The undo file of a patch, complete, and room for its rows where the file has holes.
+
+        No byte of the file has changed yet, even where this fails.
+        """
+        patch, failure = self.patch, (self.file.name, "cannot patch", "the file is as it was")
+        with writing(*failure):
+            undo_file = UndoFile(self.file, patch.offset, patch.source.width)
+        done = 0
+        try:
+            with writing(*failure), interrupts.allowed():
+                for part in patch.parts():
+                    interrupts.act()
+                    held = patch.held(part.rows)
+                    undo_file.add(part.rows, held, patch.changed(part, held.copy()))
+                    done += part.rows.size
+                    self._report(self.saving, done)
+                mapped.check_unchanged(*self.inputs.values())
+                self.file.check_unchanged()
+                undo_file.seal()
+                if writable.has_holes:
+                    for rows, _, _ in undo_file.parts():
+                        reserve_rows(writable.descriptor, patch.offset, rows, patch.source.width)
+                mark_unfinished(writable, undo_file.file)
+                sync(writable.descriptor)
+        except BaseException:
+            with suppress(OSError):
+                self._unmark_and_remove(undo_file, writable)
+            raise
+        return undo_file
+
+    def _write_new_rows(
+        self, undo_file: UndoFile, writable: RegularFile, interrupts: Interrupts
+    ) -> None:
+        """Change the rows as noted; where that fails, put the old ones back at once."""
+        done, descriptor = 0, writable.descriptor
+        try:
+            with interrupts.allowed():
+                for rows, _, new in undo_file.parts():
+                    interrupts.act()
+                    write_rows(descriptor, self.patch.offset, rows, new)
+                    done += rows.size
+                    self._report(self.progress, done)
+                sync(descriptor)
+        except BaseException as error:
+            self._restore_rows(undo_file, writable, error)
+            if isinstance(error, OSError):
+                state = "its old rows were put back"
+                raise refused(error, self.file.name, "cannot patch", state) from error
+            raise
+
+    def _restore_rows(
+        self, undo_file: UndoFile, writable: RegularFile, error: BaseException
+    ) -> None:
+        try:
+            for rows, old, _ in undo_file.parts():
+                write_rows(writable.descriptor, self.patch.offset, rows, old)
+            sync(writable.descriptor)
+        except Exception as second:
+            undo_file.leave()
+            first = error if isinstance(error, OSError) else second
+            state, hint = "it is a mix of old and new rows", f"gscli undo {self.file.name}"
+            raise refused(first, self.file.name, "cannot patch", state, hint) from second
+        with suppress(OSError):  # at worst it says what is so already
+            self._unmark_and_remove(undo_file, writable)
+
+    def _remove_undo_file(self, undo_file: UndoFile, writable: RegularFile) -> None:
+        hint = f"delete {undo_file.name}, if it is there"
+        failure = "cannot remove the undo file of", "the patch is complete", hint
+        with writing(self.file.name, *failure):
+            self._unmark_and_remove(undo_file, writable)
+
+    def _unmark_and_remove(self, undo_file: UndoFile, writable: RegularFile) -> None:
+        unmark_unfinished(writable)  # first: no name says more than the one beside the undo file
+        undo_file.remove()
+
+    def _report(self, report: Report | None, rows: int) -> None:
+        if report is not None:
+            width = self.patch.source.width
+            report(rows * width, self.patch.count * width)
+
+
+def reserve_rows(descriptor: int, offset: int, rows: Indices, width: int) -> None:
+    """Room on the device for rows of a file with holes, so that writing them cannot fill it."""
+    for begin, end in neighbours(rows):
+        reserve(descriptor, offset + int(rows[begin]) * width, (end - begin) * width)
+
+
+def undo(path: str, undo_path: str | None = None) -> int:
+    """Put back what a patch that was cut short has changed; how many rows that were.
+
+    `undo_path`: the undo file, where it is not to be looked for. Every byte must be the old or the
+    new one of its row: otherwise nothing is written, because the file was written to since, or is
+    another one. Raises CannotRead and CannotWrite.
+    """
+    with writing(path, "cannot mend", hint="name the file that was patched"):
+        file = open_file(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        with writing(path, "cannot mend"), locked(file):
+            place = undo_path or find_undo_file(path, file.descriptor) or undo_file_of(path)
+            undo_file = _own(place, path)
+            count = _put_back(file, undo_file)
+            unmark_unfinished(file)
+            undo_file.unlink()
+            sync_folder(os.path.dirname(undo_file.path))
+            return count
+    finally:
+        file.close()
+
+
+def _own(path: str, name: str) -> RegularFile:
+    """The undo file, if it is the user's own: a stranger who may put files into the folder would
+    otherwise have us write his bytes into ours.
+    """
+    try:
+        undo_file = open_file(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError as error:
+        raise CannotRead(
+            f"{name} has no undo file",
+            where=path,
+            hint="of a file that was moved since, name its undo file as well",
+        ) from error
+    status = undo_file.status
+    plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    if not plain or status.st_uid != os.geteuid():
+        raise CannotRead(f"{undo_file.name} is not your own", where=undo_file.name)
+    return undo_file
+
+
+def _put_back(file: RegularFile, undo: RegularFile) -> int:
+    if not _sealed(undo):
+        _check_never_begun(file, undo)
+        return 0
+    size, _, offset, width = _header(undo)
+    if file.size < size:
+        raise CannotRead(
+            f"{file.name} became shorter since the patch",
+            where=f"{file.name}: {file.size:,} bytes, of {size:,}",
+            details=("nothing was changed",),
+        )
+    count = 0
+    for rows, old, new in _parts(undo):
+        _check_old_or_new(file, undo.name, rows, _held(file, offset, rows, width), old, new)
+        count += rows.size
+    for rows, old, _ in _parts(undo):
+        write_rows(file.descriptor, offset, rows, old)
+    sync(file.descriptor)
+    return count
+
+
+def _check_never_begun(file: RegularFile, undo: RegularFile) -> None:
+    """Before the undo file is complete nothing has changed; but a damaged one looks alike."""
+    whole = undo.size >= len(_MAGIC) + _HEADER.size and undo.read(0, len(_MAGIC)) == _MAGIC
+    status = os.fstat(file.descriptor)
+    if undo.size and (not whole or _header(undo)[:2] != (status.st_size, status.st_mtime_ns)):
+        raise CannotRead(
+            f"{undo.name} is incomplete or damaged",
+            where=f"{file.name}: nothing was changed",
+            details=("either the patch stopped before it began, or old rows are lost",),
+            hint=f"delete {undo.name} if {file.name} is as it should be",
+        )
+
+
+def _check_old_or_new(
+    file: RegularFile, undo: str, rows: Indices, held: Bytes, old: Bytes, new: Bytes
+) -> None:
+    strange = ((held != old) & (held != new)).any(axis=1)
+    if strange.any():
+        first = int(rows[strange.argmax()])
+        raise CannotWrite(
+            f"{file.name} was written to since the patch, or is another file",
+            where=f"{file.name}: row {first} holds neither its old nor its new content",
+            details=("nothing was changed",),
+            hint=f"delete {undo} to keep {file.name} as it is",
+        )
+
+
+def _held(file: RegularFile, offset: int, rows: Indices, width: int) -> Bytes:
+    parts = (
+        file.read(offset + int(rows[begin]) * width, (end - begin) * width)
+        for begin, end in neighbours(rows)
+    )
+    return np.frombuffer(b"".join(parts), np.uint8).reshape(-1, width)
+
+
+def _header(undo: RegularFile) -> tuple[int, int, int, int]:
+    size, modified, offset, width = _HEADER.unpack(undo.read(len(_MAGIC), _HEADER.size))
+    return size, modified, offset, width
+
+
+def _parts(undo: RegularFile) -> Iterator[tuple[Indices, Bytes, Bytes]]:
+    """Row numbers, old and new bytes; ValueError where they cannot be those of a patch."""
+    size, _, offset, width = _header(undo)
+    position = len(_MAGIC) + _HEADER.size
+    end = os.fstat(undo.descriptor).st_size - _ENDING  # of one in the making as well
+    while True:
+        (count,) = _COUNT.unpack(undo.read(position, _COUNT.size))
+        if not count:
+            return
+        position += _COUNT.size
+        if not width or count * (_NUMBER + 2 * width) > end - position:
+            raise ValueError("a part goes on beyond the end")
+        rows = np.frombuffer(undo.read(position, count * _NUMBER), np.int64)
+        if (
+            rows[0] < 0
+            or (rows[1:] <= rows[:-1]).any()
+            or int(rows[-1]) >= (size - offset) // width
+        ):
+            raise ValueError("a row is none of the file's")
+        position += rows.nbytes
+        both = np.frombuffer(undo.read(position, 2 * count * width), np.uint8)
+        position += both.nbytes
+        old, new = both.reshape(2, count, width)
+        yield rows, old, new
+
+
+def _sealed(undo: RegularFile) -> bool:
+    """Whether everything that was noted is there, by its check sum."""
+    crc, position, body = 0, 0, undo.size - _ENDING
+    if body < len(_MAGIC) + _HEADER.size or undo.read(0, len(_MAGIC)) != _MAGIC:
+        return False
+    while position < body:
+        part = undo.read(position, min(1 << 20, body - position))
+        crc, position = zlib.crc32(part, crc), position + len(part)
+    return undo.read(body, _ENDING) == _COUNT.pack(0) + _CRC.pack(crc) + _SEAL
