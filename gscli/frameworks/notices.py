@@ -108,9 +108,15 @@ def changed_types(plan: ValidatedPlan) -> Iterator[Notice]:
     with np.errstate(all="ignore"):
         kept = _real(array)[place].astype(wanted)
     label = f"{name}[{','.join(map(str, place))}]" if name else "value"
+    if layout.updates.cast:
+        problem = f"{name or 'value'} is cast to {layout.dtype}, and values change"
+        where = f"{label} = {written} becomes {kept}"
+    else:
+        problem = f"results are cast to {layout.dtype}, and values change"
+        where = f"{label} = {written} is combined as it is"
     yield Notice(
-        f"{name or 'value'} is cast to {layout.dtype}, and values change",
-        where=f"{label} = {written} becomes {kept}",
+        problem,
+        where=where,
         details=(f"{name or 'value'} is {dtype_name(array.dtype)}, data is {layout.dtype}",),
         hint="--strict refuses",
     )

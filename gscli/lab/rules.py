@@ -138,11 +138,14 @@ def _fate(probe: Probe, *, negative: bool) -> str:
     if not _has_entries(probe, 1):
         return "–"
     value = -1 if negative else _too_large(probe)
-    answer = probe.at(0, value)
+    ascends = probe.operator.deciding_inputs.get(probe.written[0][1]) == "ascending"
+    answer = probe.at(probe.trace.entry_count - 1 if ascends and not negative else 0, value)
     if isinstance(answer, GscliError):
         policy = probe.trace.layout.policy
         there = policy.there[value > 0] if policy.note else ""
         return OUTCOMES["refused"].cell + (f" ({there} there)" if there else "")
+    if answer.layout.data_shape != probe.trace.layout.data_shape:
+        return "grows the output"
     entry = answer.entries(1)[0]
     index = next((one for one in entry.adjustments if one.slot == 0), None)
     if index is None:
@@ -155,10 +158,12 @@ def _skipped(trace: Trace) -> str:
     if trace.layout.kind == "scatter":
         return "dropped"
     fill = _value(np.asarray(trace.layout.fill).astype(trace.output.dtype))
-    return f"reads {'NaN, or the smallest whole number' if fill in (SMALLEST, 'nan') else fill}"
+    return f"reads {EXTREME if fill in (SMALLEST, 'nan') else fill}"
 
 
 SMALLEST, LARGEST = "the smallest value of the type", "the largest value of the type"
+EXTREME = "NaN, the smallest integer, the largest unsigned one or True"
+"""What JAX reads outside, by the type of data."""
 
 
 def _value(value: Array) -> str:
@@ -170,8 +175,11 @@ def _value(value: Array) -> str:
     if value.dtype.kind in "iu":
         ends = np.iinfo(value.dtype)
         return {ends.min: SMALLEST, ends.max: LARGEST}.get(int(value), str(value))
-    if value.dtype.kind == "f" and np.isinf(value):
-        return SMALLEST if value < 0 else LARGEST
+    if value.dtype.kind == "f" and not np.isnan(value):
+        finite = np.finfo(value.dtype)
+        end = SMALLEST if value < 0 else LARGEST
+        if np.isinf(value) or value in (finite.min, finite.max):
+            return end if np.isinf(value) else end.replace("value", "finite value")
     return str(value)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import gscli
 from gscli.frameworks import find
 from gscli.lab.article_tables import table
 from gscli.lab.examples import example
-from gscli.lab.rules import Rule, document, markdown, rules
+from gscli.lab.rules import EXTREME, Rule, document, markdown, rules
 
 
 def rule(name: str, variant: str = "") -> Rule:
@@ -29,6 +30,11 @@ def rule(name: str, variant: str = "") -> Rule:
         ("tensorflow.gather", "device=gpu", "reads 0", "reads 0", "allowed", "–", "0"),
         ("tensorflow.scatter_nd", "device=gpu", "dropped", "dropped", "summed", "0", "–"),
         ("tensorflow.unsorted_segment_sum", "device=cpu", "dropped", "error", "summed", "0", "–"),
+        ("tensorflow.segment_sum", "", "error", "grows the output", "summed", "0.0", "–"),
+        ("tensorflow.unsorted_segment_max", "device=cpu", "dropped", "error", "largest kept",
+         "the smallest finite value of the type", "–"),
+        ("openvino.scatter_update", "", "error (unchecked there)", "error (unchecked there)",
+         "last kept, order open", "data", "must be given"),
         ("mxnet.take", "mode=clip", "clipped to 0", "clipped to the last", "allowed", "–", "0"),
         ("mxnet.take", "mode=raise", "error", "error", "allowed", "–", "0"),
         ("mxnet.gather_nd", "release=1.6", "error (unchecked there)", "error (unchecked there)",
@@ -91,3 +97,15 @@ def test_the_articles_tables() -> None:
 def test_masks_have_no_index_to_write_otherwise(name: str) -> None:
     (rule,) = rules([find(name)])
     assert rule.answers[:2] == ("–", "–")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill"),
+    [("uint8", 255), ("uint32", 2**32 - 1), ("int8", -128), ("bool", True), ("float32", np.nan)],
+)
+def test_what_jax_reads_outside_is_what_its_rule_says(dtype: str, fill: float) -> None:
+    """JAX 0.10's own answers."""
+    inputs = {"a": np.ones(3, dtype), "indices": [7]}
+    (cell,) = gscli.run("jax.take", inputs, {"mode": "fill"})
+    assert np.array_equal(cell, np.asarray(fill).astype(dtype), equal_nan=dtype == "float32")
+    assert rule("jax.take", "mode=fill").out_of_range == f"reads {EXTREME}"

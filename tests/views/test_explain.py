@@ -315,3 +315,21 @@ def test_explained_values_keep_their_digits() -> None:
     found = trace("onnx.gather", {"data": [1.25, 2.5, 3.125], "indices": [0, 2]})
     assert "output[0] = 1.25" in told(found)
     assert "output[1] = 3.125" in told(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "legal"),
+    [
+        ("tensorflow.segment_mean", {"data": [1.0, 2.0], "segment_ids": [0, 7]},
+         "0 and up in ascending order on axis 0; anything else is refused."),
+        ("numpy.getitem", {"a": [1, 2, 3], "indices_0": [True, False, True]}, ""),
+        ("numpy.getitem", {"a": [[1, 2], [3, 4]], "indices_0": [True, False], "indices_1": [1]},
+         "-2 … 1 on axis 1; below zero counts from the end, anything else is refused."),
+    ],
+)  # fmt: skip
+def test_legal_is_what_the_framework_takes_and_of_written_numbers_alone(
+    name: str, inputs: dict[str, object], legal: str
+) -> None:
+    """TensorFlow takes segment 7 of two rows: the last id says how many there are."""
+    told = [text for text in Formula(trace(name, inputs)).meaning if "Legal" in text]
+    assert told == ([f"Legal: {legal}"] if legal else [])

@@ -72,6 +72,9 @@ def _draw(found: Any, settings: Settings) -> None:
 def _chosen(name: str | None, operator: str | None) -> list[Operator]:
     if name is None:
         return operators()
+    everywhere = [known for known in operators() if known.command == dashed(name)]
+    if operator is None and everywhere:
+        return everywhere
     table = framework(name).operators
     if operator is None:
         return list(table.values())

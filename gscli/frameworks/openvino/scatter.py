@@ -44,6 +44,7 @@ WRITES_BEFORE = (
     "the CPU plugin checks the upper end only: -s … -1 count from the end there, and what lies "
     "below is written outside data"
 )
+UNCHECKED = FROM_START._replace(note="the CPU plugin does not check this and writes outside data")
 OPEN_NAN = (
     "OpenVINO does not say what {} makes of NaN; here NaN stays, in the CPU plugin an update that "
     "is NaN is passed over"
@@ -88,7 +89,7 @@ def scatter_update(
         f"data[{number + 1}:] {show_shape(data.shape[number + 1 :])}"
     )
     exact_shape(updates, addressing.result_shape, parts)
-    return _scatter(data, Updates(updates.name), updates, addressing, FROM_START)
+    return _scatter(data, Updates(updates.name), updates, addressing, UNCHECKED)
 
 
 @FRAMEWORK.operator(

@@ -17,7 +17,8 @@ from math import prod
 from gscli.base.words import counted, safe
 from gscli.kernel.reductions import REDUCTION_WORDS
 from gscli.layout import Layout
-from gscli.layout.axes import Axis, Beyond, Column, Fit, Shape
+from gscli.layout.axes import Axis, Beyond, Column, Fit, Following, Shape
+from gscli.layout.items import parsed
 from gscli.plan.indices import legal_range
 from gscli.plan.outcomes import OUTCOMES, outcome_of
 from gscli.traces import Entry, Trace, label_of
@@ -100,8 +101,8 @@ class Formula:
         if columns and columns[0].vector_dim is not None:
             named = f"a slice [{','.join(map(str, window))}]" if window else "one cell"
             yield f"Each vector of {counted(len(columns), 'number')} names {named}."
-        if layout.column_axes:
-            legal = ", ".join(map(self._legal, layout.column_axes))
+        if self._written_axes:
+            legal = ", ".join(map(self._legal, self._written_axes))
             rest = effect(layout, outcome_of(policy))
             if not policy.whole and policy.beyond is Beyond.SKIP:
                 rest = f"puts the window partly or wholly outside, and what lies outside {rest}"
@@ -109,10 +110,26 @@ class Formula:
             negative = "" if below == outcome_of(policy) else f"below zero {OUTCOMES[below].does}, "
             yield f"Legal: {legal}; {negative}anything else {rest}."
 
+    @cached_property
+    def _written_axes(self) -> dict[int, str]:
+        """The axes that numbers of an input address; those of masks and slices are never outside.
+
+        With each its input.
+        """
+        subscript, many = self._trace.attributes.get("subscript"), self._trace.operator.many
+        kinds = [one.kind for one in parsed(str(subscript or "")) if one.kind in "imu+b"]
+        made = {f"{many}_{number}" for number, kind in enumerate(kinds) if kind != "i"}
+        ranges = self._addressing.ranges
+        made |= {one.name for one in ranges if not isinstance(one.numbers, Following)}
+        pairs = zip(self._layout.column_axes, self._addressing.columns, strict=True)
+        return {axis: column.source for axis, column in pairs if column.source not in made}
+
     def _legal(self, number: int) -> str:
         axis = self._layout.axes[number]
         low, high = legal_range(axis, self._layout.policy)
         name = "the flat data" if self._flat else f"axis {number}"
+        if self._trace.operator.deciding_inputs.get(self._written_axes[number]) == "ascending":
+            return f"{low} and up in ascending order on {name}"  # the last number is the size
         if high < 0:
             return f"none, {name} is empty"
         return f"{low if low == high else f'{low} … {high}'} on {name}"
