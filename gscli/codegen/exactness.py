@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from gscli.base.words import FLOATS, HALVES
 from gscli.codegen.meaning import Meaning
-from gscli.codegen.native import Native, TargetFramework
-from gscli.layout.axes import Beyond
-from gscli.plan.outcomes import outcome_of
+from gscli.codegen.native import Native, TargetFramework, index_outcomes
 
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
 
-SAID = {
-    "from end": "counts from the end",
+OUTCOME_WORDS = {
+    "from the end": "counts from the end",
     "refused": "is refused",
     "border": "means the nearest row",
     "dropped": "is dropped",
     "fill": "gives a fill value",
     "zero": "gives zero",
+    "reads 0": "gives zero",
     "modulo": "is taken modulo the size",
-    "skipped": "skips its entry",
     "unchecked": "is not checked",
+    "another cell": "may mean another cell",
 }
 """What becomes of an index, in words."""
 
@@ -46,38 +45,18 @@ def _index_breaks(meaning: Meaning, target: TargetFramework, native: Native) -> 
     here, there = meaning.operator.framework.title, target.title
     here = f"{here} {meaning.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
-    found = []
-    negative = _negative(meaning)
-    theirs = "from end" if native.from_end else _outside(native, target)
-    if not meaning.negative and negative != theirs:
-        found.append(
-            f"an index below zero: in {here} it {SAID[negative]}, in {there} it {SAID[theirs]}"
-        )
-    beyond, theirs = _beyond(meaning), _outside(native, target)
-    if not meaning.outside and beyond != theirs:
-        found.append(
-            f"an index out of range: in {here} it {SAID[beyond]}, in {there} it {SAID[theirs]}"
-        )
-    return found
-
-
-def _outside(native: Native, target: TargetFramework) -> str:
-    return "zero" if native.outside == "fill" and target.name == "openvino" else native.outside
-
-
-def _negative(meaning: Meaning) -> str:
-    policy = meaning.layout.policy
-    counted = policy.beyond is Beyond.WRAP  # the remainder of -1 is the last row, too
-    found = "from_end" if counted else outcome_of(policy, negative=True)
-    return {"from_end": "from end", "below": "dropped"}.get(found) or _beyond(meaning)
-
-
-def _beyond(meaning: Meaning) -> str:
+    own = index_outcomes(meaning.layout)
+    # Coordinates that are folded to a row number are not judged on their own axes.
     layout = meaning.layout
-    skipped = "dropped" if layout.kind == "scatter" else "zero" if layout.fill == 0 else "fill"
-    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped}
-    outcome = outcome_of(layout.policy)
-    return words.get(outcome, outcome)
+    folds = native.form == "rows" and len(layout.axes) - layout.addressing.traveling > 1
+    theirs = ("another cell",) * 2 if folds else (native.negative, native.outside)
+    occurs = meaning.negative, meaning.outside
+    return [
+        f"an index {which}: in {here} it {OUTCOME_WORDS[own[at]]}, "
+        f"in {there} it {OUTCOME_WORDS[theirs[at]]}"
+        for at, which in enumerate(("below zero", "out of range"))
+        if not occurs[at] and OUTCOME_WORDS[own[at]] != OUTCOME_WORDS[theirs[at]]
+    ]
 
 
 def _duplicates(meaning: Meaning, target: TargetFramework) -> str:

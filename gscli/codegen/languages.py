@@ -28,6 +28,7 @@ class Language(Record):
     copy: str = ".copy()"
     loaded: str = "{name}"
     literal: str = "np.array({list}, {dtype})"
+    shaped: str = "{literal}.reshape({shape})"
     halves: str = ".view({dtype})"
     loaded_halves: str = "{name}"
     imports: tuple[str, ...] = ()

@@ -6,13 +6,15 @@ writes it. How an operation is spelt stands in the templates of the target's lan
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from functools import cache
 
 from gscli.base.records import Record
 from gscli.base.words import ALL, COMPLEX, EVERY, FLOATS, INTEGERS, SIGNED, SMALL_FLOATS
-
-Outside: TypeAlias = Literal["refused", "border", "dropped", "fill", "modulo", "unchecked"]
-"""What becomes of an index out of range."""
+from gscli.frameworks import find
+from gscli.lab.examples import example
+from gscli.layout import Layout
+from gscli.layout.axes import Beyond, Negative
+from gscli.plan.outcomes import outcome_of
 
 ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 
@@ -22,15 +24,14 @@ class Native(Record):
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
     the last axis), cells (a coordinate for each axis), rows (a reduction over rows of a matrix),
-    direct (StableHLO's dimension numbers).
-    `from_end`: -1 is the last row. `batch`: takes batch axes. `smaller`: indices may be smaller off
-    the axis. `flat`: takes indices of rank 1 alone. `vectors_of`: longest index vector.
+    direct (StableHLO's dimension numbers). `operator`: its declaration, whose policy says what it
+    does with an index below zero and with one out of range. `batch`: takes batch axes. `smaller`:
+    indices may be smaller off the axis. `flat`: takes indices of rank 1 alone.
     """
 
     name: str
     form: str
-    from_end: bool
-    outside: Outside
+    operator: str
     reductions: frozenset[str] = frozenset()
     batch: bool = False
     smaller: bool = False
@@ -48,6 +49,50 @@ class Native(Record):
     """Whether it takes indices of int64 alone."""
     start: bool = False
     """Whether it can leave out data from the reduction (include_self)."""
+
+    @property
+    def from_end(self) -> bool:
+        """Whether -1 is the last row."""
+        return _declared_layout(self.operator).policy.negative is Negative.FROM_END
+
+    @property
+    def negative(self) -> str:
+        """What becomes of an index below zero, as `index_outcomes` says it."""
+        return self._outcomes[0]
+
+    @property
+    def outside(self) -> str:
+        """What becomes of an index out of range, as `index_outcomes` says it."""
+        return self._outcomes[1]
+
+    @property
+    def _outcomes(self) -> tuple[str, str]:
+        layout = _declared_layout(self.operator)
+        below, above = layout.policy.there if layout.policy.note else ("", "")
+        negative, outside = index_outcomes(layout)
+        if self.from_end:
+            return negative, above or below or outside
+        return below or negative, above or outside
+
+
+def index_outcomes(layout: Layout) -> tuple[str, str]:
+    """What becomes of an index below zero, and of one out of range, by the policy of a layout."""
+    skipped = "dropped" if layout.kind == "scatter" else "zero" if layout.fill == 0 else "fill"
+    words = {"clipped": "border", "wrapped": "modulo", "outside": skipped, "below": "dropped",
+             "from_end": "from the end"}  # fmt: skip
+    # The remainder of -1 is the last row, too.
+    wraps = layout.policy.beyond is Beyond.WRAP
+    negative = "from_end" if wraps else outcome_of(layout.policy, negative=True)
+    outside = outcome_of(layout.policy)
+    return words.get(negative, negative), words.get(outside, outside)
+
+
+@cache
+def _declared_layout(operator: str) -> Layout:
+    """The layout of an operator's own example."""
+    probe = example(find(operator), {})
+    assert probe is not None
+    return probe.trace.layout
 
 
 class TargetFramework(Record):
@@ -85,35 +130,35 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "numpy", "NumPy", EVERY,
             (
-                Native("np.take", "take", True, "refused"),
-                Native("np.take_along_axis", "along", True, "refused"),
-                Native("a[i, j]", "vectors", True, "refused"),
-                Native("a[i, j]", "cells", True, "refused"),
+                Native("np.take", "take", "numpy.take"),
+                Native("np.take_along_axis", "along", "numpy.take_along_axis"),
+                Native("a[i, j]", "vectors", "numpy.getitem"),
+                Native("a[i, j]", "cells", "numpy.getitem"),
             ),
             (
-                Native("a[i] = and ufunc.at", "take", True, "refused", ALL_REDUCTIONS),
-                Native("np.put_along_axis", "along", True, "refused", _ops("none")),
-                Native("a[i, j] = and ufunc.at", "vectors", True, "refused", ALL_REDUCTIONS),
-                Native("a[i, j] = and ufunc.at", "cells", True, "refused", ALL_REDUCTIONS),
+                Native("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
+                Native("np.put_along_axis", "along", "numpy.put_along_axis", _ops("none")),
+                Native("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
+                Native("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),
         TargetFramework(
             "torch", "PyTorch", _SIGNED_AND_BYTE,
             (
-                Native("x[:, i]", "take", True, "refused"),
-                Native("torch.gather", "along", False, "refused", smaller=True),
-                Native("x[i, j]", "vectors", True, "refused"),
-                Native("x[i, j]", "cells", True, "refused"),
+                Native("x[:, i]", "take", "torch.index"),
+                Native("torch.gather", "along", "torch.gather", smaller=True),
+                Native("x[i, j]", "vectors", "torch.index"),
+                Native("x[i, j]", "cells", "torch.index"),
             ),
             (
-                Native("torch.scatter_reduce", "along", False, "refused",
+                Native("torch.scatter_reduce", "along", "torch.scatter_reduce",
                        _ops("none add mul max min"), smaller=True, mean=True, start=True),
-                Native("x[:, i] =", "take", True, "refused", _ops("none")),
-                Native("torch.index_add", "take", False, "refused", _ops("add"), flat=True),
-                Native("index_put_", "vectors", True, "refused", _ops("none add")),
-                Native("index_put_", "cells", True, "refused", _ops("none add")),
-                Native("scatter_reduce over rows", "rows", False, "refused",
+                Native("x[:, i] =", "take", "torch.index_put_", _ops("none")),
+                Native("torch.index_add", "take", "torch.index_add", _ops("add"), flat=True),
+                Native("index_put_", "vectors", "torch.index_put_", _ops("none add")),
+                Native("index_put_", "cells", "torch.index_put_", _ops("none add")),
+                Native("scatter_reduce over rows", "rows", "torch.scatter_reduce",
                        _ops("add mul max min"), mean=True, start=True),
             ),
             ("int64",), wide_halves=True,
@@ -121,15 +166,15 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "jax", "JAX", (*_NO_TEXT, *SMALL_FLOATS),
             (
-                Native("jnp.take", "take", True, "fill"),
-                Native("jnp.take_along_axis", "along", True, "fill"),
-                Native("x[i, j]", "vectors", True, "border"),
-                Native("x[i, j]", "cells", True, "border"),
+                Native("jnp.take", "take", "jax.take"),
+                Native("jnp.take_along_axis", "along", "jax.take_along_axis"),
+                Native("x[i, j]", "vectors", "jax.at.get"),
+                Native("x[i, j]", "cells", "jax.at.get"),
             ),
             (
-                Native("x.at[i]", "take", True, "dropped", ALL_REDUCTIONS),
-                Native("x.at[i, j]", "vectors", True, "dropped", ALL_REDUCTIONS),
-                Native("x.at[i, j]", "cells", True, "dropped", ALL_REDUCTIONS),
+                Native("x.at[i]", "take", "jax.at.set", ALL_REDUCTIONS),
+                Native("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
+                Native("x.at[i, j]", "cells", "jax.at.set", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
@@ -137,33 +182,34 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "tensorflow", "TensorFlow", ALL,
             (
-                Native("tf.gather", "take", False, "refused", batch=True),
-                Native("tf.gather_nd", "vectors", False, "refused", batch=True),
-                Native("tf.gather_nd", "cells", False, "refused"),
+                Native("tf.gather", "take", "tensorflow.gather", batch=True),
+                Native("tf.gather_nd", "vectors", "tensorflow.gather_nd", batch=True),
+                Native("tf.gather_nd", "cells", "tensorflow.gather_nd"),
             ),
             (
-                Native("tf.tensor_scatter_nd", "vectors", False, "refused",
+                Native("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
                        _ops("none add sub max min"), ranked=True),
-                Native("tf.tensor_scatter_nd", "cells", False, "refused",
+                Native("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
                        _ops("none add sub max min"), ranked=True),
-                Native("tf.math.unsorted_segment_prod", "rows", False, "refused", _ops("mul")),
+                Native("tf.math.unsorted_segment_prod", "rows",
+                       "tensorflow.unsorted_segment_prod", _ops("mul")),
             ),
             ordered=True, nan_wins=False, bool_reductions=False,
         ),
         TargetFramework(
             "onnx", "ONNX", ALL,
             (
-                Native("Gather", "take", True, "refused"),
-                Native("GatherElements", "along", True, "refused", smaller=True),
-                Native("GatherND", "vectors", True, "refused", batch=True, long=True),
-                Native("GatherND", "cells", True, "refused"),
+                Native("Gather", "take", "onnx.gather"),
+                Native("GatherElements", "along", "onnx.gather_elements", smaller=True),
+                Native("GatherND", "vectors", "onnx.gather_nd", batch=True, long=True),
+                Native("GatherND", "cells", "onnx.gather_nd"),
             ),
             (
-                Native("ScatterElements", "along", True, "refused",
+                Native("ScatterElements", "along", "onnx.scatter_elements",
                        _ops("none add mul max min"), smaller=True),
-                Native("ScatterND", "vectors", True, "refused", _ops("none add mul max min"),
+                Native("ScatterND", "vectors", "onnx.scatter_nd", _ops("none add mul max min"),
                        long=True),
-                Native("ScatterND", "cells", True, "refused", _ops("none add mul max min")),
+                Native("ScatterND", "cells", "onnx.scatter_nd", _ops("none add mul max min")),
             ),
             bool_reductions=False, nan_wins=None,
         ),
@@ -171,30 +217,33 @@ TARGETS: dict[str, TargetFramework] = {
             "openvino", "OpenVINO",
             ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
-                Native("Gather-8", "take", True, "fill", batch=True, lone_batch=False),
-                Native("GatherElements-6", "along", False, "unchecked", crops=False),
-                Native("GatherND-8", "vectors", True, "unchecked", batch=True),
-                Native("GatherND-8", "cells", True, "unchecked"),
+                Native("Gather-8", "take", "openvino.gather", batch=True, lone_batch=False),
+                Native("GatherElements-6", "along", "openvino.gather_elements", crops=False),
+                Native("GatherND-8", "vectors", "openvino.gather_nd", batch=True),
+                Native("GatherND-8", "cells", "openvino.gather_nd"),
             ),
             (
-                Native("ScatterElementsUpdate-12", "along", True, "unchecked",
+                Native("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
                        _ops("none add mul max min"), smaller=True, mean=True, cut_mean=True,
                        start=True),
-                Native("ScatterUpdate-3", "take", False, "unchecked", _ops("none"), ranked=True),
-                Native("ScatterNDUpdate-15", "vectors", True, "unchecked", ALL_REDUCTIONS),
-                Native("ScatterNDUpdate-15", "cells", True, "unchecked", ALL_REDUCTIONS),
+                Native("ScatterUpdate-3", "take", "openvino.scatter_update",
+                       _ops("none"), ranked=True),
+                Native("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update",
+                       ALL_REDUCTIONS),
+                Native("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update",
+                       ALL_REDUCTIONS),
             ),
             bool_reductions=False, wide_halves=True, nan_wins=False, bits_32=True,
         ),
         TargetFramework(
             "stablehlo", "StableHLO", _NO_TEXT,
             (
-                Native("stablehlo.gather", "direct", False, "border"),
-                Native("stablehlo.gather", "cells", False, "border"),
+                Native("stablehlo.gather", "direct", "stablehlo.gather"),
+                Native("stablehlo.gather", "cells", "stablehlo.gather"),
             ),
             (
-                Native("stablehlo.scatter", "direct", False, "dropped", ALL_REDUCTIONS),
-                Native("stablehlo.scatter", "cells", False, "dropped", ALL_REDUCTIONS),
+                Native("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
+                Native("stablehlo.scatter", "cells", "stablehlo.scatter", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),

@@ -47,8 +47,9 @@ class Loading:
         kind = dtype_name(array.dtype)
         if path is None and array.size <= FEW:
             literal = language.literal.format(list=listed(array), dtype=language.dtype(kind))
-            shaped = f".reshape({array.shape})" if 0 in array.shape else ""
-            return [f"{name} = {literal}{shaped}"]
+            if 0 in array.shape:
+                literal = language.shaped.format(literal=literal, shape=array.shape)
+            return [f"{name} = {literal}"]
         comment = []
         if path is None:
             path, comment = f"{name}.npy", [f"# {self._unwritten(name)}"]

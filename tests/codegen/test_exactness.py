@@ -29,6 +29,41 @@ def test_where_one_occurs_a_line_counts_it_from_the_end() -> None:
     assert found.call[0] == "indices = torch.where(indices < 0, indices + 3, indices)"
 
 
+def test_openvino_does_with_an_index_what_its_declarations_say() -> None:
+    """Seen in OpenVINO 2026.4: the writers refuse, GatherElements counts -1 from the end."""
+    narrow: dict[str, object] = {"data": np.ones((2, 3), np.int32), "indices": [[0, 2], [1, 0]]}
+    found = answer("onnx.gather_elements", narrow, "openvino", axis=1)
+    assert (found.verdict, found.breaks) == ("exact", ())
+    inputs = {**narrow, "updates": np.ones(2, np.int32)}
+    assert answer("scatter_nd", inputs, "openvino", reduction="add").verdict == "exact"
+    (told,) = answer("onnx.gather_nd", {**narrow, "indices": [[0]]}, "openvino").breaks
+    assert told.startswith("an index out of range: in ONNX gather_nd it is refused, in OpenVINO's ")
+    assert told.endswith("GatherND-8 it is not checked")
+
+
+@pytest.mark.parametrize(("target", "reduction"), [("torch", "max"), ("tensorflow", "mul")])
+def test_coordinates_that_are_folded_are_not_judged_one_by_one(target: str, reduction: str) -> None:
+    """(1, -1) of a matrix is the last cell of row 0 as a row number."""
+    inputs = {"data": np.ones((2, 2)), "indices": [[0, 1], [1, 0]], "updates": [5.0, 6.0]}
+    found = answer("scatter_nd", inputs, target, reduction=reduction)
+    assert found.verdict == "exact for these indices"
+    assert sum("may mean another cell" in text for text in found.breaks) == 2
+    rows = {**inputs, "indices": [[0], [1]], "updates": np.ones((2, 2))}
+    found = answer("scatter_nd", rows, target, reduction=reduction)
+    assert not any("another cell" in text for text in found.breaks)
+
+
+def test_an_empty_input_is_written_as_each_framework_reshapes() -> None:
+    inputs = {"data": np.zeros((0, 3), np.float32), "indices": np.zeros(0, np.int64)}
+    written = {
+        target: answer("onnx.gather", inputs, target).loading[-2:]
+        for target in ("numpy", "torch", "tensorflow")
+    }
+    assert "data = tf.reshape(tf.constant([], tf.float32), (0, 3))" in written["tensorflow"]
+    assert "data = torch.tensor([], dtype=torch.float32).reshape((0, 3))" in written["torch"]
+    assert "data = np.array([], np.float32).reshape((0, 3))" in written["numpy"]
+
+
 def test_duplicates_break_a_plain_scatter() -> None:
     inputs = {"data": [1, 2, 3], "indices": [[0], [2]], "updates": [7, 8]}
     (told,) = answer("scatter_nd", inputs, "torch").breaks
