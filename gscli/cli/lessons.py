@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
@@ -165,7 +164,7 @@ def shell_environment() -> Iterator[dict[str, str]]:
         program = Path(programs) / "gscli"
         root = Path(__file__).parents[2]
         program.write_text(
-            f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m gscli "$@"\n',
+            f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -P -m gscli "$@"\n',
             encoding="utf-8",
         )
         program.chmod(0o755)
@@ -174,11 +173,13 @@ def shell_environment() -> Iterator[dict[str, str]]:
 
 def run(commands: Iterable[str], place: Path, environment: Mapping[str, str]) -> int:
     """Run commands in one shell, each shown before its screen; the last exit status."""
+    from gscli.disk.processes import run_shell
+
     script = "".join(
         f"status=$?; printf '$ %s\\n' {_quoted(text)}; (exit $status)\n{text}\n"
         for text in commands
     )
-    return subprocess.run(["sh", "-c", script], cwd=place, env=environment, check=False).returncode  # noqa: S603, S607  the lessons' own commands
+    return run_shell(script, place, environment)
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
@@ -19,9 +18,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from gscli.base import CannotRead, UsageError
+from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
+from gscli.disk.processes import Child, Failure, Program, python_program
+from gscli.files.formats.jsontext import parse_json
 
 PARTS = ("answerer", "onnx_models")
 """Files that adapters share, in the order they are joined."""
@@ -79,11 +80,13 @@ with open(path_of_runtime, encoding="utf-8") as file:
 """
 
 
-def command_for(wish: str, python: str | None = None) -> list[str]:
-    """The words that start what the user calls `wish`: a name, NAME:VARIANT, a command, a class.
+def command_for(wish: str, python: str | None = None) -> Program:
+    """What is started where the user says `wish`: a name, NAME:VARIANT, a command, a class.
+
+    A command and a class are the user's own: they work in the user's folder and environment.
 
     >>> command_for("./mine --fast")
-    ['./mine', '--fast']
+    Program(words=('./mine', '--fast'), is_isolated=False)
     """
     name, _, variant = wish.partition(":")
     known = {adapter.name: adapter for adapter in ADAPTERS}
@@ -93,7 +96,7 @@ def command_for(wish: str, python: str | None = None) -> list[str]:
         return adapter_command(BACKEND, wish, python)
     words = _split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
-        return words
+        return Program(tuple(words))
     near = get_close_matches(name, NAMES, 1)
     raise UsageError(
         f"no runtime called {safe(wish, 60)!r}",
@@ -111,17 +114,24 @@ def _split(wish: str) -> list[str]:
         ) from None
 
 
-def adapter_command(adapter: Adapter, variant: str, python: str | None) -> list[str]:
-    """The words that start an adapter's file with an interpreter."""
-    interpreter = python or sys.executable
-    found = shutil.which(interpreter)
-    if found is None:
-        raise CannotRead(
-            "no such interpreter", where=f"--python {safe(interpreter)}", hint="gscli runtimes"
-        )
+def adapter_command(adapter: Adapter, variant: str, python: str | None) -> Program:
+    """An adapter's file for an interpreter."""
     paths = [str(path) for path in _files(adapter)]
     script = f"path_of_runtime = {paths[-1]!r}\n{BOOTSTRAP}"
-    return [found, "-c", script, variant, *paths[:-1], "--"]
+    arguments = (variant, *paths[:-1], "--")
+    return python_program(
+        interpreter_at(python), script, *arguments, is_isolated=adapter is not BACKEND
+    )
+
+
+def interpreter_at(python: str | None) -> str:
+    """Where the interpreter of `--python` is, gscli's own where none is named; CannotRead."""
+    path = shutil.which(python or sys.executable)
+    if path is None:
+        raise CannotRead(
+            "no such interpreter", where=f"--python {safe(python or '')}", hint="gscli runtimes"
+        )
+    return path
 
 
 def _files(adapter: Adapter) -> list[Path]:
@@ -173,8 +183,9 @@ class Installed(Record):
 
 
 _ASK = """\
-import sys
+import json
 from importlib import metadata
+versions = []
 for name in sys.argv[1:]:
     found = ""
     for package in {"tensorflow": ("tensorflow", "tensorflow_cpu", "tensorflow-intel")}.get(
@@ -184,28 +195,15 @@ for name in sys.argv[1:]:
             found = found or metadata.version(package)
         except metadata.PackageNotFoundError:
             pass
-    print(found)
+    versions.append(found)
+print(json.dumps(versions))
 """
 
 
 def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS) -> list[Installed]:
     """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
-    interpreter = shutil.which(python or sys.executable)
-    if interpreter is None:
-        raise CannotRead("no such interpreter", where=f"--python {safe(python or '')}")
     packages = list(dict.fromkeys(_packages(adapters)))
-    try:
-        told = subprocess.run(  # noqa: S603  the interpreter that the user names
-            [interpreter, "-c", _ASK, *packages], capture_output=True, text=True, check=True,
-            timeout=ASKED_WITHIN,
-        ).stdout.split("\n")  # fmt: skip
-    except (OSError, subprocess.SubprocessError) as error:
-        raise CannotRead(
-            "this is no Python that runs",
-            where=f"{safe(interpreter)}: {type(error).__name__}",
-            hint="--python names an interpreter, as /usr/bin/python3 is one",
-        ) from None
-    versions = dict(zip(packages, map(safe, told), strict=False))
+    versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
     return [
         Installed(
             adapter,
@@ -214,6 +212,26 @@ def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS)
         )
         for adapter in adapters
     ]
+
+
+def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
+    """What an interpreter has of each package, "" where it lacks one; CannotRead."""
+    try:
+        with Child(python_program(interpreter, _ASK, *packages)) as child:
+            line = child.exchange(b"", ASKED_WITHIN)
+        versions = [] if isinstance(line, Failure) else parse_json(line, "its answer").value
+        reason = line.text if isinstance(line, Failure) else "an answer that is none"
+    except OSError as error:
+        versions, reason = [], error.strerror or type(error).__name__
+    except ContentRefused as error:
+        versions, reason = [], error.problem
+    if not isinstance(versions, list) or len(versions) != len(packages):
+        raise CannotRead(
+            "this is no Python that runs",
+            where=f"{safe(interpreter)}: {reason}",
+            hint="--python names an interpreter, as /usr/bin/python3 is one",
+        )
+    return [safe(str(version), 60) for version in versions]
 
 
 def _packages(adapters: Sequence[Adapter]) -> Iterator[str]:

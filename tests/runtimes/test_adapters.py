@@ -15,6 +15,7 @@ from conftest import slow
 import gscli
 from gscli.base import UsageError
 from gscli.codegen.execution import lines_of
+from gscli.disk.processes import Program
 from gscli.frameworks import find
 from gscli.lab.cases import Case, operator_name, read_cases
 from gscli.runtimes.catalogue import (
@@ -109,15 +110,21 @@ def test_every_file_of_the_folder_is_used() -> None:
 def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "adapter.py"
     path.write_text(adapter_text("numpy"), "utf-8")
-    with RuntimeProcess([sys.executable, str(path)]) as runtime:
+    with RuntimeProcess(Program((sys.executable, str(path)))) as runtime:
         operators = answered(runtime.start(), ["numpy.take"])
         self_test(runtime, operators)
         assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
 
 
-def test_no_runtime_reports_over_the_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def interpreter_with(folder: Path) -> str:
+    """An interpreter that finds the packages of a folder, as one finds those of its own."""
+    python = folder / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return str(python)
+
+
+def test_no_runtime_reports_over_the_network(tmp_path: Path) -> None:
     """OpenVINO 2026.4.1 sends an event whenever it is imported, unless this package is missing."""
     (tmp_path / "openvino_telemetry.py").write_text("")
     (tmp_path / "openvino.py").write_text(
@@ -128,17 +135,17 @@ def test_no_runtime_reports_over_the_network(
         "    __version__ = 'reported'\n"
         "except ImportError: pass\n"
     )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with RuntimeProcess(command_for("openvino")) as runtime:
+    python = interpreter_with(tmp_path)
+    with RuntimeProcess(command_for("openvino", python)) as runtime:
         assert runtime.start().version == "silent"
-    with lines_of("openvino", sys.executable, 20.0) as lines:
+    with lines_of("openvino", python, 20.0) as lines:
         assert lines.hello is not None
         assert lines.hello.version == "silent"
 
 
 def test_an_adapter_prints_nothing_among_its_answers() -> None:
     done = subprocess.run(
-        command_for("numpy"), input="", capture_output=True, text=True, check=True, timeout=60
+        command_for("numpy").words, input="", capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.count("\n") == 1
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import everyday, slow
 
+from gscli.disk.processes import Program
 from gscli.runtimes.fuzz import FoundDifference, Report, Watch, Wishes, fuzz
 from gscli.runtimes.operator_names import answered
 from gscli.runtimes.process import RuntimeProcess
@@ -63,7 +64,7 @@ TOLD_BY = {
 def found_with(
     fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
 ) -> Report:
-    command = [sys.executable, "-S", str(WRONG), fault]
+    command = Program((sys.executable, "-S", str(WRONG), fault))
     with RuntimeProcess(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:

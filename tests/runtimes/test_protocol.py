@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
+from gscli.disk.processes import Program
 from gscli.frameworks import find, operators
 from gscli.lab.cases import operator_name
 from gscli.runtimes.catalogue import command_for
@@ -29,7 +29,7 @@ CALL: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def program(body: str) -> list[str]:
+def program(body: str) -> Program:
     """A runtime that introduces itself and then does what `body` says with every request."""
     text = (
         "import json, os, sys, time\n"
@@ -38,10 +38,10 @@ def program(body: str) -> list[str]:
         "    number = json.loads(line)['id']\n"
         f"    {body}\n"
     )
-    return [sys.executable, "-c", text]
+    return Program((sys.executable, "-c", text))
 
 
-def asked(command: Sequence[str], **limits: Any) -> Reply:
+def asked(command: Program, **limits: Any) -> Reply:
     with RuntimeProcess(command, **limits) as runtime:
         runtime.start()
         return runtime.ask(*CALL)
@@ -123,7 +123,7 @@ def test_memory_is_watched() -> None:
 
 
 def test_an_endless_line_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gscli.runtimes.process.LINE_LIMIT", 1 << 20)
+    monkeypatch.setattr("gscli.disk.processes.LINE_LIMIT", 1 << 20)
     assert asked(program("[sys.stdout.write('x' * 65536) for _ in iter(int, 1)]")).how == "garbage"
 
 
@@ -138,14 +138,10 @@ def test_the_next_request_starts_a_new_process() -> None:
 def test_nothing_is_left_running() -> None:
     with RuntimeProcess(program("time.sleep(100)"), patience=0.2) as runtime:
         runtime.start()
-        process = runtime._process
-        assert process is not None
-    deadline = time.monotonic() + 5
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert process.poll() is not None
+        assert runtime._child is not None
+        number = runtime._child.number
     with pytest.raises(ProcessLookupError):
-        os.kill(process.pid, 0)
+        os.kill(number, 0)
 
 
 def test_nothing_is_left_of_what_a_runtime_started_before_it_ended(tmp_path: Path) -> None:
@@ -173,11 +169,11 @@ def _runs(stat: Path) -> bool:
 
 
 def test_a_runtime_that_does_not_start_says_why() -> None:
-    with RuntimeProcess([sys.executable, "-c", "import nowhere_to_be_found"]) as runtime:
+    with RuntimeProcess(Program((sys.executable, "-c", "import nowhere_to_be_found"))) as runtime:
         with pytest.raises(CannotRead) as caught:
             runtime.start()
         assert "nowhere_to_be_found" in str(caught.value)
-    with RuntimeProcess(["/nowhere/at/all"]) as runtime, pytest.raises(CannotRead):
+    with RuntimeProcess(Program(("/nowhere/at/all",))) as runtime, pytest.raises(CannotRead):
         runtime.start()
 
 
@@ -196,7 +192,7 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
 def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
     hello = HELLO.replace(', "echo"', "")
     body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"
-    command = [word.replace(HELLO, hello) for word in program(body)]
+    command = Program(tuple(word.replace(HELLO, hello) for word in program(body).words))
     with (
         RuntimeProcess(command) as runtime,
         pytest.raises(ContentRefused, match="none of the plain"),

@@ -112,12 +112,14 @@ def tell_code(
     targets = targets_named(wish.code)
     call = Call(operator, words, texts, settings)
     if wish.check:
+        from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import checked, judge_sizes
 
         judge_sizes(call.inputs.arrays)
         trace = call.traced()
         found = written(operator, trace.plan, trace.output, targets, call.inputs.origins)
         found = checked(found, wish.python)
+        warn_of_left_running()
     else:
         with call.located_errors():
             plan = call.validate()

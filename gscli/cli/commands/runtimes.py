@@ -29,6 +29,7 @@ from gscli.cli.options import (
     SharedOption,
     complete_declaration,
     print_document,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -186,7 +187,18 @@ def judging(
 
     for name in names:
         operators_named(name)  # a wrong name is told before anything is started
-    with RuntimeProcess(command_for(wish, python), patience=patience) as runtime:
-        operators = answered(runtime.start(), names)
-        self_test(runtime, operators)
-        yield runtime, operators
+    try:
+        with RuntimeProcess(command_for(wish, python), patience=patience) as runtime:
+            operators = answered(runtime.start(), names)
+            self_test(runtime, operators)
+            yield runtime, operators
+    finally:
+        warn_of_left_running()
+
+
+def warn_of_left_running() -> None:
+    """Tell on standard error which processes of a runtime could not be ended."""
+    from gscli.disk.processes import left_running
+
+    if left := left_running():
+        tell(f"warning: still running, and not ours to end: {', '.join(map(str, left))}\n")

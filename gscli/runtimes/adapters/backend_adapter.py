@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -11,8 +12,8 @@ from onnx_models import OPS, lacks_a_kernel, one_node
 
 
 def start(variant: str) -> Runtime:
-    """Import the class from the working directory or the environment."""
-    sys.path.insert(0, "")
+    """Import the class, from the working directory where the environment has none of its name."""
+    sys.path.append(os.getcwd())
     module, _, name = variant.partition(":")
     found = import_module(module)
     backend = getattr(found, name) if name else found

@@ -1,0 +1,356 @@
+"""The one place where gscli starts processes, and where it ends them with all that they started.
+
+What a process prints, takes and how long it works has limits here. A Python that we start is kept
+from the user's folder and from variables that would load code; a command of the user's own is not.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Literal, Self, TypeAlias
+
+from gscli.base.records import Record
+from gscli.base.words import safe
+
+LINE_LIMIT = 64 << 20
+PIECE = 1 << 16
+LOOK_EVERY = 0.25
+"""Seconds between two looks at the memory of a process that is working."""
+
+LAST_WORDS = 4096
+"""Bytes that are kept of standard error; whatever was printed before them is dropped unread."""
+
+END_WITHIN = 5.0
+"""Seconds a process has to be gone."""
+
+PYTHON_VARIABLES = frozenset(
+    ("PYTHONNOUSERSITE", "PYTHONHASHSEED", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE")
+)
+"""Variables of Python's that load no code; an isolated process gets no others."""
+
+WITHOUT_FOLDER = "import sys\nsys.path[:] = filter(None, sys.path)\n"
+"""Python before 3.11 knows no PYTHONSAFEPATH: `sys` is built in, so nothing is loaded before."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Program(Record):
+    """What is to be started: the words of a command, and whether it is kept from the user's folder.
+
+    An isolated one works in an empty folder of its own, which is removed with it.
+    """
+
+    words: tuple[str, ...]
+    is_isolated: bool = False
+
+
+def python_program(python: str, script: str, *arguments: str, is_isolated: bool = True) -> Program:
+    """A script for an interpreter, which finds its own packages and none of the user's folder.
+
+    >>> python_program("python3", "print(1)").words[0].startswith("/")
+    True
+    """
+    words = (os.path.abspath(python), "-c", WITHOUT_FOLDER + script, *arguments)
+    return Program(words, is_isolated)
+
+
+def isolated_environment() -> dict[str, str]:
+    """The user's variables without those by which Python loads code, for children's children too.
+
+    >>> isolated_environment()["PYTHONSAFEPATH"]
+    '1'
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("PYTHON") or name in PYTHON_VARIABLES
+    }
+    return {**kept, "PYTHONSAFEPATH": "1"}
+
+
+Trouble: TypeAlias = Literal["crash", "hang", "memory", "garbage"]
+
+
+class Failure(Record):
+    """Why there is no line of a process, with its last words or the limit that it met."""
+
+    how: Trouble
+    text: str
+
+
+class Child:
+    """A started process that is asked and answers by lines; `memory` is its limit in bytes.
+
+    `poll` is called now and then while it works, and may raise. A context manager: on leaving, the
+    process and what it started are ended. OSError where it does not start.
+
+    >>> with Child(python_program(sys.executable, "print('yes')")) as child:
+    ...     child.exchange(b"", 20.0)
+    b'yes'
+    """
+
+    def __init__(
+        self, program: Program, memory: int = 0, poll: Callable[[], None] = lambda: None
+    ) -> None:
+        self._memory, self._poll = memory, poll
+        self._received, self._errors = bytearray(), bytearray()
+        self._unwritten = memoryview(b"")
+        with ExitStack() as started:
+            folder = None
+            if program.is_isolated:
+                folder = started.enter_context(
+                    TemporaryDirectory(prefix="gscli-", ignore_cleanup_errors=True)
+                )
+            strangers = frozenset(one.number for one in _processes() if one.parent == os.getpid())
+            adopt_orphans()
+            self._process = subprocess.Popen(  # noqa: S603  no shell
+                program.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, bufsize=0, start_new_session=True, cwd=folder,
+                env=isolated_environment() if program.is_isolated else None,
+            )  # fmt: skip
+            started.callback(self._end, strangers)
+            self._started = started.pop_all()
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._in, self._out, self._err = (
+            stream.fileno()
+            for stream in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
+        for pipe in (self._in, self._out, self._err):
+            os.set_blocking(pipe, False)
+        _LEADERS.add(self._process.pid)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def number(self) -> int:
+        """The number the system has for the process."""
+        return self._process.pid
+
+    def exchange(self, text: bytes, limit: float) -> bytes | Failure:
+        """Write all of a text and read the next line, both within `limit` seconds."""
+        deadline = time.monotonic() + limit
+        self._unwritten, seen = memoryview(text), 0
+        with selectors.DefaultSelector() as selector:
+            for pipe in (self._out, self._err):
+                selector.register(pipe, selectors.EVENT_READ)
+            if text:
+                selector.register(self._in, selectors.EVENT_WRITE)
+            while (end := self._received.find(b"\n", seen)) < 0 or self._unwritten:
+                seen = len(self._received) if end < 0 else 0
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return Failure("hang", f"no answer within {limit:g} s")
+                if self._memory and resident(self._process.pid) > self._memory:
+                    return Failure("memory", f"more than {self._memory >> 20:,} MiB")
+                if len(self._received) > LINE_LIMIT:
+                    return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
+                if not self._move(selector, min(left, LOOK_EVERY)):
+                    return Failure("crash", self._ending())
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
+        return line
+
+    def _move(self, selector: selectors.BaseSelector, limit: float) -> bool:
+        """Read and write what is possible within a time; False where the other side is gone."""
+        ready = [key.fd for key, _ in selector.select(limit)]
+        self._poll()
+        # What it started may hold the pipe open after its end.
+        if not ready and self._status() is not None and not selector.select(0):
+            return False
+        for pipe in ready:
+            try:
+                if pipe == self._in:
+                    self._unwritten = self._unwritten[os.write(pipe, self._unwritten[:PIECE]) :]
+                    is_over = not self._unwritten
+                else:
+                    is_over = not self._receive(pipe)
+            except BlockingIOError:
+                continue
+            except OSError:  # nobody reads any more
+                return False
+            if is_over:
+                selector.unregister(pipe)
+                if pipe == self._out:
+                    return False
+        return True
+
+    def _receive(self, pipe: int) -> int:
+        """Take what a pipe holds; how much that was, 0 at its end."""
+        piece = os.read(pipe, PIECE)
+        if pipe == self._out:
+            self._received += piece
+        else:
+            self._errors += piece
+            del self._errors[:-LAST_WORDS]
+        return len(piece)
+
+    def _status(self) -> int | None:
+        """How the process ended, as Popen has it, or None; its number stays its own meanwhile."""
+        try:
+            ended = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:  # somebody else has waited for it
+            return 0
+        if ended is None:
+            return None
+        return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+
+    def _ending(self) -> str:
+        """How the process ended, with its last words on standard error."""
+        deadline = time.monotonic() + END_WITHIN
+        while (status := self._status()) is None and time.monotonic() < deadline:
+            self._read_errors(deadline)
+            time.sleep(0.005)
+        if status is None:
+            return "closed its standard output"
+        self._read_errors(deadline)
+        if status < 0:
+            names = {item.value: item.name for item in signal.Signals}
+            how = f"ended by {names.get(-status, f'signal {-status}')}"
+        else:
+            how = f"ended with status {status}"
+        lines = self._errors.decode("utf-8", "replace").strip().splitlines()
+        return f"{how}: {safe(lines[-1], 160)}" if lines else how
+
+    def _read_errors(self, deadline: float) -> None:
+        """Take what standard error holds now."""
+        with suppress(BlockingIOError):
+            while self._receive(self._err) and time.monotonic() < deadline:
+                pass
+
+    def stop(self) -> None:
+        """End the process and what it started; what stays is in `left_running`."""
+        self._started.close()
+
+    def _end(self, strangers: frozenset[int]) -> None:
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                stream.close()
+        _end_family(self._process, strangers)
+
+
+_LEADERS: set[int] = set()
+"""Processes that were started here and are not ended yet."""
+
+_LEFT: set[int] = set()
+
+
+def left_running() -> list[int]:
+    """Processes that a runtime started and that could not be ended: another user's, or stuck."""
+    states = {one.number: one.state for one in _processes()}
+    return sorted(number for number in _LEFT if states.get(number, "Z") != "Z")
+
+
+def _end_family(leader: subprocess.Popen[bytes], strangers: frozenset[int]) -> None:
+    """Kill a process with all its descendants, also those in sessions of their own."""
+    deadline = time.monotonic() + END_WITHIN
+    with suppress(OSError):
+        os.killpg(leader.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        leader.wait(END_WITHIN)
+    _LEADERS.discard(leader.pid)
+    while alive := _family(leader.pid, strangers):
+        for number in alive:
+            _kill(number)
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.002)
+    _LEFT.update(alive)
+    if leader.returncode is None:
+        _LEFT.add(leader.pid)
+
+
+def _kill(number: int) -> None:
+    """End a process, and wait for it where it is a child of ours; nothing where it is gone."""
+    with suppress(OSError):
+        os.kill(number, signal.SIGKILL)
+    with suppress(OSError):
+        os.waitpid(number, os.WNOHANG)
+
+
+class _Entry(Record):
+    """A row of the system's table of processes."""
+
+    number: int
+    state: str
+    parent: int
+    session: int
+
+
+def _processes() -> Iterator[_Entry]:
+    """Every process of the system; none where it has no /proc."""
+    names = os.listdir("/proc") if sys.platform == "linux" else []
+    for name in filter(str.isdigit, names):
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                state, parent, _, session, *_ = file.read().rpartition(b")")[2].split()
+        except (OSError, ValueError):  # it ended meanwhile
+            continue
+        yield _Entry(int(name), state.decode(), int(parent), int(session))
+
+
+def _family(leader: int, strangers: frozenset[int]) -> list[int]:
+    """What is left of the descendants of a process, itself not among them.
+
+    Orphans have become children of ours (`adopt_orphans`): those in a foreign session that are of
+    no other leader and no `strangers`, children which we had before.
+    """
+    table = [one for one in _processes() if one.number not in {leader, *strangers}]
+    foreign = {os.getsid(0), *_LEADERS}
+    members = {leader}
+    while more := {
+        one.number
+        for one in table
+        if one.number not in members
+        and (
+            one.parent in members
+            or one.session in members
+            or (one.parent == os.getpid() and one.session not in foreign)
+        )
+    }:
+        members |= more
+    return sorted(members - {leader})
+
+
+def adopt_orphans() -> None:
+    """Have processes whose parents end become children of ours, where the system can (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(AttributeError, OSError):
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def resident(process: int) -> int:
+    """Bytes of memory a process holds now; 0 where the system does not tell (not on Linux).
+
+    >>> resident(os.getpid()) >= 0
+    True
+    """
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text("ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def run_shell(script: str, folder: Path, environment: Mapping[str, str]) -> int:
+    """Run a script in a shell that has our terminal, and wait for it; its status."""
+    return subprocess.run(  # noqa: S603
+        ["sh", "-c", script],  # noqa: S607  whichever shell the system has
+        cwd=folder, env=environment, check=False,
+    ).returncode  # fmt: skip
