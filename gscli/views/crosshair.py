@@ -1,4 +1,6 @@
-"""The crosshair of a step in a figure: bands that cross at its target, elbows to the heads.
+"""Where a figure's runs of text stand: oblique planes, and the crosshair of a step over them.
+
+The crosshair: bands that cross at its target, elbows to the heads.
 
 Drawings say what their runs of text are by `Style.role`; all else is read off where these stand.
 """
@@ -6,11 +8,12 @@ Drawings say what their runs of text are by `Style.role`; all else is read off w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from typing import TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.look import Line, Role, cells
-from gscli.views.oblique import SLOPE, Leaning
+from gscli.views.lines import line_width
+from gscli.views.look import PLAIN, Line, Role, cells
 
 _APART = 5
 """Pixels between the two elbows of an entry."""
@@ -18,10 +21,27 @@ _APART = 5
 _GAP = 4
 """Cells without text that part two blocks."""
 
+SLOPE = 0.7
+"""Cells that a line of a sheet stands further right than the line below it."""
+
+
+class ObliquePlane(Record):
+    """Where a sheet stands, in lines and cells, half-open, before it leans."""
+
+    top: int
+    bottom: int
+    left: int
+    right: int
+
+    def shift(self, line: float) -> float:
+        """Cells by which a place in the sheet moves to the right; its foot stays."""
+        return SLOPE * (self.bottom - line)
+
+
 Point: TypeAlias = tuple[float, float]
 
 
-class Spot(Record):
+class TextAnchor(Record):
     """A run of text: its line, its first cell and the one behind it, its colour and its sheet."""
 
     line: int
@@ -31,7 +51,7 @@ class Spot(Record):
     sheet: str = ""
 
 
-class Pixels(Record):
+class PixelGrid(Record):
     """Pixels of a figure: its margin, width of a cell, height of a line."""
 
     margin: int
@@ -46,7 +66,7 @@ class Pixels(Record):
         """The top of a line."""
         return self.margin + line * self.line
 
-    def transform(self, sheet: Leaning | None) -> str:
+    def transform(self, sheet: ObliquePlane | None) -> str:
         """The attribute that lets what stands upright lean as its sheet does."""
         if sheet is None:
             return ""
@@ -58,17 +78,17 @@ class Crosshair:
     """What a figure draws under and over its words for the entry of a step."""
 
     def __init__(
-        self, lines: Sequence[Line], grid: Pixels, ink: str, sheets: Mapping[str, Leaning]
+        self, lines: Sequence[Line], grid: PixelGrid, ink: str, sheets: Mapping[str, ObliquePlane]
     ) -> None:
         self._grid, self._ink, self._sheets = grid, ink, sheets
-        self._texts = [_by_cell("".join(text for text, _ in line)) for line in lines]
-        self._spots: dict[Role, list[Spot]] = {}
+        self._texts = [_expand_wide("".join(text for text, _ in line)) for line in lines]
+        self._spots: dict[Role, list[TextAnchor]] = {}
         for number, line in enumerate(lines):
             at = 0
             for text, style in line:
                 width = cells(text)
                 if style.role:
-                    spot = Spot(number, at, at + width, style.ground, style.sheet)
+                    spot = TextAnchor(number, at, at + width, style.ground, style.sheet)
                     self._spots.setdefault(style.role, []).append(spot)
                 at += width
         self._targets = self._spots.get("cell", [])
@@ -135,7 +155,7 @@ class Crosshair:
             return [*points, (x, over), (middle, over), (middle, over + 6)]
         return [*points, (x, y), (end, y)]
 
-    def _begin(self, spot: Spot) -> int:
+    def _begin(self, spot: TextAnchor) -> int:
         """Where the text that a run belongs to begins in its line."""
         own, start = self._texts[spot.line], spot.start
         while start and own[max(start - _GAP, 0) : start].strip():
@@ -149,7 +169,7 @@ class Crosshair:
                 return lane
         return None
 
-    def _to_row(self, entry: Sequence[Spot], head: Spot, above: int) -> list[Point]:
+    def _to_row(self, entry: Sequence[TextAnchor], head: TextAnchor, above: int) -> list[Point]:
         """Straight along a free lane; else through the lane above the heads and down beside."""
         grid = self._grid
         if all(one.line != head.line for one in self._targets):  # a plane: before its name
@@ -162,18 +182,18 @@ class Crosshair:
         beside, over = x - 0.7 * grid.cell, grid.y(above) - 1
         return [(self._outside(entry, above, 0), over), (beside, over), (beside, y), *points[1:]]
 
-    def _to_column(self, entry: Sequence[Spot], head: Spot) -> list[Point]:
+    def _to_column(self, entry: Sequence[TextAnchor], head: TextAnchor) -> list[Point]:
         grid = self._grid
         x, over = self._x(head, head.stop - 0.5, head.line + 0.5), grid.y(head.line) - 1
         return [(self._outside(entry, head.line, _APART), over), (x, over), (x, over + 6)]
 
-    def _outside(self, entry: Sequence[Spot], line: int, apart: int) -> float:
+    def _outside(self, entry: Sequence[TextAnchor], line: int, apart: int) -> float:
         """The lane behind the entry, or where text stands in it that before the whole figure."""
         lane = self._lane(entry, line)
         left = self._grid.x(0) - _APART - apart
         return left if lane is None else self._grid.x(lane + 0.5) + apart
 
-    def _lane(self, entry: Sequence[Spot], line: int) -> int | None:
+    def _lane(self, entry: Sequence[TextAnchor], line: int) -> int | None:
         """A column of cells behind the entry without text between its line and another."""
         stop = self._end(entry)
         lines = range(min(line, entry[0].line), max(line, entry[0].line) + 1)
@@ -182,7 +202,7 @@ class Crosshair:
                 return lane
         return None
 
-    def _end(self, entry: Sequence[Spot]) -> int:
+    def _end(self, entry: Sequence[TextAnchor]) -> int:
         """Where the line of the entry ends in its table."""
         own, stop = self._texts[entry[0].line], max(one.stop for one in entry)
         while stop < len(own) and own[stop : stop + _GAP].strip():
@@ -193,7 +213,9 @@ class Crosshair:
         """Whether no text stands in some cells of a line."""
         return not self._texts[line][start:stop].strip()
 
-    def _elbow(self, entry: Sequence[Spot], rest: Sequence[Point], order: int) -> Iterator[str]:
+    def _elbow(
+        self, entry: Sequence[TextAnchor], rest: Sequence[Point], order: int
+    ) -> Iterator[str]:
         grid, lane = self._grid, rest[0][0]
         y = grid.y(entry[0].line + 0.5) + 4 * order - 2
         behind = lane > grid.x(0)
@@ -212,7 +234,7 @@ class Crosshair:
         tip = f"M{x:.1f} {y:.1f}" + ("l-6 -4v8z" if flat else "l-4 -6h8z")
         yield f'<path d="{tip}" fill="{self._ink}" shape-rendering="auto"/>'
 
-    def _band(self, head: Spot, left: int, right: int, bottom: int) -> str:
+    def _band(self, head: TextAnchor, left: int, right: int, bottom: int) -> str:
         """From the line of a head to another, some cells wide."""
         grid = self._grid
         return (
@@ -222,12 +244,36 @@ class Crosshair:
             f"{grid.transform(self._sheets.get(head.sheet))}/>"
         )
 
-    def _x(self, spot: Spot, cell: float, line: float) -> float:
+    def _x(self, spot: TextAnchor, cell: float, line: float) -> float:
         """Where a cell beside a run stands, which leans if that does."""
         sheet = self._sheets.get(spot.sheet)
         return self._grid.x(cell + (0 if sheet is None else sheet.shift(line)))
 
 
-def _by_cell(text: str) -> str:
+def _expand_wide(text: str) -> str:
     """Text in which each character takes one cell."""
     return "".join(one + "x" * (cells(one) - 1) for one in text)
+
+
+def mark_oblique_plane(lines: Sequence[Line], name: str) -> list[Line]:
+    """The lines of a plane as a sheet below its caption, with the room that it takes to lean."""
+    caption, *rows = lines
+    width = max(map(line_width, lines)) + ceil(SLOPE * len(rows))
+    room = (" " * (width - line_width(caption)), PLAIN)
+    return [[*caption, room], *([(text, style._replace(sheet=name)) for text, style in row]
+                                for row in rows)]  # fmt: skip
+
+
+def find_oblique_planes(lines: Sequence[Line]) -> dict[str, ObliquePlane]:
+    """Where the sheets of a drawing stand."""
+    found: dict[str, ObliquePlane] = {}
+    for number, line in enumerate(lines):
+        at = 0
+        for text, style in line:
+            stop = at + cells(text)
+            if style.sheet:
+                old = found.get(style.sheet, ObliquePlane(number, number + 1, at, stop))
+                left, right = min(old.left, at), max(old.right, stop if text.strip() else at)
+                found[style.sheet] = ObliquePlane(old.top, number + 1, left, right)
+            at = stop
+    return found

@@ -11,24 +11,23 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from gscli.base.records import Record
-from gscli.views.crosshair import Crosshair, Pixels
+from gscli.views.crosshair import Crosshair, ObliquePlane, PixelGrid, find_oblique_planes
 from gscli.views.lines import Drawing, line_width
 from gscli.views.look import Line, Style, cells
 from gscli.views.markup import escape
-from gscli.views.oblique import Leaning, sheets
 
 Theme: TypeAlias = Literal["light", "dark"]
 
 CELL, LINE, SIZE = 8.43, 20, 14
 """Pixels: width of a cell, height of a line, size of the letters (0.602 em wide in most fonts)."""
 
-MARGIN, LANES = 8, 24
+MARGIN, CROSSHAIR_MARGIN = 8, 24
 """Pixels around a figure, and around one with a crosshair."""
 _ASCENT, _STROKE = 15, 10
 _FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 
 
-class Inks(Record):
+class FigurePalette(Record):
     """What shows on the ground that the figure will stand on."""
 
     ink: str
@@ -36,9 +35,9 @@ class Inks(Record):
     paper: str
 
 
-INKS: dict[Theme, Inks] = {
-    "light": Inks("#17181d", "#666a73", "#ffffff"),
-    "dark": Inks("#e2e4e9", "#9a9ea8", "#121319"),
+FIGURE_PALETTES: dict[Theme, FigurePalette] = {
+    "light": FigurePalette("#17181d", "#666a73", "#ffffff"),
+    "dark": FigurePalette("#e2e4e9", "#9a9ea8", "#121319"),
 }
 
 
@@ -48,19 +47,19 @@ def to_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "li
     `title` and `description` are what a screen reader says. The ground is left transparent.
     """
     lines = drawn.lines()
-    leaning = sheets(lines)
-    ends = [one.right + one.shift(one.top) for one in leaning.values()]
+    planes = find_oblique_planes(lines)
+    ends = [one.right + one.shift(one.top) for one in planes.values()]
     width = max([*map(line_width, lines), *ends], default=0)
     stepped = any(style.role == "entry" for line in lines for _, style in line)
-    margin = LANES if stepped else MARGIN
-    grid = Pixels(margin, CELL, LINE)
-    crosshair = Crosshair(lines, grid, INKS[theme].ink, leaning)
+    margin = CROSSHAIR_MARGIN if stepped else MARGIN
+    grid = PixelGrid(margin, CELL, LINE)
+    crosshair = Crosshair(lines, grid, FIGURE_PALETTES[theme].ink, planes)
     size = f"{width * CELL + 2 * margin:.1f} {len(lines) * LINE + 2 * margin}"
     wide, high = size.split()
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
         f' viewBox="0 0 {size}" role="img" aria-labelledby="title description"'
-        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{INKS[theme].ink}"'
+        f' font-family="{_FONTS}" font-size="{SIZE}" fill="{FIGURE_PALETTES[theme].ink}"'
         ' shape-rendering="crispEdges">'
     )
     head = [
@@ -68,14 +67,14 @@ def to_svg(drawn: Drawing, title: str, description: str = "", theme: Theme = "li
         f'<title id="title">{escape(title)}</title>',
         f'<desc id="description">{escape(description)}</desc>',
     ]
-    body = _body(lines, "", grid, INKS[theme])
-    for name, sheet in leaning.items():
-        inside = _body(lines, name, grid, INKS[theme])
-        body += [_sheet(sheet, grid, INKS[theme]), *inside, "</g>"]
+    body = _render_body(lines, "", grid, FIGURE_PALETTES[theme])
+    for name, sheet in planes.items():
+        inside = _render_body(lines, name, grid, FIGURE_PALETTES[theme])
+        body += [_open_plane_group(sheet, grid, FIGURE_PALETTES[theme]), *inside, "</g>"]
     return "\n".join([*head, *crosshair.under(), *body, *crosshair.over(), "</svg>"]) + "\n"
 
 
-def _sheet(sheet: Leaning, grid: Pixels, inks: Inks) -> str:
+def _open_plane_group(sheet: ObliquePlane, grid: PixelGrid, inks: FigurePalette) -> str:
     """The beginning of a group that leans, and the edge of its sheet."""
     left, top = grid.x(sheet.left - 0.5), grid.y(sheet.top)
     width, height = (sheet.right - sheet.left + 1) * CELL, (sheet.bottom - sheet.top) * LINE
@@ -86,16 +85,20 @@ def _sheet(sheet: Leaning, grid: Pixels, inks: Inks) -> str:
     )
 
 
-def _body(lines: Sequence[Line], sheet: str, grid: Pixels, inks: Inks) -> list[str]:
+def _render_body(
+    lines: Sequence[Line], sheet: str, grid: PixelGrid, inks: FigurePalette
+) -> list[str]:
     """What stands in one sheet, or in none."""
     return [
         element
         for number, line in enumerate(lines)
-        for element in _line(line, number, sheet, grid, inks)
+        for element in _render_line(line, number, sheet, grid, inks)
     ]
 
 
-def _line(line: Line, number: int, sheet: str, grid: Pixels, inks: Inks) -> Iterator[str]:
+def _render_line(
+    line: Line, number: int, sheet: str, grid: PixelGrid, inks: FigurePalette
+) -> Iterator[str]:
     """The grounds of the part of a line that stands in a sheet, then its words."""
     words: list[str] = []
     top, at = grid.margin + number * LINE, 0
@@ -119,21 +122,21 @@ def _line(line: Line, number: int, sheet: str, grid: Pixels, inks: Inks) -> Iter
                 continue
             words.append(
                 f'<text x="{grid.x(place):.2f}" y="{top + _ASCENT}" textLength="{length:.2f}"'
-                f' lengthAdjust="spacingAndGlyphs"{_attributes(style, ink)}>'
+                f' lengthAdjust="spacingAndGlyphs"{_text_attributes(style, ink)}>'
                 f"{escape(word[0])}</text>"
             )
         at += cells(text)
     yield from words
 
 
-def _colors(style: Style, inks: Inks) -> tuple[str, str]:
+def _colors(style: Style, inks: FigurePalette) -> tuple[str, str]:
     """Ink and ground, empty where they are the figure's own."""
     if style.reverse:
         return inks.paper, inks.ink
     return style.ink or (inks.dim if style.dim else ""), style.ground
 
 
-def _attributes(style: Style, ink: str) -> str:
+def _text_attributes(style: Style, ink: str) -> str:
     told = f' fill="{ink}"' if ink else ""
     told += ' font-weight="bold"' if style.bold else ""
     return told + (' font-style="italic"' if style.italic else "")

@@ -166,9 +166,9 @@ class Painter:
         """One plane, in a wide figure as an oblique sheet."""
         lines = list(self._plane(number))
         if self.look.oblique and self.sheet.selection.planes[number]:
-            from gscli.views.oblique import leaning
+            from gscli.views.crosshair import mark_oblique_plane
 
-            lines = leaning(lines, f"{self.sheet.subject.name} {number}")
+            lines = mark_oblique_plane(lines, f"{self.sheet.subject.name} {number}")
         return block(lines)
 
     def _plane(self, number: int) -> Iterator[Line]:

@@ -39,10 +39,10 @@ def line_width(line: Line) -> int:
     return cells("".join([text for text, _ in line]))
 
 
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def wrap_text(text: str, width: int, indent: str = "") -> list[str]:
     """Text in lines of at most `width`, never broken inside `k = 0 … 3`.
 
-    >>> wrapped("for i = 0 … 3", 10)
+    >>> wrap_text("for i = 0 … 3", 10)
     ['for', 'i = 0 … 3']
     """
     glued = text.replace(" = ", "\u00a0=\u00a0").replace(" … ", "\u00a0…\u00a0")
@@ -65,7 +65,7 @@ def paragraph(
     '   two'
     """
     room = line_width(list(head))
-    first, *others = wrapped(text, width - room, indent)
+    first, *others = wrap_text(text, width - room, indent)
     return [[*head, (first, style)], *([(" " * room + part, style)] for part in others)]
 
 
@@ -131,7 +131,7 @@ class Drawing(ABC):
     def lines(self, width: int | None = None) -> list[Line]:
         """Merged lines without trailing blanks; a line that would be too wide is cut."""
         wanted = min(width or self.options.width, self.options.width)
-        return [_clean(line, wanted, self.signs.cut) for line in self.draw(wanted)]
+        return [_trim_line(line, wanted, self.signs.cut) for line in self.draw(wanted)]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from segments(self.lines(options.max_width))
@@ -155,16 +155,16 @@ class Sketch(Drawing):
         return self._draw(width)
 
 
-def _clean(line: Line, width: int, cut: str) -> Line:
-    runs = list(_merged(line))
+def _trim_line(line: Line, width: int, cut: str) -> Line:
+    runs = list(_merge_runs(line))
     while runs and runs[-1][1] == PLAIN and not runs[-1][0].strip(" "):
         runs.pop()
     if runs and runs[-1][1] == PLAIN:
         runs[-1] = (runs[-1][0].rstrip(" "), PLAIN)
-    return runs if line_width(runs) <= width else _cut(runs, width, cut)
+    return runs if line_width(runs) <= width else _truncate(runs, width, cut)
 
 
-def _merged(line: Line) -> Iterator[Run]:
+def _merge_runs(line: Line) -> Iterator[Run]:
     texts: list[str] = []
     current = PLAIN
     for text, style in line:
@@ -179,7 +179,7 @@ def _merged(line: Line) -> Iterator[Run]:
         yield "".join(texts), current
 
 
-def _cut(runs: list[Run], width: int, cut: str) -> Line:
+def _truncate(runs: list[Run], width: int, cut: str) -> Line:
     room = width - len(cut)
     kept: Line = []
     for text, style in runs:

@@ -31,7 +31,7 @@ MOST_PLACES = 24
 Fate: TypeAlias = Literal["used", "wrapped", "clipped", "skipped", "refused", "unreached"]
 
 
-class Landing(Record):
+class ResolvedIndex(Record):
     """One entry: the number as written, what became of it, and the cell that it reached, if any.
 
     `size`: of the axis. "unreached": the call was refused for another entry.
@@ -52,7 +52,7 @@ class Landing(Record):
     def note(self) -> str:
         """The arithmetic of a move, short.
 
-        >>> Landing(0, -1, "wrapped", 3, 2).note, Landing(0, 7, "wrapped", 3, 1).note
+        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).note, ResolvedIndex(0, 7, "wrapped", 3, 1).note
         ('+3', '7 mod 3 = 1')
         """
         if self.fate != "wrapped":
@@ -62,8 +62,10 @@ class Landing(Record):
     def told(self, fate: str) -> str:
         """What happens to the number, as arithmetic where it is some; `fate` of what is skipped.
 
-        >>> Landing(0, -1, "wrapped", 3, 2).told(""), Landing(0, 7, "skipped", 3).told("dropped")
-        ('-1 + 3 = 2', '7 is outside: dropped')
+        >>> ResolvedIndex(0, -1, "wrapped", 3, 2).told("")
+        '-1 + 3 = 2'
+        >>> ResolvedIndex(0, 7, "skipped", 3).told("dropped")
+        '7 is outside: dropped'
         """
         if self.fate == "skipped":
             return f"{self.written} is outside: {fate}"
@@ -74,7 +76,7 @@ class Landing(Record):
         return f"{self.written} mod {self.size} = {self.to}"
 
 
-class Meeting(Record):
+class DuplicateWrite(Record):
     """A cell that several entries write, and what comes of it: who wins, or what is combined."""
 
     cell: int
@@ -90,8 +92,8 @@ class Behaviour(Record):
 
     name: str
     group: Group
-    landings: tuple[Landing, ...]
-    meetings: tuple[Meeting, ...] = ()
+    landings: tuple[ResolvedIndex, ...]
+    meetings: tuple[DuplicateWrite, ...] = ()
     skipped: str = ""
 
 
@@ -136,11 +138,11 @@ def number_line(answers: Answers) -> NumberLine | None:
     places = range(min(0, *numbers), max(size - 1, *numbers) + 1)
     if len(places) > MOST_PLACES:
         return None
-    behaviours = tuple(_behaviour(answers, group, numbers, size) for group in comparing.ways)
-    return NumberLine(size, places, _values(answers, comparing, size), behaviours)
+    behaviours = tuple(_make_behaviour(answers, group, numbers, size) for group in comparing.ways)
+    return NumberLine(size, places, _format_values(answers, comparing, size), behaviours)
 
 
-def _values(answers: Answers, comparing: Comparing, size: int) -> tuple[str, ...]:
+def _format_values(answers: Answers, comparing: Comparing, size: int) -> tuple[str, ...]:
     data: Array = next(iter(comparing.inputs.values()))
     if data.ndim != 1 or data.size != size:
         return ("",) * size
@@ -156,13 +158,13 @@ def _axis_size(trace: Trace) -> int | None:
     return layout.axes[layout.column_axes[0]].size
 
 
-def _behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int) -> Behaviour:
+def _make_behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int) -> Behaviour:
     trace, refused = group.first.trace, group.first.entry
     name = behaviour(group)
     if trace is not None:
         entries = trace.entries(MOST_ENTRIES)
-        landings = tuple(_landing(entry, size) for entry in entries)
-        met = tuple(_meetings(answers, trace, entries))
+        landings = tuple(_resolve_index(entry, size) for entry in entries)
+        met = tuple(_iter_duplicate_writes(answers, trace, entries))
         if met:
             words = REDUCTION_WORDS[trace.reduction]
             said = words.combines.format(reduction=trace.reduction)
@@ -174,27 +176,29 @@ def _behaviour(answers: Answers, group: Group, numbers: Sequence[int], size: int
     if group.first.output is not None:
         return Behaviour(name, group, ())
     return Behaviour(name, group, tuple(
-        Landing(number, written, "refused" if number == refused else "unreached", size)
+        ResolvedIndex(number, written, "refused" if number == refused else "unreached", size)
         for number, written in enumerate(numbers)
     ))  # fmt: skip
 
 
-def _meetings(answers: Answers, trace: Trace, entries: Sequence[Entry]) -> Iterator[Meeting]:
+def _iter_duplicate_writes(
+    answers: Answers, trace: Trace, entries: Sequence[Entry]
+) -> Iterator[DuplicateWrite]:
     """Cells that several entries write, in the order of their first one."""
     if trace.kind != "scatter":
         return
     for found, told in meetings(Teller(trace, answers.numbers), entries):
-        landing = _landing(found[0], 0)
+        landing = _resolve_index(found[0], 0)
         if landing.to is not None:
-            yield Meeting(landing.to, tuple(entry.number for entry in found), told)
+            yield DuplicateWrite(landing.to, tuple(entry.number for entry in found), told)
 
 
-def _landing(entry: Entry, size: int) -> Landing:
+def _resolve_index(entry: Entry, size: int) -> ResolvedIndex:
     written = int(entry.vector[0])
     if not entry.adjustments:
-        return Landing(entry.number, written, "used", size, written)
+        return ResolvedIndex(entry.number, written, "used", size, written)
     moved = entry.adjustments[0]
-    return Landing(entry.number, written, moved.sign, size, moved.coordinate)
+    return ResolvedIndex(entry.number, written, moved.sign, size, moved.coordinate)
 
 
 def behaviour(way: Group) -> str:
@@ -205,44 +209,44 @@ def behaviour(way: Group) -> str:
     >>> [behaviour(one) for one in compare("gather", inputs, only=["onnx", "tf"]).ways][0]
     'refuse what is outside'
     """
-    names = {_by_rule(row) for row in way.rows if not row.from_runtime}
+    names = {_name_by_policy(row) for row in way.rows if not row.from_runtime}
     if not names:
         return "the runtime's own answer"
     if len(names) == 1:
         return names.pop()
     if way.first.trace is None:
         return "refuse what is outside"
-    return _by_sight(way.first.trace)
+    return _name_by_outcomes(way.first.trace)
 
 
-def _by_rule(row: Row) -> str:
+def _name_by_policy(row: Row) -> str:
     try:
         layout = row.trace.layout if row.trace else layout_of(row.operator, row.inputs, row.attrs)
     except GscliError:
         return "refuse the call"
     counts = outcome_of(layout.policy, negative=True) == "from_end"
-    return _named(layout, outcome_of(layout.policy), counts=counts)
+    return _name_policy(layout, outcome_of(layout.policy), counts=counts)
 
 
-def _by_sight(trace: Trace) -> str:
+def _name_by_outcomes(trace: Trace) -> str:
     """What becomes of the numbers of this call, whatever the rules say of others."""
     seen = {index.outcome for entry in Answers.unusual(trace) for index in entry.adjustments}
     counts = "from_end" in seen
     for outcome in ("wrapped", "clipped", "below", "outside"):
         if outcome in seen:
-            return _named(trace.layout, outcome, counts=counts)
+            return _name_policy(trace.layout, outcome, counts=counts)
     return "count from the end" if seen else "use every number as written"
 
 
-def _named(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
+def _name_policy(layout: Layout, outcome: IndexOutcome, *, counts: bool) -> str:
     """The name of a behaviour; `counts`: numbers below zero count from the end."""
     if layout.kind == "scatter":
         instead, alone = "drop", "drop what is outside"
     else:
-        instead = "the least integer" if _least(layout.fill) else str(layout.fill)
+        instead = "the least integer" if _is_smallest_integer(layout.fill) else str(layout.fill)
         alone = f"{instead} for anything outside"
     return OUTCOMES[outcome].behaviour[not counts].format(instead=instead, alone=alone)
 
 
-def _least(fill: object) -> bool:
+def _is_smallest_integer(fill: object) -> bool:
     return isinstance(fill, int) and fill in (-(1 << 31), -(1 << 63))

@@ -103,30 +103,30 @@ def number_format(samples: Iterable[Array], options: ViewOptions = DEFAULTS) -> 
     >>> number_format([np.array([1.0, 2e-7])])[:2]
     (0, True)
     """
-    digits, scientific = _chosen(
+    digits, scientific = _choose_digits(
         [part for sample in samples for part in _real_parts(sample)],
         MOST_DIGITS if options.precision is None else options.precision,
     )
     return NumberFormat(digits, scientific, signs_of(options))
 
 
-def _chosen(reals: Sequence[Array], most: int) -> tuple[int, bool]:
+def _choose_digits(reals: Sequence[Array], most: int) -> tuple[int, bool]:
     """Digits after the point, and whether with an exponent."""
     values = np.concatenate([np.zeros(0), *(real.astype(np.float64) for real in reals)])
     keep = np.isfinite(values)
     values = values[keep]
     if not values.size:
         return 0, False
-    slack = np.concatenate([np.full(real.size, _slack(real)) for real in reals])[keep]
+    slack = np.concatenate([np.full(real.size, _relative_error(real)) for real in reals])[keep]
     largest = float(np.abs(values).max())
-    exact = next((d for d in range(most + 1) if _fits(values, slack, d)), None)
+    exact = next((d for d in range(most + 1) if _is_exact(values, slack, d)), None)
     width = len(f"{largest:.{most if exact is None else exact}f}") if largest < 1e300 else 300  # noqa: PLR2004
     if exact is not None and (largest < _LARGE or width <= _WIDEST_EXACT):
         return exact, False
     nonzero = np.abs(values[values != 0])
     if largest < _LARGE and (exact is not None or float(nonzero.min()) >= _SMALL):
         return most if exact is None else exact, False
-    return _mantissa(values, slack, most), True
+    return _mantissa_digits(values, slack, most), True
 
 
 def _real_parts(sample: Array) -> list[Array]:
@@ -135,7 +135,7 @@ def _real_parts(sample: Array) -> list[Array]:
     return [sample.reshape(-1)] if is_real(sample) else []
 
 
-def _slack(real: Array) -> float:
+def _relative_error(real: Array) -> float:
     """Relative error that is not worth a digit: half a unit in the last place, and for the wide
     types a little more, so that 0.1 + 0.2 is 0.3.
     """
@@ -143,18 +143,18 @@ def _slack(real: Array) -> float:
     return known.get(real.dtype.name, 0.0)
 
 
-def _fits(values: Array, slack: Array, digits: int) -> bool:
+def _is_exact(values: Array, slack: Array, digits: int) -> bool:
     with np.errstate(all="ignore"):
         error = np.abs(np.round(values, digits) - values)
         return bool((error <= slack * np.abs(values)).all())
 
 
-def _mantissa(values: Array, slack: Array, most: int) -> int:
+def _mantissa_digits(values: Array, slack: Array, most: int) -> int:
     with np.errstate(all="ignore"):
         power = np.where(values == 0, 0, np.floor(np.log10(np.abs(values))))
         scaled = np.where(values == 0, 0, values / 10.0**power)
     finite = np.isfinite(scaled)
-    return next((d for d in range(most) if _fits(scaled[finite], slack[finite], d)), most)
+    return next((d for d in range(most) if _is_exact(scaled[finite], slack[finite], d)), most)
 
 
 _WIDEST = 40

@@ -16,7 +16,7 @@ from gscli.lab.compare import compare
 from gscli.views.look import ViewOptions
 from gscli.views.number_line import number_line
 from gscli.views.page import page
-from gscli.views.words.comparison import Answers, lettered
+from gscli.views.words.comparison import Answers, describe_lettered_refusal
 
 RULE_SETS = ["onnx", "numpy", "tf"]
 
@@ -104,7 +104,7 @@ def test_it_says_what_the_screen_says(name: str) -> None:
         if group.first.trace is None:
             letter = told[-1].startswith("entry ")
             heard = told[-1].removeprefix("entry ").replace(" ", ": ", int(letter))
-            assert heard == lettered(group)
+            assert heard == describe_lettered_refusal(group)
             assert any(cell == "error" for cell in told)
 
 

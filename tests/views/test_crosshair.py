@@ -11,7 +11,7 @@ import pytest
 from conftest import slow
 
 from gscli.traces import Trace, trace
-from gscli.views.figure import CELL, LANES, LINE, to_svg
+from gscli.views.figure import CELL, CROSSHAIR_MARGIN, LINE, to_svg
 from gscli.views.look import ViewOptions
 from gscli.views.picture import picture
 from gscli.views.terminal.frames import frames
@@ -98,8 +98,10 @@ def test_bands_lead_from_the_heads_to_the_cell() -> None:
     row, column = ((float(one["x"]), float(one["y"])) for one in bands)
     lines = ["".join(text for text, _ in line) for line in frame.lines()]
     (target,) = [number for number, line in enumerate(lines) if "c:11→41" in line]
-    assert row[1] == LANES + target * LINE
-    assert row[0] == pytest.approx(LANES + lines[target].index(" c 0 │") * CELL + CELL, abs=0.01)
+    assert row[1] == CROSSHAIR_MARGIN + target * LINE
+    assert row[0] == pytest.approx(
+        CROSSHAIR_MARGIN + lines[target].index(" c 0 │") * CELL + CELL, abs=0.01
+    )
     assert column[1] < row[1]
     assert {one["fill"] for one in bands} == {"#F0E442"}
 
@@ -135,7 +137,7 @@ def test_a_gather_copies_with_an_arrow_from_the_read_cells_to_their_place(
 
 def _cell(point: tuple[float, float]) -> tuple[float, float]:
     """A point in cells and lines."""
-    return (point[0] - LANES) / CELL, (point[1] - LANES) / LINE
+    return (point[0] - CROSSHAIR_MARGIN) / CELL, (point[1] - CROSSHAIR_MARGIN) / LINE
 
 
 @pytest.mark.parametrize("width", [60, 71, 72, 120])

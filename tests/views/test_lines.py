@@ -19,8 +19,8 @@ from rich.measure import Measurement
 
 from gscli.cli import guarded
 from gscli.traces import trace
-from gscli.views.figure import CELL, INKS, LINE, MARGIN, to_svg
-from gscli.views.lines import Sketch, render, wrapped
+from gscli.views.figure import CELL, FIGURE_PALETTES, LINE, MARGIN, to_svg
+from gscli.views.lines import Sketch, render, wrap_text
 from gscli.views.look import PLAIN, Depth, PaletteName, Style, ViewOptions
 from gscli.views.picture import picture
 from gscli.views.terminal.tensor import tensor_picture
@@ -146,8 +146,8 @@ def test_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_wrapping_keeps_ranges_together() -> None:
-    assert wrapped("for i = 0 … 3, j = 0 … 9", 17) == ["for i = 0 … 3,", "j = 0 … 9"]
-    assert wrapped("", 10) == [""]
+    assert wrap_text("for i = 0 … 3, j = 0 … 9", 17) == ["for i = 0 … 3,", "j = 0 … 9"]
+    assert wrap_text("", 10) == [""]
 
 
 @pytest.mark.parametrize("palette", ["okabe", *slow(["mono", "16"])])
@@ -201,8 +201,8 @@ def test_a_figure_has_title_and_description_and_no_ground() -> None:
     assert '<title id="title">a &lt; b</title>' in svg
     assert '<desc id="description">rows &amp; columns</desc>' in svg
     grounds = {one.attrib["fill"] for one in ET.fromstring(svg).iter() if one.tag.endswith("rect")}
-    assert not grounds & {inks.paper for inks in INKS.values()}
-    assert INKS["dark"].ink in svg
+    assert not grounds & {inks.paper for inks in FIGURE_PALETTES.values()}
+    assert FIGURE_PALETTES["dark"].ink in svg
 
 
 def plain_text(path: Path) -> str:

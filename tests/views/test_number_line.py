@@ -18,7 +18,7 @@ from gscli.views.number_line import NumberLine
 from gscli.views.number_line import number_line as line_of
 from gscli.views.terminal.compare import comparison
 from gscli.views.words.compare_words import comparison_words
-from gscli.views.words.comparison import Answers, lettered
+from gscli.views.words.comparison import Answers, describe_lettered_refusal
 
 DATA = [10, 20, 30]
 PLAIN = ViewOptions(width=100, color="none")
@@ -103,7 +103,9 @@ def _fate(adjustments: Sequence[AdjustedIndex], written: int) -> tuple[str, int 
 def test_a_number_below_zero_is_not_called_so_where_it_counts_from_the_end() -> None:
     only = ["TF gather CPU", "ONNX"]
     (group,) = compare("gather", {"data": DATA, "indices": [-7]}, only=only).groups
-    assert lettered(group).startswith("a: -7 index out of range, legal 0 … 2, or -3 … 2 in ONNX")
+    assert describe_lettered_refusal(group).startswith(
+        "a: -7 index out of range, legal 0 … 2, or -3 … 2 in ONNX"
+    )
 
 
 def test_a_scatter_drops() -> None:

@@ -95,13 +95,13 @@ def _format_sentences(
     letters: Sequence[str],
 ) -> str:
     """Sentences alone: each listed cell with both values and the entries that reach it."""
-    from gscli.views.lines import wrapped
+    from gscli.views.lines import wrap_text
     from gscli.views.terminal.difference import cell_words
 
     options = view_options(settings)
     verdict, *others = told
     lines = [verdict, *cell_words(found, options, letters), *others]
-    return "".join(f"{part}\n" for line in lines for part in wrapped(line, options.width))
+    return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
 
 
 def render_table(

@@ -30,6 +30,16 @@ def chip_class(number: int, *, live: bool) -> str:
     return f"c{number % COLOURS}" if live else "x"
 
 
+def entry_chip(number: int, *, live: bool = True, spoken: bool = True) -> str:
+    """The letter of an entry in its colour; `spoken`: a screen reader hears what it is.
+
+    >>> entry_chip(1, spoken=False)
+    '<i class="c1">b</i>'
+    """
+    word = '<span class="v">entry </span>' * spoken
+    return f'<i class="{chip_class(number, live=live)}">{word}{label_of(number)}</i>'
+
+
 class Cells:
     """The cells of one tensor; `skipped`: numbers of the entries without a target.
 

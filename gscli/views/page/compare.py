@@ -10,20 +10,19 @@ from collections.abc import Iterator
 from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group
 from gscli.lab.concepts import CONCEPTS
-from gscli.traces import label_of
 from gscli.views.look import ViewOptions
 from gscli.views.markup import escape
 from gscli.views.number_line import number_line
-from gscli.views.page.cells import chip_class
+from gscli.views.page.cells import entry_chip
 from gscli.views.page.section import Section
 from gscli.views.page.sheets import Scene
-from gscli.views.page.strips import strips_html
-from gscli.views.words.comparison import LISTED_ENTRIES, AnswerCell, Answers, Differences
+from gscli.views.page.strips import render_number_line
+from gscli.views.words.comparison import LISTED_ENTRIES, Answers, ListedDifferences, ResultCell
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import describe_index
 
 LISTED_CELLS = 16
-TOLD = 8
+MAX_UNUSUAL = 8
 """Unusual entries that one row tells."""
 
 NOUN = "answer"
@@ -76,7 +75,7 @@ class ComparisonSection:
 
     def _strips(self) -> str:
         line = number_line(self._answers)
-        return strips_html(line, self._answers) if line else ""
+        return render_number_line(line, self._answers) if line else ""
 
     def _inputs(self) -> Iterator[str]:
         for name, kind, values in self._answers.inputs():
@@ -103,7 +102,7 @@ class ComparisonSection:
             return
         teller = Teller(drawn.trace, self._answers.numbers)
         for entry in drawn.trace.entries(self._answers.columns):
-            chip, (_, vector) = _chip(entry.number), teller.source(entry)
+            chip, (_, vector) = entry_chip(entry.number), teller.source(entry)
             yield f'<th scope="col">{chip} <code>{escape(vector)}</code></th>'
 
     def _row(self, group: Group) -> str:
@@ -129,7 +128,7 @@ class ComparisonSection:
     def _error(self) -> str:
         return '<span aria-hidden="true">✗ </span>error'
 
-    def _cell(self, answer: AnswerCell) -> str:
+    def _cell(self, answer: ResultCell) -> str:
         text = escape(answer.text)
         if answer.kind == "error":
             text = self._error
@@ -154,29 +153,29 @@ class ComparisonSection:
             return f'<td class="word">{escape(found)}</td>'
         if not found.listed:
             return '<td class="word">none</td>'
-        return f'<td class="cells"><ul>{"".join(_listed(found, drawn.label))}</ul></td>'
+        return f'<td class="cells"><ul>{"".join(_render_differences(found, drawn.label))}</ul></td>'
 
     def _why(self, group: Group) -> str:
         """Why it refuses, or what became of unusual entries."""
         row = group.first
         if row.output is None:
-            return _told(row.entry, self._answers.refusal(group))
+            return _render_reason(row.entry, self._answers.refusal(group))
         if row.trace is None:
-            return _told(None, "answered by the runtime itself")
+            return _render_reason(None, "answered by the runtime itself")
         unusual, teller = (
             list(self._answers.unusual(row.trace)),
             Teller(row.trace, self._answers.numbers),
         )
         told: list[tuple[int | None, str]] = []
-        for entry in unusual[:TOLD]:
+        for entry in unusual[:MAX_UNUSUAL]:
             means = [describe_index(teller, one).remark for one in entry.adjustments]
             told.append((entry.number, "; ".join(means)))
-        if len(unusual) > TOLD:
-            told.append((None, f"and {len(unusual) - TOLD:,} more"))
+        if len(unusual) > MAX_UNUSUAL:
+            told.append((None, f"and {len(unusual) - MAX_UNUSUAL:,} more"))
         if not told and row.trace.entry_count <= LISTED_ENTRIES:
             told = [(None, "every index is used as written")]
-        told += [(None, text) for text in self._answers.met(row.trace, TOLD)]
-        return "".join(_told(*one) for one in told)
+        told += [(None, text) for text in self._answers.met(row.trace, MAX_UNUSUAL)]
+        return "".join(_render_reason(*one) for one in told)
 
 
 class AnswerSection(Section):
@@ -199,7 +198,7 @@ class AnswerSection(Section):
         return f'<p class="lead">{alike}<a href="#{self._answers}">All answers</a></p>'
 
 
-def _listed(found: Differences, base: str) -> Iterator[str]:
+def _render_differences(found: ListedDifferences, base: str) -> Iterator[str]:
     than = f'<span class="v"> differs from {escape(base)}: </span>'
     for place, mine, other in found.listed:
         yield (
@@ -210,11 +209,6 @@ def _listed(found: Differences, base: str) -> Iterator[str]:
         yield f"<li>and {counted(found.more, 'more cell')}</li>"
 
 
-def _told(entry: int | None, text: str) -> str:
-    chip = "" if entry is None else f"{_chip(entry)} "
+def _render_reason(entry: int | None, text: str) -> str:
+    chip = "" if entry is None else f"{entry_chip(entry)} "
     return f"<p>{chip}<span>{escape(text)}</span></p>"
-
-
-def _chip(number: int) -> str:
-    colour = chip_class(number, live=True)
-    return f'<i class="{colour}"><span class="v">entry </span>{label_of(number)}</i>'

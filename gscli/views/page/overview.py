@@ -21,7 +21,7 @@ _CHIP = 18
 _MATRIX = 2
 
 
-def overview_svg(tensor: PageTensor) -> str:
+def render_map_svg(tensor: PageTensor) -> str:
     """A map of a matrix, or of the touched planes of a larger tensor, of which parts are left out.
 
     Pure decoration: rows and columns are named by the headers of the tables.
@@ -63,8 +63,8 @@ def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Itera
             wide = max((right - left) * WIDTH // columns, 4)
             high = max((bottom - top) * height // rows, 4)
             yield f'<rect class="reach {colour}" x="{x}" y="{y}" width="{wide}" height="{high}"/>'
-        x = _spot(left + right, 2 * columns, WIDTH)
-        y = _spot(top + bottom, 2 * rows, height)
+        x = _chip_position(left + right, 2 * columns, WIDTH)
+        y = _chip_position(top + bottom, 2 * rows, height)
         while any(abs(x - other) < _CHIP and abs(y - line) < _CHIP for other, line in taken):
             x += _CHIP
         taken.add((x, y))
@@ -76,11 +76,11 @@ def _chips(rows: int, columns: int, height: int, marks: Sequence[Mark]) -> Itera
     yield from letters
 
 
-def _spot(twice: int, size: int, pixels: int) -> int:
+def _chip_position(twice: int, size: int, pixels: int) -> int:
     """The middle of some places on an axis as a pixel, far enough from both ends for a chip.
 
-    >>> _spot(1, 2000, 300), _spot(1000, 2000, 300), _spot(1999, 2000, 300)
-    (9, 150, 291)
+    >>> [_chip_position(twice, 2000, 300) for twice in (1, 1000, 1999)]
+    [9, 150, 291]
     """
     half = _CHIP // 2
     return max(half, min(pixels - half, twice * pixels // size))

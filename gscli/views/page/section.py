@@ -9,7 +9,7 @@ from gscli.frameworks.operator import Framework
 from gscli.traces import Entry
 from gscli.views.look import UTF8
 from gscli.views.markup import embedded, escape
-from gscli.views.page.cells import Cells, chip_class
+from gscli.views.page.cells import Cells, entry_chip
 from gscli.views.page.predict import Kind, Predictions
 from gscli.views.page.sheets import ENTRIES, PageTensor, Scene
 from gscli.views.page.table import sheet_html
@@ -159,8 +159,7 @@ class Section:
         (words, value), notes = told(self._teller, entry, PATHS)
         value = f" <b>{escape(value)}</b>" if value else ""
         return (
-            f'<li><button type="button"><i class="{chip_class(entry.number, live=entry.live)}">'
-            f'<span class="v">entry </span>{entry.label}</i> '
+            f'<li><button type="button">{entry_chip(entry.number, live=entry.live)} '
             f'<span class="s">{escape(words)}{value}{escape("".join(notes))}</span>'
             "</button></li>"
         )

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gscli.traces import label_of
 from gscli.views.markup import escape
-from gscli.views.number_line import Behaviour, Landing, Meeting, NumberLine
-from gscli.views.page.cells import chip_class
+from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
+from gscli.views.page.cells import chip_class, entry_chip
 from gscli.views.words.comparison import Answers
 
 SLOT, WIDE, HIGH = 46, 40, 30
@@ -23,7 +22,7 @@ TOP, FOOT = 44, 94
 """Where cells begin, and the height of a strip."""
 
 
-def strips_html(line: NumberLine, answers: Answers) -> str:
+def render_number_line(line: NumberLine, answers: Answers) -> str:
     """A `<figure>` with a row per behaviour: its name and rule sets, its strip, its answer."""
     rows = "".join(_row(line, each, answers) for each in line.behaviours)
     return (
@@ -35,23 +34,22 @@ def strips_html(line: NumberLine, answers: Answers) -> str:
 def _row(line: NumberLine, behaviour: Behaviour, answers: Answers) -> str:
     labels = escape(" · ".join(behaviour.group.labels))
     name = escape(behaviour.name or behaviour.group.first.label)
-    met = "".join(map(_met, behaviour.meetings))
+    met = "".join(map(_render_duplicate_write, behaviour.meetings))
     return (
         f'<div class="strip"><p><b>{name}</b><br><small>{labels}</small></p>'
         f'<div class="wide" tabindex="0" role="group" aria-label="{name}">'
-        f"{_Strip(line, behaviour).svg()}</div>"
-        f'<p class="result">{_result(behaviour, answers)}{met}</p></div>'
+        f"{_BehaviourStrip(line, behaviour).svg()}</div>"
+        f'<p class="result">{_render_result(behaviour, answers)}{met}</p></div>'
     )
 
 
-def _met(meeting: Meeting) -> str:
+def _render_duplicate_write(meeting: DuplicateWrite) -> str:
     """Who wins in a cell that several entries write, or what adds up there."""
-    chips = "".join(f'<i class="{chip_class(number, live=True)}">{label_of(number)}</i>'
-                    for number in meeting.numbers)  # fmt: skip
+    chips = "".join(entry_chip(number, spoken=False) for number in meeting.numbers)
     return f'<small class="met">{chips} {escape(meeting.told)}</small>'
 
 
-def _result(behaviour: Behaviour, answers: Answers) -> str:
+def _render_result(behaviour: Behaviour, answers: Answers) -> str:
     """The values that come out, one by one, or the refusal."""
     output = behaviour.group.first.output
     if output is None and behaviour.group.first.error is not None:
@@ -67,7 +65,7 @@ def _result(behaviour: Behaviour, answers: Answers) -> str:
     )
 
 
-class _Strip:
+class _BehaviourStrip:
     """One strip; positions are in pixels of its own view box."""
 
     def __init__(self, line: NumberLine, behaviour: Behaviour) -> None:
@@ -110,7 +108,7 @@ class _Strip:
             x = self._x(place) + (SLOT // 2 if place else -SLOT // 2)
             yield f'<path class="wall" d="M{x} {TOP - 6}V{TOP + HIGH + 6}"/>'
 
-    def _drawn(self, landing: Landing, earlier: int) -> list[str]:
+    def _drawn(self, landing: ResolvedIndex, earlier: int) -> list[str]:
         """The way of one entry, and at last its letter, which nothing may cross."""
         colour = chip_class(landing.number, live=True)
         x = self._x(landing.written)
@@ -134,36 +132,36 @@ class _Strip:
         top = TOP - 30
         shape = f"M{start} {TOP + 4}C{start} {top},{end} {top},{end} {TOP - 7}"
         return (
-            _stroke(shape, colour)
+            _render_stroke(shape, colour)
             + f'<path class="tip {colour}" d="M{end} {TOP - 1}l-5 -8h10z"/>'
             + self._text((start + end) // 2, TOP - 30, note, "note")
         )
 
-    def _arrow(self, start: int, landing: Landing, colour: str) -> str:
+    def _arrow(self, start: int, landing: ResolvedIndex, colour: str) -> str:
         """Along the line to the wall."""
         assert landing.to is not None
         way = 1 if landing.written < landing.to else -1
         end = self._x(landing.to) - way * (SLOT // 2 + 2)
         middle = TOP + HIGH // 2
         return (
-            _stroke(f"M{start} {middle}H{end - way * 7}", colour)
+            _render_stroke(f"M{start} {middle}H{end - way * 7}", colour)
             + f'<path class="tip {colour}" d="M{end} {middle}l{-way * 8} -5v10z"/>'
         )
 
     def _filled(self, x: int, colour: str) -> str:
         """Up to the value that stands in for a cell, or to nothing."""
-        text = _short(self._behaviour.skipped)
+        text = _truncate(self._behaviour.skipped)
         half = max(11, len(text) * 4 + 5)
         middle = max(half + 1, min(x, len(self._line.places) * SLOT - half - 1))
         return (
-            _stroke(f"M{x} {TOP + 4}V{TOP - 14}", colour)
+            _render_stroke(f"M{x} {TOP + 4}V{TOP - 14}", colour)
             + f'<path class="tip {colour}" d="M{x} {TOP - 21}l-5 8h10z"/>'
             + f'<rect class="filled {colour}" x="{middle - half}" y="1" width="{2 * half}" '
             f'height="20" rx="4"/>' + self._text(middle, 15, text, "note")
         )
 
     @staticmethod
-    def _chip(landing: Landing, x: int, y: int, colour: str) -> str:
+    def _chip(landing: ResolvedIndex, x: int, y: int, colour: str) -> str:
         return (
             f'<rect class="chip {colour}" x="{x - 10}" y="{y - 10}" width="20" height="20" rx="4"/>'
             f'<text class="letter {colour}" x="{x}" y="{y + 5}">{landing.label}</text>'
@@ -174,15 +172,15 @@ class _Strip:
         return f'<text class="{kind}" x="{x}" y="{y}">{escape(text)}</text>' if text else ""
 
 
-def _short(text: str) -> str:
+def _truncate(text: str) -> str:
     """A value that fits over two cells.
 
-    >>> _short("dropped"), _short("-9223372036854775808")
+    >>> _truncate("dropped"), _truncate("-9223372036854775808")
     ('dropped', '-92233720368…')
     """
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
-def _stroke(shape: str, colour: str) -> str:
+def _render_stroke(shape: str, colour: str) -> str:
     """A line in the entry's colour with a dark casing."""
     return f'<path class="casing" d="{shape}"/><path class="way {colour}" d="{shape}"/>'

@@ -16,7 +16,7 @@ from gscli.layout.axes import box_size
 from gscli.traces import label_of
 from gscli.views.markup import escape
 from gscli.views.page.cells import Cells
-from gscli.views.page.overview import overview_svg
+from gscli.views.page.overview import render_map_svg
 from gscli.views.page.sheets import PageTensor
 from gscli.views.page.words import shape_words
 from gscli.views.sheet import Cell, Selection
@@ -43,7 +43,7 @@ def sheet_html(
     return (
         f'<div class="tensor {subject.role}" data-n="{escape(subject.name)}">{tables}'
         + "".join(f'<p class="rest">{line}</p>' for line in left_out(tensor))
-        + overview_svg(tensor) * (not tensor.lensed)
+        + render_map_svg(tensor) * (not tensor.lensed)
         + "</div>"
     )
 
@@ -57,7 +57,7 @@ def _tables(tensor: PageTensor, name: str, cells: Cells, heads: Sequence[str]) -
     parts = [f'<p class="name">{name}</p>']
     if tensor.lensed:
         told = counted(len(tensor.sheets), "neighbourhood")
-        parts.append(f'{overview_svg(tensor)}<p class="close">{told}, close up</p>')
+        parts.append(f'{render_map_svg(tensor)}<p class="close">{told}, close up</p>')
         rows = [[(one.selection, lead) for one in tensor.sheets for lead in one.selection.planes]]
     else:
         seen = tensor.sheets[0].selection
@@ -117,18 +117,20 @@ def _table(
     )
     if tensor.upright:
         rows, columns = columns, [0]
-    frames = [_Frame(tensor, lead, chunk, cells, heads) for chunk in _parts(columns, CHUNK)]
-    blocks = list(_parts(rows, BLOCK))
+    frames = [
+        _TableFrame(tensor, lead, chunk, cells, heads) for chunk in _split_positions(columns, CHUNK)
+    ]
+    blocks = list(_split_positions(rows, BLOCK))
     if len(blocks) == len(frames) == 1:
         return frames[0].table(rows, caption)
-    captions = [caption] + [f"<small>from {_first(block)}</small>" for block in blocks[1:]]
+    captions = [caption] + [f"<small>from {_first_position(block)}</small>" for block in blocks[1:]]
     return "".join(
         f'<div class="block">{_chunks(frames, block, name)}</div>'
         for block, name in zip(blocks, captions, strict=True)
     )
 
 
-def _chunks(frames: Sequence[_Frame], rows: Sequence[int | range], caption: str) -> str:
+def _chunks(frames: Sequence[_TableFrame], rows: Sequence[int | range], caption: str) -> str:
     """The same rows of every part of the columns, side by side."""
     if len(frames) == 1:
         return frames[0].table(rows, caption)
@@ -137,11 +139,11 @@ def _chunks(frames: Sequence[_Frame], rows: Sequence[int | range], caption: str)
     return "".join(f'<div class="chunk">{table}</div>' for table in tables)
 
 
-def _parts(places: Sequence[int | range], size: int) -> Iterator[Sequence[int | range]]:
+def _split_positions(places: Sequence[int | range], size: int) -> Iterator[Sequence[int | range]]:
     """All at once where they are few, else some each.
 
-    >>> [len(part) for part in _parts(range(15), 10)], [len(part) for part in _parts(range(25), 10)]
-    ([15], [10, 10, 5])
+    >>> [[len(part) for part in _split_positions(range(size), 10)] for size in (15, 25)]
+    [[15], [10, 10, 5]]
     """
     if len(places) <= size + size // 2:
         size = len(places)
@@ -149,11 +151,11 @@ def _parts(places: Sequence[int | range], size: int) -> Iterator[Sequence[int | 
         yield places[first : first + size]
 
 
-def _first(places: Sequence[int | range]) -> int:
+def _first_position(places: Sequence[int | range]) -> int:
     return places[0].start if isinstance(places[0], range) else places[0]
 
 
-class _Frame:
+class _TableFrame:
     """What the rows of one plane have in common."""
 
     def __init__(
@@ -169,7 +171,7 @@ class _Frame:
         self._numbered = len(tensor.shape) >= _MATRIX or tensor.upright
         corner = '<td class="gap"></td>' if self._numbered else ""
         self._head = f"<thead><tr>{corner}{_headers(columns, heads)}</tr></thead>" if headed else ""
-        self.first = _first(columns)
+        self.first = _first_position(columns)
         places = ",".join(map(str, lead))
         self._open = '<table role="grid" aria-readonly="true"' + (
             f' data-l="{places}">' if lead else ">"

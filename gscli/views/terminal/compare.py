@@ -12,8 +12,13 @@ from gscli.views.lines import Block, Drawing, beside, block, line_width, paragra
 from gscli.views.look import PLAIN, Line, Style, ViewOptions, cells
 from gscli.views.number_line import Behaviour, behaviour, number_line
 from gscli.views.picture import picture
-from gscli.views.terminal.ruler import Ruler
-from gscli.views.words.comparison import SHORT_TENSOR, AnswerCell, Answers, lettered
+from gscli.views.terminal.ruler import NumberLineRenderer
+from gscli.views.words.comparison import (
+    SHORT_TENSOR,
+    Answers,
+    ResultCell,
+    describe_lettered_refusal,
+)
 
 LABEL_SHARE = 0.4
 """Part of the width that labels may take before they wrap."""
@@ -73,7 +78,7 @@ class ComparisonView(Drawing):
             return False
         return NARROWEST_LABEL + sum(self._widths()) + REASON_GAP + NARROWEST_REASON <= width
 
-    def _text(self, answer: AnswerCell) -> str:
+    def _text(self, answer: ResultCell) -> str:
         return f"{self.signs.differs} {answer.text}" if answer.kind == "differs" else answer.text
 
     def _widths(self) -> list[int]:
@@ -107,7 +112,7 @@ class ComparisonView(Drawing):
 
     def _row(self, group: Group, widths: list[int], room: int, width: int) -> list[Line]:
         style = self.look.bold if group is self.comparing.ways[0] else PLAIN
-        labels = [self.signs.fit(label, room - 1) for label in _filled(group.labels, room - 2)]
+        labels = [self.signs.fit(label, room - 1) for label in _wrap_labels(group.labels, room - 2)]
         reasons = self._reasons(group, width - room - sum(widths) - REASON_GAP)
         answers: Line = []
         for answer, column in zip(self.answers.row(group), widths, strict=True):
@@ -120,23 +125,23 @@ class ComparisonView(Drawing):
         ]
         return beside(parts, 0)
 
-    def _value_style(self, answer: AnswerCell) -> Style:
+    def _value_style(self, answer: ResultCell) -> Style:
         look = self.look
         styles = {"error": look.alarm, "none": look.dim, "differs": look.several}
         return styles.get(answer.kind, PLAIN)
 
     # --- a block per behaviour ------------------------------------------------------------
 
-    def _number_line(self, width: int) -> Ruler | None:
+    def _number_line(self, width: int) -> NumberLineRenderer | None:
         """The axis as a line, where one axis is addressed and rule sets differ or entries meet."""
         line = number_line(self.answers) if width >= NARROWEST_LINE else None
         if line is None:
             return None
-        ruler = Ruler(line, self.look)
+        ruler = NumberLineRenderer(line, self.look)
         tells = len(line.behaviours) > 1 or any(one.meetings for one in line.behaviours)
         return ruler if tells and ruler.width <= width else None
 
-    def _blocks(self, width: int, ruler: Ruler | None) -> list[Line]:
+    def _blocks(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         """What each group does, who is in it, its answers, and the ways of unusual numbers."""
         lines = ruler.head() if ruler else []
         for number, group in enumerate(self.comparing.ways):
@@ -148,7 +153,7 @@ class ComparisonView(Drawing):
             lines += [[("  " + text, self.look.dim)] for text in reasons]
         return lines if ruler else lines[1:]
 
-    def _strip(self, ruler: Ruler, number: int, width: int) -> Iterator[Line]:
+    def _strip(self, ruler: NumberLineRenderer, number: int, width: int) -> Iterator[Line]:
         """One behaviour of a number line: name, rule sets, answer, and the ways of its numbers."""
         behaviour = ruler.line.behaviours[number]
         yield []
@@ -162,7 +167,7 @@ class ComparisonView(Drawing):
 
     def _named(self, group: Group, told: str, width: int) -> list[Line]:
         name = self.signs.text(told)
-        labels = _filled(group.labels, width - 2)
+        labels = _wrap_labels(group.labels, width - 2)
         if not name:
             return [[(("  " if number else "") + one, self.look.bold)] for number, one in
                     enumerate(labels)]  # fmt: skip
@@ -181,8 +186,12 @@ class ComparisonView(Drawing):
             lines[-1] += piece
         return lines
 
-    def _ways(self, ruler: Ruler, behaviour: Behaviour, width: int) -> list[Line]:
-        refusal = "" if behaviour.group.first.error is None else lettered(behaviour.group)
+    def _ways(self, ruler: NumberLineRenderer, behaviour: Behaviour, width: int) -> list[Line]:
+        refusal = (
+            ""
+            if behaviour.group.first.error is None
+            else describe_lettered_refusal(behaviour.group)
+        )
         if not refusal:
             return [line for way in ruler.ways(behaviour) for line in self._fitted(way, width)]
         told = self.signs.text(refusal)
@@ -204,7 +213,7 @@ class ComparisonView(Drawing):
 
     # --- differences only -----------------------------------------------------------------
 
-    def _differences(self, width: int, ruler: Ruler | None) -> list[Line]:
+    def _differences(self, width: int, ruler: NumberLineRenderer | None) -> list[Line]:
         lines: list[Line] = []
         drawn = self.answers.drawn
         if drawn is not None and drawn.trace is not None:
@@ -229,7 +238,7 @@ class ComparisonView(Drawing):
 
     def _listed(self, group: Group) -> list[str]:
         if group.first.output is None:
-            return [self.signs.text(lettered(group))]
+            return [self.signs.text(describe_lettered_refusal(group))]
         found = self.answers.differences(group, LISTED_CELLS)
         if isinstance(found, str):
             return [found]
@@ -247,9 +256,9 @@ class ComparisonView(Drawing):
         """The last column: why it refuses, or what became of unusual entries."""
         trace = group.first.trace
         if group.first.output is None:
-            refusal = self.signs.text(lettered(group))
+            refusal = self.signs.text(describe_lettered_refusal(group))
             return wrap(refusal, width, break_on_hyphens=False)
-        return [] if trace is None else _filled(self._unusual(trace), width, "  ")
+        return [] if trace is None else _wrap_labels(self._unusual(trace), width, "  ")
 
     def _unusual(self, trace: Trace) -> list[str]:
         told: list[str] = []
@@ -262,10 +271,10 @@ class ComparisonView(Drawing):
         return told
 
 
-def _filled(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
+def _wrap_labels(labels: Sequence[str], width: int, separator: str = ", ") -> list[str]:
     """Labels side by side while they fit, broken between them rather than inside.
 
-    >>> _filled(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
+    >>> _wrap_labels(["ONNX Gather-13", "NumPy take", "Caffe2 Gather"], 25)
     ['ONNX Gather-13,', 'NumPy take, Caffe2 Gather']
     """
     lines: list[str] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gscli.views.look import PLAIN, Line, Look, cells
-from gscli.views.number_line import Behaviour, Landing, Meeting, NumberLine
+from gscli.views.number_line import Behaviour, DuplicateWrite, NumberLine, ResolvedIndex
 
 _GAP = 2
 _HEAD = "index "
@@ -22,7 +22,7 @@ REASON = 22
 """Room for the words behind an arrow."""
 
 
-class Ruler:
+class NumberLineRenderer:
     """Draws the landings of a number line below its coordinates."""
 
     def __init__(self, line: NumberLine, look: Look) -> None:
@@ -51,14 +51,14 @@ class Ruler:
         for meeting in behaviour.meetings:
             yield self._met(meeting)
 
-    def stop(self, landing: Landing, told: str) -> Line:
+    def stop(self, landing: ResolvedIndex, told: str) -> Line:
         """A number that goes nowhere."""
         line = self._blank()
         at = self._end(landing.written)
         line[at - 1] = self.signs.skipped
         return self._told("".join(line), at, [landing.number], landing.label, told)
 
-    def _arrow(self, landing: Landing) -> Line:
+    def _arrow(self, landing: ResolvedIndex) -> Line:
         """The way of a number to its cell, or to the end where it stops."""
         assert landing.to is not None
         start, end, line = self._end(landing.written), self._end(landing.to), self._blank()
@@ -69,7 +69,7 @@ class Ruler:
         line[end] = tips[end > start]
         return self._told("".join(line), start, [landing.number], landing.label, landing.told(""))
 
-    def _met(self, meeting: Meeting) -> Line:
+    def _met(self, meeting: DuplicateWrite) -> Line:
         """The letters of the entries that meet in a cell, below it."""
         by_number = {one.number: one for each in self.line.behaviours for one in each.landings}
         letters = "".join(by_number[number].label for number in meeting.numbers)

@@ -8,7 +8,7 @@ from gscli.base.words import counted
 from gscli.lab.answers import Comparing, Group, Row
 from gscli.traces import label_of
 from gscli.views.look import ViewOptions, signs_of
-from gscli.views.words.comparison import SHORT_TENSOR, Answers, joined
+from gscli.views.words.comparison import SHORT_TENSOR, Answers, join_names
 from gscli.views.words.facts import Teller
 from gscli.views.words.vocabularies import describe_index, fate, tensor_lines
 
@@ -28,11 +28,11 @@ def comparison_words(comparing: Comparing, options: ViewOptions) -> str:
     """
     plain = options._replace(utf8=False)
     signs = signs_of(plain)
-    lines = _Words(comparing, Answers(comparing, plain)).lines()
+    lines = _ComparisonSentences(comparing, Answers(comparing, plain)).lines()
     return "\n".join(signs.line(line) for line in lines) + "\n"
 
 
-class _Words:
+class _ComparisonSentences:
     def __init__(self, comparing: Comparing, answers: Answers) -> None:
         self.comparing = comparing
         self.answers = answers
@@ -59,7 +59,7 @@ class _Words:
         yield self.answers.summary(listed=listed, mark="To differ is to have")
 
     def _group(self, group: Group) -> str:
-        names = joined(group.labels)
+        names = join_names(group.labels)
         alone = "s" if len(group.labels) == 1 else ""
         if group.first.output is None:
             return f"{names} refuse{alone}: {self._refusal(group)}."

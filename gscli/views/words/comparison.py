@@ -33,14 +33,14 @@ LISTED_ENTRIES = 200
 Kind: TypeAlias = Literal["same", "differs", "error", "none"]
 
 
-class AnswerCell(Record):
+class ResultCell(Record):
     """One cell of an answer. "none": no value, because the rule set refuses elsewhere."""
 
     text: str
     kind: Kind
 
 
-class Differences(Record):
+class ListedDifferences(Record):
     """Cells that differ, as (place, value here, value there), and how many more there are."""
 
     listed: tuple[tuple[str, str, str], ...]
@@ -94,22 +94,22 @@ class Answers:
             values = "  ".join(self.numbers.texts(array)) if short else ""
             yield name, f"{array.dtype.name} [{shape}]", values
 
-    def row(self, group: Group) -> list[AnswerCell]:
+    def row(self, group: Group) -> list[ResultCell]:
         """A cell per column."""
         output = group.first.output
         if output is None:
             marked = group.first.entry if self.per_entry else None
-            error = AnswerCell(f"{self.signs.skipped} error", "error")
-            nothing = AnswerCell(self.signs.point, "none")
+            error = ResultCell(f"{self.signs.skipped} error", "error")
+            nothing = ResultCell(self.signs.point, "none")
             return [error if number == marked else nothing for number in range(self.columns)]
         flags = self.comparing.differs(group)
         texts = self.numbers.texts(output.reshape(-1))
         return [
-            AnswerCell(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
+            ResultCell(text, "differs" if flags is None or flags.reshape(-1)[number] else "same")
             for number, text in enumerate(texts)
         ]
 
-    def differences(self, group: Group, limit: int) -> Differences | str:
+    def differences(self, group: Group, limit: int) -> ListedDifferences | str:
         """The cells that differ from the drawn row's, or a word on why none are listed."""
         output = group.first.output
         base = None if self.drawn is None else self.drawn.output
@@ -122,7 +122,7 @@ class Answers:
         listed: list[tuple[str, str, str]] = []
         told = 0
         while told < len(places) and len(listed) < limit:
-            at = _slice_at(flags, places[told])
+            at = _largest_slice(flags, places[told])
             named = ",".join(map(str, at)) + ",:" * (flags.ndim - len(at))
             count = int(np.count_nonzero(flags[at]))
             whole = "" if count == flags[at].size else f" ({count} of {flags[at].size} cells)"
@@ -130,7 +130,7 @@ class Answers:
                 (f"output[{named}]{whole}", self._short(output[at]), self._short(base[at]))
             )
             told += count
-        return Differences(tuple(listed), len(places) - told)
+        return ListedDifferences(tuple(listed), len(places) - told)
 
     def _short(self, values: Array) -> str:
         """The first values of a slice, or its only one."""
@@ -172,7 +172,7 @@ class Answers:
         teller = Teller(trace, self.numbers)
         found = meetings(teller, trace.entries(LISTED_ENTRIES) if trace.kind == "scatter" else [])
         for entries, outcome in islice(found, limit):
-            letters = joined([entry.label for entry in entries])
+            letters = join_names([entry.label for entry in entries])
             yield f"{letters} write {teller.target_cell(entries[0])}: {outcome}"
 
     @staticmethod
@@ -202,10 +202,10 @@ class Answers:
         return f"{results}, {refusals}. {mark} a value other than {base.label}'s."
 
 
-def joined(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Names in a sentence.
 
-    >>> joined(["a", "b", "c"])
+    >>> join_names(["a", "b", "c"])
     'a, b and c'
     """
     *first, last = names
@@ -218,12 +218,12 @@ def _problem(group: Group, error: GscliError) -> str:
     return error.problem if len(problems) == 1 else "index out of range"
 
 
-def _slice_at(flags: Flags, place: tuple[int, ...]) -> tuple[int, ...]:
+def _largest_slice(flags: Flags, place: tuple[int, ...]) -> tuple[int, ...]:
     """The start of the place that names the largest slice around it, most cells of which differ.
 
-    >>> _slice_at(np.array([[True, True], [True, False]]), (0, 0))
+    >>> _largest_slice(np.array([[True, True], [True, False]]), (0, 0))
     (0,)
-    >>> _slice_at(np.array([[True, False], [False, False]]), (0, 0))
+    >>> _largest_slice(np.array([[True, False], [False, False]]), (0, 0))
     (0, 0)
     """
     for rank in range(1, len(place)):
@@ -242,12 +242,12 @@ def _legal_ranges(group: Group) -> dict[str, list[str]]:
     return found
 
 
-def lettered(group: Group) -> str:
+def describe_lettered_refusal(group: Group) -> str:
     """A refusal behind the letter of the entry it is about.
 
     >>> from gscli.lab.compare import compare
     >>> found = compare("gather", {"data": [1], "indices": [4]}, only=["onnx", "torch"])
-    >>> lettered(found.groups[0])
+    >>> describe_lettered_refusal(found.groups[0])
     'a: 4 index out of range, legal -1 … 0, or 0 … 0 in PyTorch index_select'
     """
     entry, refusal = group.first.entry, Answers.refusal(group)
