@@ -51,6 +51,14 @@ class Case(Record):
     output: Array | None
 
 
+class RecordedCall(Record):
+    """What is called: the operator's full name, its inputs and attributes."""
+
+    operator: str
+    inputs: Mapping[str, Array]
+    attrs: Mapping[str, object]
+
+
 class Verdict(Record):
     """What became of a case; `problem` is empty when it passed."""
 
@@ -98,16 +106,9 @@ def parse_case(line: bytes, where: str) -> Case:
     try:
         check_memory(line, where)
         record = json.loads(line)
-        inputs = {name: load_json(value, where) for name, value in record["inputs"].items()}
+        call = read_call(record, where)
         output = load_json(record["output"], where) if "output" in record else None
-        return Case(
-            safe(str(record["id"])),
-            operator_name(record["framework"], record["op"]),
-            inputs,
-            _attributes(record),
-            _expected(record),
-            output,
-        )
+        return Case(safe(str(record["id"])), *call, _expected(record), output)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ContentRefused(
             "not a recorded case", where=where, details=(f"{type(error).__name__}: {error}"[:200],)
@@ -133,16 +134,24 @@ def operator_name(framework: str, op: str) -> str:
     return snake if snake.startswith("stablehlo.") else f"{framework}.{snake}"
 
 
-def _attributes(record: Mapping[str, Any]) -> dict[str, object]:
-    """Attributes, with opset and device among them, as `gscli.run` takes them."""
-    attrs: dict[str, object] = dict(record["attrs"])
+def read_call(record: Mapping[str, Any], where: str) -> RecordedCall:
+    """The call of a recorded case, or of a request to a runtime, which is one without an answer.
+
+    Opset and device are among the attributes, as `gscli.run` takes them. GscliError for tensors
+    that are none; KeyError, TypeError, ValueError or AttributeError for another form.
+
+    >>> read_call({"framework": "onnx", "op": "Gather", "opset": 13, "inputs": {}, "attrs": {}}, "")
+    RecordedCall(operator='onnx.gather', inputs={}, attrs={'opset': 13})
+    """
+    inputs = {name: load_json(value, where) for name, value in record["inputs"].items()}
+    attrs: dict[str, object] = dict(record.get("attrs", {}))
     if record.get("opset") is not None:
         attrs["opset"] = record["opset"]
     if record.get("device", "cpu") != "cpu":
         attrs["device"] = record["device"]
     if record["framework"] == "jax" and record["op"] == "stablehlo.scatter":
         attrs.setdefault("xla", True)  # JAX runs StableHLO through XLA
-    return attrs
+    return RecordedCall(operator_name(record["framework"], record["op"]), inputs, attrs)
 
 
 def judge(case: Case) -> Verdict:

@@ -7,11 +7,11 @@ from typing import Any
 
 import gscli
 from gscli.base import GscliError, LimitRefused
-from gscli.files.formats.jsonarray import dump_json, load_json
+from gscli.files.formats.jsonarray import dump_json
 from gscli.files.formats.jsontext import parse_json
 from gscli.frameworks import find, operators
 from gscli.frameworks.execute import execute
-from gscli.lab.cases import operator_name
+from gscli.lab.cases import read_call
 from gscli.runtimes.protocol import ECHO, wire_name
 
 
@@ -39,18 +39,15 @@ def answered(line: bytes) -> dict[str, Any]:
     """
     number: object = None
     try:
-        asked = parse_json(line, "the request").value
-        if not isinstance(asked, dict):
+        document = parse_json(line, "the request").value
+        if not isinstance(document, dict):
             return {"id": None, "error": "a request is an object"}
-        number = asked.get("id")
-        inputs = {name: load_json(value) for name, value in asked["inputs"].items()}
-        if asked["op"] == ECHO:
-            return {"id": number, "output": dump_json(inputs["data"])}
-        attrs = dict(asked.get("attrs", {}))
-        attrs |= {"opset": asked["opset"]} if asked.get("opset") is not None else {}
-        attrs |= {"device": asked["device"]} if asked.get("device", "cpu") != "cpu" else {}
-        operator = find(operator_name(str(asked["framework"]), str(asked["op"])))
-        return {"id": number, "output": dump_json(execute(operator, inputs, attrs)[1])}
+        number = document.get("id")
+        call = read_call(document, "the request")
+        if document["op"] == ECHO:
+            return {"id": number, "output": dump_json(call.inputs["data"])}
+        output = execute(find(call.operator), call.inputs, call.attrs)[1]
+        return {"id": number, "output": dump_json(output)}
     except (LimitRefused, MemoryError) as limit:  # of this machine, not a rule
         return {"id": number, "unsupported": str(limit) or "not enough memory"}
     except GscliError as error:

@@ -15,7 +15,7 @@ import pytest
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.disk.processes import Program
 from gscli.frameworks import find, operators
-from gscli.lab.cases import operator_name
+from gscli.lab.cases import operator_name, read_call
 from gscli.runtimes.catalogue import command_for
 from gscli.runtimes.operator_names import answered, operators_named
 from gscli.runtimes.peer import answered as served
@@ -58,6 +58,17 @@ def test_a_request_is_a_recorded_case_without_an_answer() -> None:
         "id": 3, "framework": "onnx", "op": "ScatterND", "opset": 16, "device": "cpu",
         "inputs": {"data": {"dtype": "int64", "shape": [2], "data": [0, 1]}}, "attrs": {},
     }  # fmt: skip
+
+
+def test_a_request_is_read_back_as_recorded_cases_are() -> None:
+    inputs = {"data": np.arange(3), "indices": np.array([-1])}
+    for name, attrs in (("onnx.gather", {"axis": 0, "opset": 13}), ("torch.take", {})):
+        document = request(1, find(name), inputs, attrs)
+        call = read_call(json.loads(json.dumps(document)), "the request")
+        assert (call.operator, call.attrs) == (name, attrs)
+        assert all(np.array_equal(call.inputs[key], array) for key, array in inputs.items())
+    document = {"framework": "jax", "op": "stablehlo.scatter", "inputs": {}, "attrs": {}}
+    assert read_call(document, "").attrs == {"xla": True}
 
 
 @pytest.mark.parametrize(
