@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from gscli.frameworks import find
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
@@ -67,7 +67,7 @@ def _no_waiting_for_the_disk(
 
 def judged(name: str, inputs: Mapping[str, object], attrs: Mapping[str, object]) -> ValidatedPlan:
     """The plan of a call, every index looked at: what the kernel and streams take."""
-    return planned(find(name), inputs, attrs).validate()
+    return plan_call(find(name), inputs, attrs).validate()
 
 
 def slow(values: Iterable[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from gscli.base.arrays import Array, dtype_name, dtype_named
 from gscli.base.records import Record
 from gscli.disk import mapped
-from gscli.frameworks.duplicates import duplicate_writers
+from gscli.frameworks.duplicates import find_duplicate_writers
 from gscli.frameworks.operator import Operator
 from gscli.layout import Layout
 from gscli.layout.axes import Axis, Beyond, Following, Negative, Policy
@@ -115,7 +115,7 @@ class Meaning:
     @cached_property
     def duplicates(self) -> bool:
         """Whether several updates go to one cell."""
-        return bool(duplicate_writers(self.plan, 1).total)
+        return bool(find_duplicate_writers(self.plan, 1).total)
 
     @cached_property
     def wide_values(self) -> bool:

@@ -38,7 +38,7 @@ class Duplicates(Record):
     writers: int = 0
 
 
-def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
+def find_duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     """Groups of entries that write the same cells, the first `limit` described.
 
     Slices are the same or have no cell in common. Windows may overlap, so that each of their cells
@@ -46,12 +46,12 @@ def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
 
     >>> import gscli
     >>> inputs = {"data": [0, 0, 0], "indices": [[1], [2], [1]], "updates": [7, 8, 9]}
-    >>> duplicate_writers(gscli.trace("scatter_nd", inputs).plan, 3)
+    >>> find_duplicate_writers(gscli.trace("scatter_nd", inputs).plan, 3)
     Duplicates(groups=[(0, 2)], total=1, cells=1, judged=3, writers=2)
     """
     layout = plan.layout
     windows = layout.windows_overlap
-    judged = judged_entries(layout)
+    judged = count_compared_entries(layout)
     if layout.kind == "gather" or judged < 2 or not layout.window_size:  # noqa: PLR2004  one entry meets no other
         return Duplicates([], 0, 0, judged)
     cells, writers = written_cells(plan, judged, every=windows)
@@ -64,7 +64,7 @@ def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     lengths = np.diff(starts, append=cells.size)
     repeated = np.flatnonzero(lengths > 1)
     starts, lengths = starts[repeated], lengths[repeated]
-    alone = _groups(writers, starts, lengths) if windows else np.arange(starts.size)
+    alone = _group_representatives(writers, starts, lengths) if windows else np.arange(starts.size)
     earliest = alone[np.argsort(writers[starts[alone]], kind="stable")][:limit]
     groups = [tuple(writers[starts[g] : starts[g] + lengths[g]].tolist()) for g in earliest]
     size = 1 if windows else layout.window_size
@@ -72,13 +72,13 @@ def duplicate_writers(plan: ValidatedPlan, limit: int) -> Duplicates:
     return Duplicates(groups, int(alone.size), cells_written, judged, int(lengths.sum()))
 
 
-def judged_entries(layout: Layout) -> int:
+def count_compared_entries(layout: Layout) -> int:
     """How many entries are looked at: all, but for very many."""
     addresses = max(layout.window_size, 1) if layout.windows_overlap else 1
     return min(layout.entry_count, JUDGED // addresses)
 
 
-def _groups(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
+def _group_representatives(writers: Indices, starts: Indices, lengths: Indices) -> Indices:
     """One repeated cell for each group: cells with the same first and last of as many writers."""
     ends = np.stack([writers[starts], writers[starts + lengths - 1], lengths])
     found: Indices = np.unique(ends, axis=1, return_index=True)[1]
@@ -109,10 +109,10 @@ def written_cells(
 def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """The warning about entries that write one cell where no text says which of them wins."""
     reason = plan.layout.open_order
-    found = duplicate_writers(plan, _DESCRIBED) if reason else None
+    found = find_duplicate_writers(plan, _DESCRIBED) if reason else None
     if found is None or not found.groups:
         return []
-    lines = [_writers(plan, group) for group in found.groups]
+    lines = [_format_writers(plan, group) for group in found.groups]
     more = found.total - len(lines)
     if plan.layout.windows_overlap:
         cells = counted(found.cells, "cell is", "cells are")
@@ -127,28 +127,28 @@ def duplicate_notice(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
         lines += [f"… and {counted(more, f'more {thing}')} written more than once"] if more else []
         last = f" ({name_of(found.groups[0][-1])})" if found.total == 1 else " of each"
         lines.append(f"{reason}; here the last one{last} won")
-    lines += judged_part(plan.layout)
+    lines += format_compared_part(plan.layout)
     return [
         Notice(problem, details=tuple(lines), hint=_reduction_hint(operator) + "--strict refuses")
     ]
 
 
-def judged_part(layout: Layout) -> list[str]:
+def format_compared_part(layout: Layout) -> list[str]:
     """Which entries were compared, where they are too many and their order is open."""
-    judged, count = judged_entries(layout), layout.entry_count
+    judged, count = count_compared_entries(layout), layout.entry_count
     if not layout.open_order or judged == count:
         return []
     return [f"duplicates were looked for among the first {judged:,} of {count:,} entries"]
 
 
-def _writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
+def _format_writers(plan: ValidatedPlan, group: tuple[int, ...]) -> str:
     named = group if len(group) <= _NAMED else (group[0], group[1], group[-1])
-    shown = [f"{name_of(number)}: {_vector(plan.vector(number))}" for number in named]
+    shown = [f"{name_of(number)}: {_format_vector(plan.vector(number))}" for number in named]
     more = f" (and {len(group) - len(shown)} more)" if len(group) > len(shown) else ""
     return "   and   ".join(shown) + more
 
 
-def _vector(numbers: tuple[int | float, ...]) -> str:
+def _format_vector(numbers: tuple[int | float, ...]) -> str:
     return f"({', '.join(map(str, numbers))})" if len(numbers) != 1 else f"index {numbers[0]}"
 
 

@@ -22,10 +22,10 @@ from gscli.disk import mapped
 from gscli.kernel import gather, scatter
 from gscli.layout import Layout
 from gscli.layout.axes import TypeRefused
-from gscli.plan import Inputs, build_plan, layout_of, planned, read_again, taken
+from gscli.plan import Inputs, as_input, build_plan, layout_of, load_lazy_inputs, plan_call
 from gscli.plan.plan import Plan, ValidatedPlan
 
-LEAVING = partial(planned, leave=True)
+LEAVING = partial(plan_call, leave=True)
 """Plans for whoever wants the output alone: data in chunks are left where they lie."""
 
 
@@ -35,19 +35,21 @@ WARNED_ENTRIES = 4096
 
 def call(operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]) -> Array:
     """The Python callable of an operator: inputs by position, or by name among the keywords."""
-    given, attrs = _named(operator, inputs, attrs)
+    given, attrs = _bind_arguments(operator, inputs, attrs)
     refusal: GscliError | None = None
     try:
         plan, output = execute(operator, given, attrs, planner=LEAVING)
     except (IndexTypeRefused, UpdatesTypeRefused) as error:
         refusal = error  # left behind before another one may be raised: one refusal, one traceback
     if refusal is not None:
-        plan, output = execute(operator, _settled(operator, given, attrs, refusal), attrs)
+        plan, output = execute(
+            operator, _resolve_list_dtypes(operator, given, attrs, refusal), attrs
+        )
     warn(operator, plan, stacklevel=4)
     return output
 
 
-def _named(
+def _bind_arguments(
     operator: Signature, inputs: Sequence[object], attrs: Mapping[str, object]
 ) -> tuple[dict[str, object], Mapping[str, object]]:
     """The inputs by name, each part of a tuple of indices by its own, and what is left to say."""
@@ -70,7 +72,7 @@ def _named(
     return named, attrs
 
 
-def _settled(
+def _resolve_list_dtypes(
     operator: Signature,
     given: Mapping[str, object],
     attrs: Mapping[str, object],
@@ -84,13 +86,13 @@ def _settled(
     if all(typed.values()) or set(given) != set(operator.input_names[: len(given)]):
         raise refusal
     first = operator.input_names[0]
-    arrays = {name: taken(value, name, leave=name == first) for name, value in given.items()}
+    arrays = {name: as_input(value, name, leave=name == first) for name, value in given.items()}
     inputs = Inputs(arrays, dict.fromkeys(arrays, "inline"), typed)
-    settle_types(operator, inputs, attrs, strict=True)
+    resolve_dtypes(operator, inputs, attrs, strict=True)
     return inputs.arrays
 
 
-def settle_types(
+def resolve_dtypes(
     operator: Signature,
     inputs: Inputs,
     attrs: Mapping[str, object],
@@ -104,9 +106,9 @@ def settle_types(
     layout of the call with these types, which is asked for again only where a type was changed.
     """
     if dtype is not None:
-        from gscli.frameworks.typing import convert_types
+        from gscli.frameworks.typing import cast_inputs
 
-        convert_types(operator, inputs, attrs, dtype, strict=strict)
+        cast_inputs(operator, inputs, attrs, dtype, strict=strict)
     for _ in inputs.arrays:  # a type that suits may bring another one to light
         dtype_errors: list[TypeRefused] = []
         try:
@@ -116,19 +118,19 @@ def settle_types(
                 raise
         if not dtype_errors:
             return layout
-        from gscli.frameworks.typing import settle
+        from gscli.frameworks.typing import resolve_input_dtype
 
         for refusal in dtype_errors:
-            settle(inputs, refusal, strict=strict)
+            resolve_input_dtype(inputs, refusal, strict=strict)
     return layout_of(operator, inputs.arrays, attrs)
 
 
-def settled(
+def plan_shell_call(
     operator: Signature, inputs: Inputs, *, strict: bool, dtype: str | None, max_bytes: int | None
 ) -> Plan:
     """The plan of a call from the shell: types are settled, what need not be left is read."""
-    layout = settle_types(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
-    inputs.arrays.update(read_again(layout, inputs.arrays))
+    layout = resolve_dtypes(operator, inputs, inputs.attrs, strict=strict, dtype=dtype)
+    inputs.arrays.update(load_lazy_inputs(layout, inputs.arrays))
     return build_plan(layout, inputs.arrays, max_bytes)
 
 
@@ -139,7 +141,7 @@ def execute(
     *,
     max_bytes: int | None = None,
     overlay: bool = False,
-    planner: Callable[..., Plan] = planned,
+    planner: Callable[..., Plan] = plan_call,
 ) -> tuple[ValidatedPlan, Array]:
     """Judge, plan and run one call: its plan and its output. Raises GscliError alone.
 
@@ -167,7 +169,7 @@ def run_plan(
             plan = found.validate()
             return plan, run_in_memory(plan, max_bytes)
         plan = found.validate(lazy=True)
-        return plan, _output(plan, overlay=overlay)
+        return plan, _run_kernel(plan, overlay=overlay)
     except MemoryError as error:
         raise no_memory(operator.full_name) from error
 
@@ -191,7 +193,7 @@ def execute_to_file(
     suffix = suffix_of(path)
     try:
         plan = LEAVING(operator, inputs, attrs, max_bytes=max_bytes)
-        streams = plan.layout.dtype != "str" and plan.keeps_type
+        streams = plan.layout.dtype != "str" and plan.has_data_dtype
         if streams and suffix == ".zarr":
             from gscli.files.stores.stand_ins import store_of
             from gscli.stream.chunked.to_store import run_to_store
@@ -211,7 +213,7 @@ def execute_to_file(
     return judged, output
 
 
-def _output(plan: ValidatedPlan, *, overlay: bool) -> Array:
+def _run_kernel(plan: ValidatedPlan, *, overlay: bool) -> Array:
     layout = plan.layout
     data = plan.inputs[layout.data] if layout.data is not None else None
     if data is not None and layout.data_shape != data.shape:
@@ -232,15 +234,15 @@ def notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     ['2 entries write the same cell']
     """
     layout, found = plan.layout, list[Notice]()
-    if layout.open_order and not plan.writes_apart:
+    if layout.open_order and not plan.has_disjoint_writes:
         from gscli.frameworks.duplicates import duplicate_notice
 
         found += duplicate_notice(operator, plan)
     as_written = layout.refuses_rows or all(plan.in_bounds)
-    if layout.open_texts or not (as_written and plan.keeps_updates):
-        from gscli.frameworks.notices import surprises
+    if layout.open_texts or not (as_written and plan.has_exact_updates):
+        from gscli.frameworks.notices import collect_plan_notices
 
-        found += surprises(operator, plan)
+        found += collect_plan_notices(operator, plan)
     return found
 
 

@@ -21,21 +21,21 @@ SHOWN = 3
 """Numbers of one kind that a warning tells."""
 
 
-def surprises(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
+def collect_plan_notices(operator: Signature, plan: ValidatedPlan) -> list[Notice]:
     """Every warning of a run but that of cells that are written twice.
 
     >>> import gscli
     >>> found = gscli.trace("torch.take_along_dim", {"input": [1], "indices": [9]}, {"dim": 0})
-    >>> [notice.problem for notice in surprises(found.operator, found.plan)]
+    >>> [notice.problem for notice in collect_plan_notices(found.operator, found.plan)]
     ['1 index wraps around the axis']
     """
-    return [*_moved(operator, plan), *open_texts(plan), *changed_types(plan)]
+    return [*_iter_index_notices(operator, plan), *open_texts(plan), *iter_cast_notices(plan)]
 
 
 # --- indices that are not read as written ------------------------------------------------------
 
 
-def _moved(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
+def _iter_index_notices(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each kind of change that nobody asked for by name."""
     defaults = {item.name: item.default for item in operator.attributes}
     for name, value in plan.layout.attributes:
@@ -59,11 +59,11 @@ def _moved(operator: Signature, plan: ValidatedPlan) -> Iterator[Notice]:
 def open_texts(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning for each thing in this call that the specification leaves open."""
     for when, text in plan.layout.open_texts:
-        if _meets(plan, when):
+        if _is_triggered(plan, when):
             yield Notice("the text leaves this open", where=text, hint="--strict refuses")
 
 
-def _meets(plan: ValidatedPlan, when: str) -> bool:
+def _is_triggered(plan: ValidatedPlan, when: str) -> bool:
     """Whether the call meets what is open: always, by an index below zero, by a NaN."""
     layout = plan.layout
     if when == "negative":
@@ -74,11 +74,11 @@ def _meets(plan: ValidatedPlan, when: str) -> bool:
     if when == "nan":
         updates = None if layout.updates is None else layout.updates.name
         names = [name for name in (layout.data, updates) if name is not None]
-        return any(_holds_nan(plan.inputs[name]) for name in names)
+        return any(_has_nan(plan.inputs[name]) for name in names)
     return True
 
 
-def _holds_nan(array: Array) -> bool:
+def _has_nan(array: Array) -> bool:
     """Data left in a store are not looked through: here they are all one zero."""
     if array.dtype.kind in "biuUS" or (array.size > 1 and not any(array.strides)):
         return False
@@ -88,7 +88,7 @@ def _holds_nan(array: Array) -> bool:
 # --- types that change -------------------------------------------------------------------------
 
 
-def changed_types(plan: ValidatedPlan) -> Iterator[Notice]:
+def iter_cast_notices(plan: ValidatedPlan) -> Iterator[Notice]:
     """A warning where values to write do not survive in the type of data."""
     layout = plan.layout
     if layout.updates is None:
@@ -101,12 +101,12 @@ def changed_types(plan: ValidatedPlan) -> Iterator[Notice]:
     array = np.asarray(value) if name is None else plan.inputs[name]
     if "U" in (array.dtype.kind, wanted.kind) or np.can_cast(array.dtype, wanted, "safe"):
         return
-    place = _first_change(array, wanted)
+    place = _find_lossy_value(array, wanted)
     if place is None:
         return
     written = array[place]
     with np.errstate(all="ignore"):
-        kept = _real(array)[place].astype(wanted)
+        kept = _drop_imaginary(array)[place].astype(wanted)
     label = f"{name}[{','.join(map(str, place))}]" if name else "value"
     if layout.updates.cast:
         problem = f"{name or 'value'} is cast to {layout.dtype}, and values change"
@@ -122,9 +122,9 @@ def changed_types(plan: ValidatedPlan) -> Iterator[Notice]:
     )
 
 
-def _first_change(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...] | None:
+def _find_lossy_value(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...] | None:
     """Where the first value stands that a type cannot hold; rounding to a float is no change."""
-    real = _real(array)
+    real = _drop_imaginary(array)
     same = np.asarray(real == array)  # False where an imaginary part is lost
     if wanted.kind in "iub":
         with np.errstate(all="ignore"):
@@ -135,6 +135,6 @@ def _first_change(array: Array, wanted: np.dtype[np.generic]) -> tuple[int, ...]
     return tuple(int(at) for at in changed[0]) if len(changed) else None
 
 
-def _real(array: Array) -> Array:
+def _drop_imaginary(array: Array) -> Array:
     """What a cast to a type without imaginary parts keeps of complex numbers."""
     return array.real if array.dtype.kind == "c" else array

@@ -16,25 +16,25 @@ from gscli.base import DtypeRefused, IndexTypeRefused, LossyTypeRefused, Notice,
 from gscli.base.arrays import Array, cast_exactly, dtype_label, dtype_named
 from gscli.declare import Signature
 from gscli.layout.axes import TypeRefused
-from gscli.plan import Inputs, layout_of, refused_types
+from gscli.plan import Inputs, collect_dtype_errors, layout_of
 
 
-def convert_types(
+def cast_inputs(
     operator: Signature, inputs: Inputs, attrs: Mapping[str, object], dtype: str, *, strict: bool
 ) -> None:
     """Bring data and updates to a type that somebody asks for."""
     wanted = dtype_named(dtype)
     for name in _names_to_convert(operator, inputs, attrs, wanted, strict=strict):
-        inputs.arrays[name] = _without_loss(inputs, name, wanted)
+        inputs.arrays[name] = _cast_losslessly(inputs, name, wanted)
         inputs.typed[name] = True
 
 
-def settle(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
+def resolve_input_dtype(inputs: Inputs, refusal: TypeRefused, *, strict: bool) -> None:
     """Bring one input to the type that the refusal names, or raise it."""
     if isinstance(refusal, IndexTypeRefused):
-        _settle_indices(inputs, refusal, strict=strict)
+        _resolve_index_dtype(inputs, refusal, strict=strict)
     else:
-        _settle_updates(inputs, refusal)
+        _resolve_updates_dtype(inputs, refusal)
 
 
 def _names_to_convert(
@@ -51,10 +51,10 @@ def _names_to_convert(
     is converted that can be; an operator that refuses indices of that type names them.
     """
     data = operator.inputs[0].name
-    arrays, lossy = _tried(operator, inputs, wanted)
+    arrays, lossy = _try_casts(operator, inputs, wanted)
     trial = Inputs(arrays, inputs.origins, inputs.typed, inputs.attrs)
     for _ in range(2):  # first they are asked of what was converted, then of what was given
-        for refusal in refused_types(operator, trial.arrays, attrs):
+        for refusal in collect_dtype_errors(operator, trial.arrays, attrs):
             name = refusal.name
             given = inputs.arrays[name]
             if isinstance(refusal, IndexTypeRefused) and trial.arrays[name] is not given:
@@ -62,7 +62,7 @@ def _names_to_convert(
             elif isinstance(refusal, UpdatesTypeRefused) and {name, data} & lossy.keys():
                 raise lossy.get(name) or lossy[data]  # why their types stay apart
             else:
-                settle(trial, refusal, strict=strict)
+                resolve_input_dtype(trial, refusal, strict=strict)
     layout = layout_of(operator, trial.arrays, attrs)
     updates = None if layout.updates is None else layout.updates.name
     indices = inputs.arrays.keys() & {*layout.index_inputs}
@@ -70,7 +70,7 @@ def _names_to_convert(
     return {n for n in (layout.data, updates) if n in inputs.arrays} | unfit
 
 
-def _tried(
+def _try_casts(
     operator: Signature, inputs: Inputs, wanted: np.dtype[Any]
 ) -> tuple[dict[str, Array], dict[str, LossyTypeRefused]]:
     """All tensors in the wanted type, data first, and why some of them cannot have it."""
@@ -78,17 +78,17 @@ def _tried(
     tensors = [item.name for item in operator.inputs if item.kind == "tensor"]
     for name in (one for one in tensors if one in arrays):
         try:
-            arrays[name] = _without_loss(inputs, name, wanted)
+            arrays[name] = _cast_losslessly(inputs, name, wanted)
         except LossyTypeRefused as refusal:
             lossy[name] = refusal
     return arrays, lossy
 
 
-def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
+def _cast_losslessly(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
     """An input in the wanted type; numbers of a text without types are rounded to a float."""
     array, origin = inputs.arrays[name], inputs.origins[name]
     if not inputs.typed[name]:
-        cast = untyped_as(array, wanted)
+        cast = cast_untyped(array, wanted)
         if cast is not None:
             return cast
     try:
@@ -100,16 +100,16 @@ def _without_loss(inputs: Inputs, name: str, wanted: np.dtype[Any]) -> Array:
         ) from None  # fmt: skip
 
 
-def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
+def _resolve_index_dtype(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) -> None:
     name = refusal.name
     array, wanted = inputs.arrays[name], np.dtype(refusal.wanted)
-    if _says_nothing(inputs, name):
+    if _is_untyped_empty(inputs, name):
         inputs.arrays[name] = array.astype(wanted)
         return
     if array.dtype.kind not in "iu" or strict:
         raise refusal
     widened = array.astype(wanted)
-    if (array.size and (widened.astype(array.dtype) != array).any()) or _changed_sign(
+    if (array.size and (widened.astype(array.dtype) != array).any()) or _has_sign_change(
         array, widened
     ):
         raise refusal
@@ -124,31 +124,31 @@ def _settle_indices(inputs: Inputs, refusal: IndexTypeRefused, *, strict: bool) 
     inputs.arrays[name] = widened
 
 
-def _changed_sign(array: Array, widened: Array) -> bool:
+def _has_sign_change(array: Array, widened: Array) -> bool:
     return array.dtype.kind == "u" and bool((widened < 0).any())
 
 
-def _settle_updates(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
+def _resolve_updates_dtype(inputs: Inputs, refusal: UpdatesTypeRefused) -> None:
     name = refusal.name
     cast = None
     if not inputs.typed[name]:
-        cast = untyped_as(inputs.arrays[name], dtype_named(refusal.wanted))
+        cast = cast_untyped(inputs.arrays[name], dtype_named(refusal.wanted))
     if cast is not None:
         inputs.arrays[name] = cast
         return
     empty = [one for one, array in inputs.arrays.items()
-             if _says_nothing(inputs, one) and array.dtype == refusal.wanted]  # fmt: skip
+             if _is_untyped_empty(inputs, one) and array.dtype == refusal.wanted]  # fmt: skip
     if not empty:
         raise refusal
     inputs.arrays[empty[0]] = inputs.arrays[empty[0]].astype(inputs.arrays[name].dtype)
 
 
-def _says_nothing(inputs: Inputs, name: str) -> bool:
+def _is_untyped_empty(inputs: Inputs, name: str) -> bool:
     """Whether an input is a text or list without numbers, which takes the type of what it meets."""
     return not inputs.typed[name] and inputs.arrays[name].size == 0
 
 
-def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:
+def cast_untyped(array: Array, wanted: np.dtype[Any]) -> Array | None:
     """Numbers of a text in a type, rounded where it is floating; None where they do not fit."""
     if array.dtype.kind == "U" or wanted.kind == "U":
         return None
@@ -159,4 +159,4 @@ def untyped_as(array: Array, wanted: np.dtype[Any]) -> Array | None:
     with np.errstate(all="ignore"):
         cast = array.astype(wanted)
     exact = wanted.kind in "fcV" or array.size == 0 or (cast.astype(array.dtype) == array).all()
-    return cast if exact and not _changed_sign(array, cast) else None
+    return cast if exact and not _has_sign_change(array, cast) else None

@@ -37,7 +37,7 @@ def gather(plan: ValidatedPlan, data: Array, *, tuning: Tuning = DEFAULT) -> Arr
         return arranged(layout, np.full(form.result, layout.fill, data.dtype))
     rows = np.ascontiguousarray(data).reshape(-1, form.run)
     result = unfilled(form.result, data.dtype)
-    if (few := plan.few_addresses) is not None:
+    if (few := plan.small_call_addresses) is not None:
         take_plainly(rows[None], *few, result.reshape(1, -1, form.run), layout.fill)
         return arranged(layout, result)
     route = walk(plan, tuning.block)
@@ -86,7 +86,7 @@ def _scattered(
     target = Target(layout, _base(layout, data, tuning) if base is None else base)
     if nothing:
         return target.finished()
-    few = plan.few_addresses if target.counts is None else None
+    few = plan.small_call_addresses if target.counts is None else None
     if few is None:
         _write(plan, target, tuning)
     else:

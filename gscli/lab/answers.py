@@ -12,7 +12,7 @@ from gscli.base.arrays import Array, has_same_cells, unequal_cells
 from gscli.base.records import Record, cached_property
 from gscli.files.formats.jsonarray import dump_json
 from gscli.frameworks.operator import ConceptCall, ConceptName, Operator
-from gscli.traces import Trace, input_document
+from gscli.traces import Trace, dump_input
 
 SCHEMA = "gscli-compare/1"
 """Names the JSON form of a comparison."""
@@ -209,7 +209,7 @@ def document(comparing: Comparing) -> dict[str, object]:
         "as": list(comparing.only),
         **({"opsets": list(comparing.opsets)} if comparing.opsets else {}),
         "call": {"axis": call.axis, "batch_dims": call.batch_dims, "reduction": call.reduction},
-        "inputs": {name: input_document(array) for name, array in comparing.inputs.items()},
+        "inputs": {name: dump_input(array) for name, array in comparing.inputs.items()},
         "typed": [name for name in comparing.inputs if comparing.typed.get(name, True)],
         "agree": comparing.agree,
         "results": comparing.results,

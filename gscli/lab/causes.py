@@ -52,14 +52,14 @@ class Candidate(Record):
     output: Array
 
 
-def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate]:
+def iter_candidate_causes(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate]:
     """Every cause that has an answer for this call, rule sets first; refusals are left out.
 
     With `cells`, flat and ascending, answers have these cells alone, in a row.
     """
     call = Variants(trace, cells)
-    yield from _rule_sets(call)
-    for table in (_other_rules, _other_inputs, other_orders):
+    yield from _rule_set_causes(call)
+    for table in (_layout_mistakes, _input_mistakes, other_orders):
         for cause, compute in table(call):
             try:
                 with np.errstate(all="ignore"):
@@ -71,18 +71,18 @@ def candidates(trace: Trace, cells: Indices | None = None) -> Iterator[Candidate
 # --- other frameworks -------------------------------------------------------------------------
 
 
-def _rule_sets(call: Variants) -> Iterator[Candidate]:
+def _rule_set_causes(call: Variants) -> Iterator[Candidate]:
     """The answers of `compare` to the same call, where it has words for it."""
     trace = call.trace
     for known, comparison in trace.operator.framework.comparisons:
-        if known is not trace.operator or not _expresses(comparison, trace):
+        if known is not trace.operator or not _is_expressible(comparison, trace):
             continue
         try:
             found = compare(
                 comparison.concept,
-                _neutral(trace, comparison),
+                _concept_inputs(trace, comparison),
                 run=call.run,
-                **_asked(trace, comparison),
+                **_concept_arguments(trace, comparison),
             )
         except GscliError:
             continue
@@ -94,18 +94,18 @@ def _rule_sets(call: Variants) -> Iterator[Candidate]:
         return
 
 
-def _expresses(comparison: Comparison, trace: Trace) -> bool:
+def _is_expressible(comparison: Comparison, trace: Trace) -> bool:
     fixed = all(trace.attributes.get(name) == value for name, value in comparison.fixed.items())
     fixed = fixed and all(name in trace.inputs for name in comparison.inputs if name)
     return fixed and comparison.vectors == "last" and not comparison.from_zeros
 
 
-def _neutral(trace: Trace, comparison: Comparison) -> dict[str, Array]:
+def _concept_inputs(trace: Trace, comparison: Comparison) -> dict[str, Array]:
     names = ("data", "indices", "updates")
     return {name: trace.inputs[own] for name, own in zip(names, comparison.inputs, strict=False)}
 
 
-def _asked(trace: Trace, comparison: Comparison) -> dict[str, Any]:
+def _concept_arguments(trace: Trace, comparison: Comparison) -> dict[str, Any]:
     """Axis, batch axes and reduction of the call under the neutral names."""
     found: dict[str, Any] = {}
     if comparison.axis:
@@ -137,32 +137,35 @@ _NARROWER = {"float64": ("float32",), "float32": ("float16", "bfloat16")}
 """Types that a whole model may have been converted to."""
 
 
-def _other_rules(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _layout_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
     layout = call.trace.layout
     # These policies speak of numbers that name one row each; a wrapped window could end outside.
     rows = all(layout.axes[axis].window is None for axis in layout.column_axes)
     for cause, (negative, beyond) in _POLICIES.items() if rows else ():
-        yield cause, _under(call, layout._replace(policy=Policy(negative, beyond)))
+        yield cause, _run_with_layout(call, layout._replace(policy=Policy(negative, beyond)))
     if layout.kind != "scatter":
         return
     for reduction, words in REDUCTION_WORDS.items():
         if words.missing and reduction != layout.reduction:
             other = layout._replace(reduction=reduction, open_order="")
-            yield words.missing, _under(call, other)
+            yield words.missing, _run_with_layout(call, other)
     if layout.reduction != "none":
         flipped = layout._replace(include_self=not layout.include_self)
         without = "takes no part in" if layout.include_self else "takes part in"
-        yield f"data {without} the reduction", _under(call, flipped)
+        yield f"data {without} the reduction", _run_with_layout(call, flipped)
         if layout.dtype in _WIDER:
             kept = None if layout.accumulate else _WIDER[layout.dtype]
             wide = layout._replace(accumulate=kept)
-            yield f"the reduction is computed in {kept or layout.dtype}", _under(call, wide)
+            yield (
+                f"the reduction is computed in {kept or layout.dtype}",
+                _run_with_layout(call, wide),
+            )
     if layout.data is not None:
         zeros = layout._replace(data=None, fill=0)
-        yield "data is ignored and everything starts from 0", _under(call, zeros)
+        yield "data is ignored and everything starts from 0", _run_with_layout(call, zeros)
 
 
-def _under(call: Variants, layout: Layout) -> Compute:
+def _run_with_layout(call: Variants, layout: Layout) -> Compute:
     """The same inputs under another layout."""
     return lambda: call.output(Plan(layout, call.trace.inputs).validate())
 
@@ -193,19 +196,22 @@ _UPDATES: dict[str, Change] = {
 _AXES, _BATCHES = ("axis", "dim"), "batch_dims"
 
 
-def _other_inputs(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _input_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
     layout, inputs = call.trace.layout, call.trace.inputs
     indices = layout.index_inputs[0] if len(layout.index_inputs) == 1 else ""
     updates = layout.updates.name if layout.updates is not None else None
     for name, changes in ((indices, _INDICES), (updates, _UPDATES)):
         if name and inputs[name].ndim and inputs[name].size and inputs[name].nbytes <= CHANGED:
             for cause, change in changes.items():
-                yield cause, _with(call, name, change)
+                yield cause, _run_with_input(call, name, change)
             for order in _transpositions(inputs[name]):
-                yield f"{name} is transposed", _with(call, name, partial(np.transpose, axes=order))
-    yield from _other_attributes(call)
+                yield (
+                    f"{name} is transposed",
+                    _run_with_input(call, name, partial(np.transpose, axes=order)),
+                )
+    yield from _attribute_mistakes(call)
     for dtype in _NARROWER.get(layout.dtype, ()):
-        yield f"it is computed in {dtype}", _rounded(call, dtype)
+        yield f"it is computed in {dtype}", _run_in_dtype(call, dtype)
 
 
 def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
@@ -218,7 +224,7 @@ def _transpositions(array: Array) -> Iterator[tuple[int, ...]]:
             yield order
 
 
-def _with(call: Variants, name: str, change: Change) -> Compute:
+def _run_with_input(call: Variants, name: str, change: Change) -> Compute:
     def compute() -> Array:
         given = call.trace.inputs
         inputs = {**given, name: np.ascontiguousarray(change(given[name]))}
@@ -227,7 +233,7 @@ def _with(call: Variants, name: str, change: Change) -> Compute:
     return compute
 
 
-def _other_attributes(call: Variants) -> Iterator[tuple[str, Compute]]:
+def _attribute_mistakes(call: Variants) -> Iterator[tuple[str, Compute]]:
     trace = call.trace
     rank = len(trace.layout.data_shape)
     for name in _AXES:
@@ -235,28 +241,31 @@ def _other_attributes(call: Variants) -> Iterator[tuple[str, Compute]]:
         if isinstance(value, int) and not isinstance(value, bool):
             for axis in range(rank):
                 if axis != value % max(rank, 1):
-                    yield f"{name} is {axis}, not {value}", _attributed(call, {name: axis})
+                    yield f"{name} is {axis}, not {value}", _run_with_attributes(call, {name: axis})
     given = trace.inputs.get("axis")
     if given is not None and given.size == 1:
         for axis in range(rank):
             if axis != int(given.reshape(-1)[0]) % max(rank, 1):
                 change = partial(np.full_like, fill_value=axis)
-                yield f"axis is {axis}, not {given.reshape(-1)[0]}", _with(call, "axis", change)
+                yield (
+                    f"axis is {axis}, not {given.reshape(-1)[0]}",
+                    _run_with_input(call, "axis", change),
+                )
     if trace.attributes.get(_BATCHES):
-        yield f"{_BATCHES} is ignored", _attributed(call, {_BATCHES: 0})
+        yield f"{_BATCHES} is ignored", _run_with_attributes(call, {_BATCHES: 0})
 
 
-def _attributed(call: Variants, changed: Mapping[str, object]) -> Compute:
+def _run_with_attributes(call: Variants, changed: Mapping[str, object]) -> Compute:
     trace = call.trace
     attrs = {**trace.attributes, **changed}
     return lambda: call.run(trace.operator, trace.inputs, attrs)[1]
 
 
-def _rounded(call: Variants, dtype: str) -> Compute:
+def _run_in_dtype(call: Variants, dtype: str) -> Compute:
     """Cells and updates rounded to a type before anything is computed, and given in their own."""
     layout = call.trace.layout
     if layout.kind == "scatter":
-        return _under(call, layout._replace(accumulate=dtype))
+        return _run_with_layout(call, layout._replace(accumulate=dtype))
 
     def compute() -> Array:
         found = call.output(call.trace.plan)

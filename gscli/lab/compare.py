@@ -12,14 +12,14 @@ import numpy as np
 from gscli.base import GscliError, UsageError
 from gscli.base.arrays import Array, as_array, dtype_name
 from gscli.disk import mapped
-from gscli.frameworks.execute import execute, settle_types
+from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.frameworks.operator import Comparison, ConceptCall, ConceptName, Operator
 from gscli.lab.answers import Comparing, Group, Row, Unsaid
 from gscli.lab.concepts import CONCEPTS, REDUCTION_NAMES, Concept, attributes_of, lacks
 from gscli.lab.rule_sets import Declared, asked_for
 from gscli.layout.axes import Tensor
 from gscli.plan import Inputs
-from gscli.plan.masks import without_masks
+from gscli.plan.masks import expand_masks
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
@@ -207,10 +207,10 @@ def _row(
     row = Row(comparison.label, operator, inputs, attrs, comparison.inputs[1])
     try:
         # As the operator's own command does: masks first, for PyTorch's may be of uint8.
-        bare, sources, taken = without_masks(operator, inputs, attrs)
+        bare, sources, taken = expand_masks(operator, inputs, attrs)
         known = {name: typed.get(roles[sources.get(name, name)], True) for name in bare}
         settled = Inputs(dict(bare), dict.fromkeys(bare, "inline"), known)
-        settle_types(operator, settled, taken, strict=False)
+        resolve_dtypes(operator, settled, taken, strict=False)
         done = run(operator, settled.arrays, taken)
     except GscliError as error:
         return replace(row, error=error)

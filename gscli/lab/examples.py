@@ -17,11 +17,11 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.frameworks import assigned
-from gscli.frameworks.execute import settle_types
+from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.operator import Operator
 from gscli.layout.axes import Following
 from gscli.plan import Inputs
-from gscli.plan.masks import with_subscript
+from gscli.plan.masks import extract_subscript
 from gscli.traces import Trace, traced
 
 DECIDING = (
@@ -129,7 +129,7 @@ def example(
         if item.name in texts
     }
     attrs = {**attrs, **variant} | ({} if version is None else {"opset": version})
-    named, attrs = with_subscript(operator, assigned(operator, words, {}), attrs)
+    named, attrs = extract_subscript(operator, assigned(operator, words, {}), attrs)
     loaded = {
         name: files.load(str(text), name=name, empty_dtype="int64") for name, text in named.items()
     }
@@ -148,7 +148,7 @@ def example(
     plain = {name: value for name, value in usual.items() if name not in flat}
     for chosen in (plain, *([] if flat else [fewer])):
         with suppress(GscliError):
-            settle_types(operator, inputs, chosen, strict=False)
+            resolve_dtypes(operator, inputs, chosen, strict=False)
             return _probe(operator, inputs.arrays, chosen)
     legal = _in_range(operator, inputs.arrays, attrs)
     found = _first(operator, legal, plain, usual, fewer)

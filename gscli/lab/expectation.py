@@ -13,7 +13,7 @@ from gscli.base.arrays import Array, Flags, Indices, cast_exactly, dtype_name
 from gscli.base.words import counted, name_of, safe
 from gscli.disk import mapped
 from gscli.files import Loaded
-from gscli.lab.causes import PossibleCause, candidates
+from gscli.lab.causes import PossibleCause, iter_candidate_causes
 from gscli.lab.difference import (
     Difference,
     SliceCounter,
@@ -29,7 +29,7 @@ from gscli.lab.sample import cells_of, read_by, values_at
 from gscli.layout.axes import Box
 from gscli.stream import result_of
 from gscli.traces import Trace
-from gscli.traces.entries import resolved_entries
+from gscli.traces.entries import iter_entries
 
 EXPLAINED = 1 << 22
 """Cells of an answer up to which every cause is tried as a whole; some cells of a larger one."""
@@ -148,7 +148,7 @@ class Expectation:
         """Where the first NAMED entries end up in the output."""
         gathered = self.trace.kind == "gather"
         plan, count = self.trace.plan, min(NAMED, self.trace.entry_count)
-        entries = resolved_entries(plan, count, replayed=False)
+        entries = iter_entries(plan, count, replayed=False)
         boxes = [(entry.number, entry.result if gathered else entry.target) for entry in entries]
         return [(number, box) for number, box in boxes if box is not None]
 
@@ -161,7 +161,7 @@ class Expectation:
         if self.equal or not self.looked:
             return ()
         exact, partial = list[PossibleCause](), list[PossibleCause]()
-        for cause, output in candidates(self.trace, self.cells):
+        for cause, output in iter_candidate_causes(self.trace, self.cells):
             fit = self._fit(cause, output)
             if fit is not None:
                 (exact if fit.exact else partial).append(fit)

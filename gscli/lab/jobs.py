@@ -27,7 +27,7 @@ from gscli.files.formats.jsonarray import array_of_json, dump_json
 from gscli.files.formats.jsontext import Parsed, parse_json
 from gscli.files.request import Wish
 from gscli.frameworks import find
-from gscli.frameworks.execute import execute, settle_types
+from gscli.frameworks.execute import execute, resolve_dtypes
 from gscli.lab.cases import OUTPUT_LIMIT
 from gscli.lab.difference import Tolerance
 from gscli.lab.expectation import held_against
@@ -112,7 +112,7 @@ def _trace(job: Mapping[str, Any]) -> Trace:
         dict.fromkeys(loaded, "inline"),
         {name: one.typed for name, one in loaded.items()},
     )
-    settle_types(operator, inputs, attrs, strict=False)
+    resolve_dtypes(operator, inputs, attrs, strict=False)
     done = execute(operator, inputs.arrays, attrs, max_bytes=OUTPUT_LIMIT)
     return Trace(operator, *done, inputs.origins, tuple(inputs.notices))
 

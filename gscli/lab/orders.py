@@ -13,7 +13,7 @@ from gscli.declare import Signature
 from gscli.kernel.reductions import REDUCTIONS, ReductionRule, updates_of
 from gscli.kernel.walks import addresses_of
 from gscli.lab.sample import values_at, whole, written_at
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
@@ -37,7 +37,7 @@ class Variants(Record):
         self, operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
     ) -> tuple[ValidatedPlan, Array]:
         """A variant's plan and what it gives."""
-        plan = planned(operator, inputs, attrs).validate()
+        plan = plan_call(operator, inputs, attrs).validate()
         return plan, self.output(plan)
 
     def written(self) -> ValidatedPlan:

@@ -63,7 +63,7 @@ def rules(operators: Sequence[Operator]) -> list[Rule]:
     found: list[Rule] = []
     for operator in operators:
         own: dict[tuple[str, ...], Rule] = {}
-        for rule in _of_operator(operator):
+        for rule in _operator_rules(operator):
             twin = own.setdefault(rule.answers, rule)
             if twin is not rule:
                 own[rule.answers] = twin._replace(
@@ -74,20 +74,20 @@ def rules(operators: Sequence[Operator]) -> list[Rule]:
     return found
 
 
-def _of_operator(operator: Operator) -> Iterator[Rule]:
+def _operator_rules(operator: Operator) -> Iterator[Rule]:
     for version in operator.versions or (None,):
         told: set[tuple[str, ...]] = set()
-        for name, variant in _variants(operator):
+        for name, variant in _iter_variants(operator):
             probe = example(operator, variant, version)
             if probe is None:
                 continue
             rule = Rule(
                 operator,
-                _fate(probe, negative=True),
-                _fate(probe, negative=False),
-                _duplicates(probe),
-                _untouched(probe),
-                _default_axis(operator, variant),
+                _probe_outcome(probe, negative=True),
+                _probe_outcome(probe, negative=False),
+                _probe_duplicates(probe),
+                _probe_untouched(probe),
+                _probe_default_axis(operator, variant),
                 () if version is None else (version,),
                 (name,),
             )
@@ -101,11 +101,13 @@ _AXES = {"axis", "dim"}
 """Attributes that have a row of their own only where it differs from laying data flat."""
 
 
-def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
+def _iter_variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
     """The defaults, then one attribute changed at a time, each with its name."""
     varied = [item for item in operator.attributes if item.name in DECIDING]
     defaults = {item.name: item.default for item in varied if not item.required}
-    shown = " ".join(f"{n}={_word(v)}" for n, v in defaults.items() if v not in (None, "", True))
+    shown = " ".join(
+        f"{n}={_format_value(v)}" for n, v in defaults.items() if v not in (None, "", True)
+    )
     if not any(item.required for item in varied):
         yield shown or ("default" if varied else ""), {}
     for item in varied:
@@ -116,28 +118,28 @@ def _variants(operator: Operator) -> Iterator[tuple[str, dict[str, object]]]:
         )
         for other in known:
             if other not in (item.default, None):
-                yield f"{item.name}={_word(other)}", {item.name: other}
+                yield f"{item.name}={_format_value(other)}", {item.name: other}
     axis = operator.attribute("axis")
     if axis is not None and axis.default is None:
         number = int(split_words(operator, operator.example)[1].get(axis.name, "0"))
         yield f"{axis.name}={number}", {axis.name: number}
 
 
-def _word(value: object) -> str:
+def _format_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _too_large(probe: Probe) -> int:
+def _first_index_above(probe: Probe) -> int:
     """The smallest number above the range of the first index column that is written."""
     layout, (column, _) = probe.trace.layout, probe.written[0]
     return legal_range(layout.axes[layout.column_axes[column]], layout.policy)[1] + 1
 
 
-def _fate(probe: Probe, *, negative: bool) -> str:
+def _probe_outcome(probe: Probe, *, negative: bool) -> str:
     """What became of entry 0 with -1 or the smallest index above the range, in words."""
     if not _has_entries(probe, 1):
         return "–"
-    value = -1 if negative else _too_large(probe)
+    value = -1 if negative else _first_index_above(probe)
     ascends = probe.operator.deciding_inputs.get(probe.written[0][1]) == "ascending"
     answer = probe.at(probe.trace.entry_count - 1 if ascends and not negative else 0, value)
     if isinstance(answer, GscliError):
@@ -151,13 +153,13 @@ def _fate(probe: Probe, *, negative: bool) -> str:
     if index is None:
         return OUTCOMES["partly"].cell if entry.dropped else "as it is"
     end = "the last" if value > 0 else str(index.coordinate)
-    return OUTCOMES[index.outcome].cell.format(end=end, skipped=_skipped(answer))
+    return OUTCOMES[index.outcome].cell.format(end=end, skipped=_describe_skip(answer))
 
 
-def _skipped(trace: Trace) -> str:
+def _describe_skip(trace: Trace) -> str:
     if trace.layout.kind == "scatter":
         return "dropped"
-    fill = _value(np.asarray(trace.layout.fill).astype(trace.output.dtype))
+    fill = _describe_value(np.asarray(trace.layout.fill).astype(trace.output.dtype))
     return f"reads {EXTREME if fill in (SMALLEST, 'nan') else fill}"
 
 
@@ -166,10 +168,10 @@ EXTREME = "NaN, the smallest integer, the largest unsigned one or True"
 """What JAX reads outside, by the type of data."""
 
 
-def _value(value: Array) -> str:
+def _describe_value(value: Array) -> str:
     """A value in words that hold for every type.
 
-    >>> _value(np.array(0)), _value(np.array(np.iinfo(np.int64).min))
+    >>> _describe_value(np.array(0)), _describe_value(np.array(np.iinfo(np.int64).min))
     ('0', 'the smallest value of the type')
     """
     if value.dtype.kind in "iu":
@@ -187,7 +189,7 @@ def _has_entries(probe: Probe, count: int) -> bool:
     return probe.trace.entry_count >= count and bool(probe.written)
 
 
-def _duplicates(probe: Probe) -> str:
+def _probe_duplicates(probe: Probe) -> str:
     if probe.trace.layout.kind == "gather":
         return "allowed"
     answer = probe.repeated() if _has_entries(probe, 2) else None
@@ -205,16 +207,16 @@ def _duplicates(probe: Probe) -> str:
     return "last kept, order open" if answer.layout.open_order else "last kept"
 
 
-def _untouched(probe: Probe) -> str:
+def _probe_untouched(probe: Probe) -> str:
     layout = probe.trace.layout
     if layout.kind == "gather":
         return "–"
     if layout.data is not None:
         return "data"
-    return _value(np.asarray(layout.fill).astype(probe.trace.output.dtype))
+    return _describe_value(np.asarray(layout.fill).astype(probe.trace.output.dtype))
 
 
-def _default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
+def _probe_default_axis(operator: Operator, variant: Mapping[str, object]) -> str:
     """Which axis is used when none is given: by running a call of rank 3 every way."""
     attribute = operator.attribute("axis")
     if attribute is None:

@@ -56,7 +56,7 @@ class Inputs:
         self.notices: list[Notice] = []
 
 
-def planned(
+def plan_call(
     operator: Signature,
     inputs: Mapping[str, object],
     attrs: Mapping[str, object],
@@ -69,26 +69,26 @@ def planned(
     `leave`: data in the chunks of a zarr or Dask array are left there; a `StandIn` is in the plan.
     """
     if operator.many is not None:
-        from gscli.plan.masks import with_subscript, without_masks
+        from gscli.plan.masks import expand_masks, extract_subscript
 
-        inputs, attrs = with_subscript(operator, inputs, attrs)
+        inputs, attrs = extract_subscript(operator, inputs, attrs)
     first = operator.input_names[0] if leave else None
     arrays: Mapping[str, Array] = {
-        name: taken(value, name, leave=name == first, max_bytes=max_bytes)
+        name: as_input(value, name, leave=name == first, max_bytes=max_bytes)
         for name, value in inputs.items()
     }
     if not operator.numbers.isdisjoint(arrays):
-        arrays, attrs = without_numbers(operator, arrays, attrs)
+        arrays, attrs = bind_scalar_arrays(operator, arrays, attrs)
     if operator.many is not None:
-        attrs = without_count(operator, arrays, attrs)
-        arrays, _, attrs = without_masks(operator, arrays, attrs)
+        attrs = drop_index_count(operator, arrays, attrs)
+        arrays, _, attrs = expand_masks(operator, arrays, attrs)
     layout = layout_of(operator, arrays, attrs)
     if first is not None and first in arrays:
-        arrays = {**arrays, **read_again(layout, arrays)}
+        arrays = {**arrays, **load_lazy_inputs(layout, arrays)}
     return build_plan(layout, arrays, max_bytes)
 
 
-def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
+def as_input(value: object, name: str, *, leave: bool, max_bytes: int | None = None) -> Array:
     """An array of a caller from Python; with `leave`, one in chunks is not read."""
     if leave and type(value) is not np.ndarray and hasattr(value, "chunks"):
         from gscli.files.stores.stand_ins import left_in_chunks
@@ -100,7 +100,7 @@ def taken(value: object, name: str, *, leave: bool, max_bytes: int | None = None
     return as_array(value, name)
 
 
-def read_again(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
+def load_lazy_inputs(layout: Layout, arrays: Mapping[str, Array]) -> dict[str, Array]:
     """What was left in chunks and is not data of a stream, or not in its type, read after all."""
     left = {name: array for name, array in arrays.items() if is_left(array)}
     if not left:
@@ -120,11 +120,11 @@ def build_plan(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | Non
 
     Raises LimitRefused where the output would be too large.
     """
-    shape_limit(layout, arrays, max_bytes)
+    check_output_size(layout, arrays, max_bytes)
     return Plan(layout, arrays)
 
 
-def refused_types(
+def collect_dtype_errors(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> list[TypeRefused]:
     """What the layout of a call would refuse of its element types, in the order of its checks.
@@ -188,7 +188,7 @@ def _key(
     return tuple(parts)
 
 
-def without_count(
+def drop_index_count(
     operator: Signature, arrays: Mapping[str, object], attrs: Mapping[str, object]
 ) -> Mapping[str, object]:
     """Drop `indices_per_axis` of recorded cases after checking it against the arrays given."""
@@ -200,7 +200,7 @@ def without_count(
     return {key: value for key, value in attrs.items() if key != "indices_per_axis"}
 
 
-def without_numbers(
+def bind_scalar_arrays(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
 ) -> tuple[Mapping[str, Array], Mapping[str, object]]:
     """A number given as an array of rank 0 is the attribute of that name (PyTorch's value)."""
@@ -231,7 +231,7 @@ def _values(array: Array, kind: str | None) -> tuple[int, ...] | None:
     return tuple(array.reshape(-1).tolist())
 
 
-def shape_limit(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
+def check_output_size(layout: Layout, arrays: Mapping[str, Array], max_bytes: int | None) -> None:
     """Refuse amplification from shapes alone: an output far larger than what was given."""
     first = arrays[layout.data] if layout.data is not None else None
     width = first.dtype.itemsize if first is not None else _width(layout.dtype)

@@ -180,10 +180,10 @@ def legal_range(axis: Axis, policy: Policy) -> tuple[int, int]:
     return low, high
 
 
-def largest_unsigned(numbers: Array) -> int:
+def max_as_unsigned(numbers: Array) -> int:
     """The largest of some whole numbers read as unsigned, so that a negative one is very large.
 
-    >>> largest_unsigned(np.array([3, 1])), largest_unsigned(np.array([3, -1], np.int8))
+    >>> max_as_unsigned(np.array([3, 1])), max_as_unsigned(np.array([3, -1], np.int8))
     (3, 255)
     """
     if numbers.size <= _FEW:

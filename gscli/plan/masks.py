@@ -21,7 +21,7 @@ from gscli.layout.items import Item, basic_item, first_axes, parsed, written
 ARRAY = Item("i")
 
 
-class WithoutMasks(Record):
+class ExpandedMasks(Record):
     """Inputs without masks, the input that each is from, and the attributes with the subscript."""
 
     arrays: dict[str, Array]
@@ -29,13 +29,13 @@ class WithoutMasks(Record):
     attrs: Mapping[str, object]
 
 
-def with_subscript(
+def extract_subscript(
     operator: Signature, inputs: Mapping[str, object], attrs: Mapping[str, object]
 ) -> tuple[Mapping[str, object], Mapping[str, object]]:
     """Slices, None and `...` among the index arrays as the attribute that says where they stand.
 
     >>> from gscli.frameworks.numpy import getitem
-    >>> with_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
+    >>> extract_subscript(getitem, {"a": 1, "indices_0": slice(1, 3), "indices_1": 2}, {})
     ({'a': 1, 'indices_0': 2}, {'subscript': '1:3, i'})
     """
     names = [] if operator.many is None else numbered(operator.many, inputs)
@@ -54,41 +54,41 @@ def with_subscript(
     return {**rest, **named}, {**attrs, "subscript": written(items)}
 
 
-def without_masks(
+def expand_masks(
     operator: Signature, arrays: Mapping[str, Array], attrs: Mapping[str, object]
-) -> WithoutMasks:
+) -> ExpandedMasks:
     """Every mask as index arrays, one per axis it covers; the subscript says which they are.
 
     The index arrays are numbered anew. A mask must have the sizes of the axes it covers.
 
     >>> from gscli.frameworks.numpy import add_at
     >>> inputs = {"a": np.zeros(3), "indices_0": np.array([True, False, True]), "b": np.ones(2)}
-    >>> found = without_masks(add_at, inputs, {})
+    >>> found = expand_masks(add_at, inputs, {})
     >>> found.arrays["indices_0"], found.attrs
     (array([0, 2]), {'subscript': 'm'})
     """
     names = [] if operator.many is None else numbered(operator.many, arrays)
     data = arrays.get(operator.inputs[0].name)
-    letters = {name: _letter(operator, arrays[name]) for name in names}
+    letters = {name: _mask_letter(operator, arrays[name]) for name in names}
     if data is None or not any(letters.values()):
-        return WithoutMasks(dict(arrays), {name: name for name in arrays}, attrs)
+        return ExpandedMasks(dict(arrays), {name: name for name in arrays}, attrs)
     subscript = attrs.get("subscript")
     given = parsed(subscript) if isinstance(subscript, str) else (ARRAY,) * len(names)
-    groups = _groups(given, [(name, arrays[name], letters[name]) for name in names])
+    groups = _group_items(given, [(name, arrays[name], letters[name]) for name in names])
     axes = iter(first_axes([item for group in groups for item in group.items], data.ndim))
     result = {name: array for name, array in arrays.items() if name not in names}
     sources = {name: name for name in result}
     count = 0
     for group in groups:
         axis = next(axes)
-        for part in group.arrays if group.letter is None else _positions(group, data, axis):
+        for part in group.arrays if group.letter is None else _mask_positions(group, data, axis):
             result[f"{operator.many}_{count}"] = part
             sources[f"{operator.many}_{count}"] = group.name
             count += 1
         for _ in group.items[1:]:
             next(axes)
     subscript = written([item for group in groups for item in group.items])
-    return WithoutMasks(result, sources, {**attrs, "subscript": subscript})
+    return ExpandedMasks(result, sources, {**attrs, "subscript": subscript})
 
 
 class _Mask(Record):
@@ -100,7 +100,7 @@ class _Mask(Record):
     letter: Literal["m", "u"] | None = None
 
 
-def _groups(
+def _group_items(
     given: Sequence[Item], arrays: Sequence[tuple[str, Array, Literal["m", "u"] | None]]
 ) -> list[_Mask]:
     waiting, groups = list(arrays), []
@@ -115,14 +115,14 @@ def _groups(
     return [*groups, *(_Mask((), name, (array,)) for name, array, _ in waiting)]
 
 
-def _letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
+def _mask_letter(operator: Signature, array: Array) -> Literal["m", "u"] | None:
     """What a mask leaves behind in the subscript; None for an array of indices."""
     if array.dtype.kind == "b":
         return "m"
     return "u" if operator.byte_masks and array.dtype == np.uint8 else None
 
 
-def _positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
+def _mask_positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
     (mask,) = group.arrays
     if mask.ndim == 0:
         return (np.zeros(int(bool(mask)), np.int64),)

@@ -33,7 +33,7 @@ from gscli.plan.indices import (
     WrittenIndices,
     apply_policy,
     from_end,
-    largest_unsigned,
+    max_as_unsigned,
     positions,
 )
 
@@ -133,7 +133,7 @@ class Plan(WrittenIndices):
         return ValidatedPlan(self.layout, self.inputs)
 
     @property
-    def keeps_type(self) -> bool:
+    def has_data_dtype(self) -> bool:
         """Whether the output has the element type of data, if any; what JAX divides may not."""
         data = self.inputs.get(self.layout.data or "")
         return data is None or dtype_name(data.dtype) == self.layout.dtype
@@ -175,7 +175,7 @@ class ValidatedPlan(Plan):
         return np.zeros(last - first, np.int64) if total is None else total, live
 
     @cached_property
-    def few_addresses(self) -> tuple[Indices, Flags | None] | None:
+    def small_call_addresses(self) -> tuple[Indices, Flags | None] | None:
         """The addresses of all entries, and which are live; None where they are many or no rows.
 
         They are the rows of slices in data without batches, and the cells of elements.
@@ -192,16 +192,16 @@ class ValidatedPlan(Plan):
         return coordinates * inner + _starts(form.result[1:], rows * inner), live
 
     @property
-    def writes_apart(self) -> bool:
+    def has_disjoint_writes(self) -> bool:
         """Whether no two entries write one cell, as far as a look at few of them tells."""
-        few = self.few_addresses
+        few = self.small_call_addresses
         if few is None or len(few[0]) > _FEW_WRITERS:
             return False
         cells = (few[0] if few[1] is None else few[0][few[1]]).tolist()
         return len(set(cells)) == len(cells)
 
     @property
-    def keeps_updates(self) -> bool:
+    def has_exact_updates(self) -> bool:
         """Whether values to write, if there are any, have the type in which they are written."""
         updates = self.layout.updates
         name = None if updates is None else updates.name
@@ -236,12 +236,12 @@ class LazilyValidatedPlan(ValidatedPlan):
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
         """As of a validated plan, by one look at each number; `check_indices` tells of bad ones."""
-        if not numbers.size or largest_unsigned(numbers) <= self.layout.highest[column]:
+        if not numbers.size or max_as_unsigned(numbers) <= self.layout.highest[column]:
             return numbers.astype(np.int64, copy=False), None
         axis = self.layout.axes[self.layout.column_axes[column]]
         if self.layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
             resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
-            if largest_unsigned(resolved) < axis.size:
+            if max_as_unsigned(resolved) < axis.size:
                 return resolved, None
         return self.refuse(column)
 
@@ -253,7 +253,7 @@ class LazilyValidatedPlan(ValidatedPlan):
         vectors = self.vectors
         if vectors is None or first >= last or vectors.dtype != np.int64:
             yield from super()._resolved(first, last)
-        elif largest_unsigned(vectors[first:last]) <= min(self.layout.highest):
+        elif max_as_unsigned(vectors[first:last]) <= min(self.layout.highest):
             for column in range(len(self.layout.highest)):
                 yield self.raw(column, first, last), None
         else:
@@ -297,5 +297,5 @@ def fit_updates(layout: Layout, inputs: Mapping[str, Array]) -> Array:
 def _largest(numbers: Array) -> int:
     """The largest of some index numbers read as unsigned."""
     if numbers.nbytes < BLOCK:
-        return largest_unsigned(numbers)
-    return max(largest_unsigned(part) for part in mapped.blocks(numbers))
+        return max_as_unsigned(numbers)
+    return max(max_as_unsigned(part) for part in mapped.blocks(numbers))

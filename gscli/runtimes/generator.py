@@ -14,7 +14,7 @@ from gscli.declare.attributes import Attribute
 from gscli.frameworks.operator import Operator
 from gscli.lab.examples import Probe, example
 from gscli.layout import Layout
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.runtimes.drafts import Dice, Draft, Roles
 from gscli.runtimes.random_shapes import family_of
 from gscli.runtimes.trials import Result, Trial
@@ -102,7 +102,7 @@ def _square(probe: Probe, updates: str | None) -> Layout | None:
         for name, array in probe.inputs.items()
     }
     try:
-        return planned(probe.operator, square, probe.attrs).layout
+        return plan_call(probe.operator, square, probe.attrs).layout
     except GscliError:
         return None
 

@@ -17,7 +17,7 @@ from gscli.frameworks.execute import execute
 from gscli.frameworks.operator import Operator
 from gscli.lab.cases import Case, reproduction
 from gscli.lab.difference import describe_difference
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.plan.plan import Plan
 from gscli.runtimes.coverage import BORDERS, rules_met, several_writers
 from gscli.runtimes.protocol import Reply
@@ -59,7 +59,7 @@ class Trial:
         if isinstance(self.expected, Result):
             return self.expected.plan
         try:
-            return planned(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT)
+            return plan_call(self.operator, self.inputs, self.attrs, max_bytes=RESULT_LIMIT)
         except GscliError:
             return None
 

@@ -23,7 +23,7 @@ from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout import Layout
 from gscli.layout.axes import Reduction, Shape
 from gscli.plan.plan import ValidatedPlan
-from gscli.traces.entries import Entry, resolved_entries
+from gscli.traces.entries import Entry, iter_entries
 
 __all__ = [
     "SCHEMA",
@@ -155,13 +155,13 @@ class Trace:
     def entries(self, limit: int | None = None) -> list[Entry]:
         """The first `limit` entries (default all), with old and new values for scatters."""
         count = self.entry_count if limit is None else min(limit, self.entry_count)
-        return list(resolved_entries(self.plan, count))
+        return list(iter_entries(self.plan, count))
 
     def duplicates(self, limit: int = 3) -> Duplicates:
         """Entries that write the same cells; the first `limit` groups are described."""
-        from gscli.frameworks.duplicates import duplicate_writers
+        from gscli.frameworks.duplicates import find_duplicate_writers
 
-        return duplicate_writers(self.plan, limit)
+        return find_duplicate_writers(self.plan, limit)
 
     @cached_property
     def warnings(self) -> tuple[Notice, ...]:
@@ -188,7 +188,7 @@ class Trace:
         document["attrs"] = {key: plain(value) for key, value in attributes.items()}
         made = {positions.name for positions in self.layout.addressing.ranges}
         document["inputs"] = {
-            name: input_document(array) for name, array in self.inputs.items() if name not in made
+            name: dump_input(array) for name, array in self.inputs.items() if name not in made
         }
         document["output"] = dump_json(self.output)
         document["entry_count"] = self.entry_count
@@ -200,7 +200,7 @@ class Trace:
         return document
 
 
-def input_document(array: Array) -> dict[str, object]:
+def dump_input(array: Array) -> dict[str, object]:
     """The JSON form of an input, without its cells where there are more than LISTED_CELLS."""
     from gscli.files.formats.jsonarray import dump_json
 

@@ -19,12 +19,12 @@ from gscli.base import (
 from gscli.base.arrays import Array, as_array, dtype_named
 from gscli.base.words import label_of, show_shape
 from gscli.frameworks import named
-from gscli.frameworks.duplicates import duplicate_writers
-from gscli.frameworks.notices import changed_types, open_texts
+from gscli.frameworks.duplicates import find_duplicate_writers
+from gscli.frameworks.notices import iter_cast_notices, open_texts
 from gscli.frameworks.operator import Operator
-from gscli.frameworks.typing import untyped_as
+from gscli.frameworks.typing import cast_untyped
 from gscli.layout import Layout
-from gscli.plan import layout_of, shape_limit
+from gscli.plan import check_output_size, layout_of
 from gscli.plan.adjusted import OutcomeCounts, count_outcomes
 from gscli.plan.plan import Plan, ValidatedPlan
 
@@ -108,54 +108,58 @@ def remarks(
     for _ in range(3 * len(given)):
         try:
             layout = layout_of(operator, given, attrs)
-            shape_limit(layout, given, None)
+            check_output_size(layout, given, None)
             break
         except UsageError:
             raise
         except GscliError as error:
-            if not _settled(error, arrays, untyped):
-                yield from _refusals(error, given, listed)
-            if not _mended(error, given):
+            if not _is_solved_by_cast(error, arrays, untyped):
+                yield from _refusal_findings(error, given, listed)
+            if not _replace_refused_input(error, given):
                 return
     if layout is not None:
-        yield from _value_remarks(layout, given, listed)
+        yield from _index_findings(layout, given, listed)
 
 
-def _settled(error: GscliError, arrays: Mapping[str, Array], untyped: Collection[str]) -> bool:
+def _is_solved_by_cast(
+    error: GscliError, arrays: Mapping[str, Array], untyped: Collection[str]
+) -> bool:
     """Whether the refusal is about a type that an untyped input takes anyway."""
     if not isinstance(error, IndexTypeRefused | UpdatesTypeRefused) or error.name not in untyped:
         return False
-    return untyped_as(arrays[error.name], dtype_named(error.wanted)) is not None
+    return cast_untyped(arrays[error.name], dtype_named(error.wanted)) is not None
 
 
-def _refusals(error: GscliError, arrays: Mapping[str, Array], listed: int) -> Iterator[CheckRemark]:
+def _refusal_findings(
+    error: GscliError, arrays: Mapping[str, Array], listed: int
+) -> Iterator[CheckRemark]:
     """A refusal from types and shapes; fractions among indices one by one."""
-    if isinstance(error, IndexTypeRefused) and len(_fractions(arrays[error.name])):
+    if isinstance(error, IndexTypeRefused) and len(_fraction_positions(arrays[error.name])):
         array = arrays[error.name]
-        places = [tuple(int(number) for number in place) for place in _fractions(array)]
+        places = [tuple(int(number) for number in place) for place in _fraction_positions(array)]
         for at in places[:listed]:
             where = f"{error.name}{show_shape(at)} = {array[at]}"
             yield CheckRemark("index", "not a whole number", where)
-        yield from _more("index", "not whole numbers", len(places) - listed)
+        yield from _unlisted_finding("index", "not whole numbers", len(places) - listed)
     else:
         yield CheckRemark(
             "inputs", error.problem, error.where, error.valid, error.hint, error=error
         )
 
 
-def _more(kind: Kind, what: str, count: int) -> Iterator[CheckRemark]:
+def _unlisted_finding(kind: Kind, what: str, count: int) -> Iterator[CheckRemark]:
     if count > 0:
         yield CheckRemark(kind, f"{count} more {what}", count=count)
 
 
-def _fractions(array: Array) -> Array:
+def _fraction_positions(array: Array) -> Array:
     if array.dtype.kind != "f":
         return np.empty((0, array.ndim), np.int64)
     with np.errstate(invalid="ignore"):
         return np.argwhere(array != np.floor(array))
 
 
-def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
+def _replace_refused_input(error: GscliError, arrays: dict[str, Array]) -> bool:
     """Put something in the place of the refused input that lets the rest be checked."""
     if isinstance(error, ExactShapeRefused):
         array = arrays[error.name]
@@ -174,39 +178,39 @@ def _mended(error: GscliError, arrays: dict[str, Array]) -> bool:
     return False
 
 
-def _value_remarks(
+def _index_findings(
     layout: Layout, arrays: Mapping[str, Array], listed: int
 ) -> Iterator[CheckRemark]:
     plan = Plan(layout, arrays)
     found, total = plan.findings(listed)
-    yield from (_bad_index(one) for one in found)
-    yield from _more("index", "indices out of range", total - len(found))
+    yield from (_out_of_range_finding(one) for one in found)
+    yield from _unlisted_finding("index", "indices out of range", total - len(found))
     if total:
         counts = count_outcomes(plan.assume_validated(), 1)
-        yield from _from_end(counts)  # legal ones beside those that are refused
+        yield from _negative_finding(counts)  # legal ones beside those that are refused
         return
     judged = plan.validate()
-    yield from _moved(judged, listed)
-    for notice in (*open_texts(judged), *changed_types(judged)):
+    yield from _adjusted_findings(judged, listed)
+    for notice in (*open_texts(judged), *iter_cast_notices(judged)):
         yield CheckRemark("open", notice.problem, notice.where)
     if layout.kind == "scatter" and layout.open_order:
-        yield from _duplicates(judged, layout.open_order, listed)
+        yield from _duplicate_findings(judged, layout.open_order, listed)
 
 
-def _moved(plan: ValidatedPlan, listed: int) -> Iterator[CheckRemark]:
+def _adjusted_findings(plan: ValidatedPlan, listed: int) -> Iterator[CheckRemark]:
     """Numbers that are not read as written."""
     counts = count_outcomes(plan, listed)
     for outcome, count in counts.counts.items():
         if outcome == "from_end":
-            yield from _from_end(counts)
+            yield from _negative_finding(counts)
             continue
         examples = counts.examples[outcome]
         for index in examples:
             yield CheckRemark("moved", index.change(plan.layout), index.index_path)
-        yield from _more("moved", "such indices", count - len(examples))
+        yield from _unlisted_finding("moved", "such indices", count - len(examples))
 
 
-def _from_end(counts: OutcomeCounts) -> Iterator[CheckRemark]:
+def _negative_finding(counts: OutcomeCounts) -> Iterator[CheckRemark]:
     count = counts.counts.get("from_end", 0)
     if count:
         verb = "index counts" if count == 1 else "indices count"
@@ -215,12 +219,12 @@ def _from_end(counts: OutcomeCounts) -> Iterator[CheckRemark]:
         yield CheckRemark("negative", problem, place, hint="some frameworks refuse them")
 
 
-def _bad_index(one: Finding) -> CheckRemark:
+def _out_of_range_finding(one: Finding) -> CheckRemark:
     return CheckRemark("index", "index out of range", f"{one.place} = {one.value}", one.legal)
 
 
-def _duplicates(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
-    found = duplicate_writers(plan, listed)
+def _duplicate_findings(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[CheckRemark]:
+    found = find_duplicate_writers(plan, listed)
     windows = plan.layout.windows_overlap
     for group in found.groups:
         names = ", ".join(f"{label_of(number)} (entry {number})" for number in group[:4])
@@ -230,4 +234,4 @@ def _duplicates(plan: ValidatedPlan, reason: str, listed: int) -> Iterator[Check
     things = (
         "groups of entries that write the same cells" if windows else "cells written more than once"
     )
-    yield from _more("duplicate", things, found.total - len(found.groups))
+    yield from _unlisted_finding("duplicate", things, found.total - len(found.groups))

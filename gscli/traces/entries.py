@@ -105,12 +105,12 @@ def _box_list(box: Box) -> list[object]:
 ENTRIES_AT_ONCE = 1024
 
 
-def resolved_entries(plan: ValidatedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
+def iter_entries(plan: ValidatedPlan, count: int, *, replayed: bool = True) -> Iterator[Entry]:
     """The first `count` entries in order; those of a scatter with old and new values if `replayed`.
 
     >>> import gscli
     >>> plan = gscli.trace("gather", {"data": [10, 20, 30], "indices": [-1]}).plan
-    >>> [(entry.label, entry.target) for entry in resolved_entries(plan, 1)]
+    >>> [(entry.label, entry.target) for entry in iter_entries(plan, 1)]
     [('a', ((2, 3),))]
     """
     return _Resolver(plan, count).entries(replayed=replayed)

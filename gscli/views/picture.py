@@ -128,11 +128,11 @@ class Picture(Drawing):
             told, means = self._remarks(group.numbers, width), self._counted()
         else:
             from gscli.views.terminal.legend import legend
-            from gscli.views.words.below import numbers_key
+            from gscli.views.words.below import explain_outcome_signs
             from gscli.views.words.facts import Teller
 
             told = legend(Teller(trace, group.numbers), self.told, width, look)
-            means = numbers_key(trace, self.told if told else [], self.signs)
+            means = explain_outcome_signs(trace, self.told if told else [], self.signs)
         told += key_lines([means], drawing, width, look)
         lines += [*([[]] if lines else []), *drawing, *([[], *told] if told else [])]
         return lines + self._not_shown(group, width)

@@ -15,7 +15,7 @@ from gscli.base import CannotRead
 from gscli.disk.mapped import open_regular
 from gscli.files import content, load
 from gscli.frameworks import find
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.plan.plan import ValidatedPlan
 from gscli.stream import gather, row_patch, rowfile, scatter, to_file, writeback
 
@@ -47,7 +47,7 @@ class Subject:
 
     def validate(self, folder: Path) -> ValidatedPlan:
         """The plan of the call from its files."""
-        return planned(find(self.operator), self.loaded(folder), self.attrs).validate()
+        return plan_call(find(self.operator), self.loaded(folder), self.attrs).validate()
 
     def streamed(self, folder: Path, target_name: str = "out.npy") -> None:
         target = str(folder / target_name)

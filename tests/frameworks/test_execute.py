@@ -11,7 +11,7 @@ import pytest
 
 import gscli
 from gscli.frameworks import find
-from gscli.frameworks.execute import settle_types
+from gscli.frameworks.execute import resolve_dtypes
 from gscli.frameworks.numpy import add_at
 from gscli.plan import Inputs, layout_of
 
@@ -102,7 +102,7 @@ def test_types_of_untyped_inputs_are_asked_for_and_not_found_out_by_errors() -> 
     before = sys.gettrace()
     sys.settrace(watch)
     try:
-        settle_types(find("onnx.scatter_nd"), inputs, {}, strict=False)
+        resolve_dtypes(find("onnx.scatter_nd"), inputs, {}, strict=False)
     finally:
         sys.settrace(before)
     assert inputs.arrays["updates"].dtype == np.float64

@@ -9,7 +9,7 @@ import gscli
 from gscli.base import GscliError, ShapeRefused, UsageError
 from gscli.declare import numbered
 from gscli.frameworks import find
-from gscli.plan.masks import without_masks
+from gscli.plan.masks import expand_masks
 
 AT = find("numpy.add.at")
 GRID = np.arange(6).reshape(2, 3)
@@ -19,7 +19,7 @@ MASK = np.array([[True, False, True], [False, True, False]])
 def test_a_mask_becomes_one_array_per_axis_and_the_rest_is_numbered_anew() -> None:
     cube = np.zeros((2, 3, 4))
     inputs = {"a": cube, "indices_0": MASK, "indices_1": np.array([3, 2, 1]), "b": np.ones(3)}
-    arrays, sources, attrs = without_masks(AT, inputs, {})
+    arrays, sources, attrs = expand_masks(AT, inputs, {})
     assert attrs == {"subscript": "m, +, i"}
     assert {name: array.tolist() for name, array in arrays.items() if name[0] == "i"} == {
         "indices_0": [0, 0, 1], "indices_1": [0, 2, 1], "indices_2": [3, 2, 1],
@@ -30,12 +30,12 @@ def test_a_mask_becomes_one_array_per_axis_and_the_rest_is_numbered_anew() -> No
 
 def test_inputs_without_masks_are_left_alone() -> None:
     inputs = {"a": GRID, "indices_3": np.array([0]), "b": np.array([1])}
-    arrays, sources, attrs = without_masks(AT, inputs, {})
+    arrays, sources, attrs = expand_masks(AT, inputs, {})
     assert arrays == inputs
     assert attrs == {}
     assert sources == {name: name for name in inputs}
     gather = find("onnx.gather")
-    assert without_masks(gather, {"data": GRID, "indices": MASK}, {}).arrays["indices"] is MASK
+    assert expand_masks(gather, {"data": GRID, "indices": MASK}, {}).arrays["indices"] is MASK
 
 
 def test_a_mask_may_follow_an_index_array() -> None:

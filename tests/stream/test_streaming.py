@@ -369,14 +369,14 @@ import threading
 import time
 import numpy as np
 from gscli import stream
-from gscli.plan import planned
+from gscli.plan import plan_call
 from gscli.frameworks import find
 from gscli.files import load
 data, indices, updates, out, operator = sys.argv[1:]
 inputs = {"data": load(data).array, "indices": load(indices).array}
 if updates != "-":
     inputs["updates"] = load(updates).array
-stream.run_to_file(planned(find(operator), inputs, {}).validate(), out)
+stream.run_to_file(plan_call(find(operator), inputs, {}).validate(), out)
 print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
 """
 

@@ -17,8 +17,8 @@ from gscli.cli import guarded
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
 from gscli.layout.axes import Negative, Policy
-from gscli.plan import without_count, without_numbers
-from gscli.plan.masks import without_masks
+from gscli.plan import bind_scalar_arrays, drop_index_count
+from gscli.plan.masks import expand_masks
 from gscli.traces import traced
 from gscli.traces.check import remarks
 from gscli.traces.entries import Entry
@@ -150,9 +150,9 @@ def test_check_agrees_with_running(name: str, count: int) -> None:
     for world in worlds:
         refused = _answer(world) is None
         try:
-            attrs = without_count(find(name), world.inputs, world.attrs)
-            tensors, attrs = without_numbers(find(name), world.inputs, attrs)
-            arrays, _, attrs = without_masks(find(name), tensors, attrs)
+            attrs = drop_index_count(find(name), world.inputs, world.attrs)
+            tensors, attrs = bind_scalar_arrays(find(name), world.inputs, attrs)
+            arrays, _, attrs = expand_masks(find(name), tensors, attrs)
             kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
         except UsageError:
             assert refused, world
@@ -183,9 +183,9 @@ def test_check_finds_what_the_trace_says_of_every_entry(name: str, count: int) -
             continue
         policy = found.layout.policy
         moved = any(_is_moved(entry, policy) for entry in found.entries(found.entry_count))
-        attrs = without_count(find(name), world.inputs, world.attrs)
-        tensors, attrs = without_numbers(find(name), world.inputs, attrs)
-        arrays, _, attrs = without_masks(find(name), tensors, attrs)
+        attrs = drop_index_count(find(name), world.inputs, world.attrs)
+        tensors, attrs = bind_scalar_arrays(find(name), world.inputs, attrs)
+        arrays, _, attrs = expand_masks(find(name), tensors, attrs)
         kinds = {remark.kind for remark in remarks(find(name), arrays, attrs)}
         assert ("moved" in kinds) == moved, (str(world), kinds)
         met += 1

@@ -27,7 +27,7 @@ from gscli.cli.options import Settings, print_document, screen, tell, view_optio
 from gscli.disk import mapped
 from gscli.files.request import STORES, suffix_of
 from gscli.frameworks import assigned
-from gscli.frameworks.execute import notices, run_plan, settled
+from gscli.frameworks.execute import notices, plan_shell_call, run_plan
 from gscli.frameworks.operator import Operator
 from gscli.plan import Inputs
 from gscli.plan.plan import ValidatedPlan
@@ -111,9 +111,9 @@ def read_inputs(
     else:
         named: Mapping[str, object] = given.words
         if operator.many is not None:
-            from gscli.plan.masks import with_subscript
+            from gscli.plan.masks import extract_subscript
 
-            named, attrs = with_subscript(operator, named, attrs)
+            named, attrs = extract_subscript(operator, named, attrs)
         loaded = {
             name: files.load(
                 str(text), name=name, dtype=settings.dtype, opaque_only=True, empty_dtype="int64",
@@ -123,9 +123,9 @@ def read_inputs(
         }  # fmt: skip
     found, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
     if operator.many is not None:
-        from gscli.plan.masks import without_masks
+        from gscli.plan.masks import expand_masks
 
-        found, sources, attrs = without_masks(operator, found, attrs)
+        found, sources, attrs = expand_masks(operator, found, attrs)
     return given, Inputs(
         found,
         {name: loaded[source].origin for name, source in sources.items()},
@@ -165,7 +165,7 @@ class Call:
         self.settings, leave = settings, bool(settings.only_saves or settings.in_place)
         self.typed, self.inputs = read_inputs(operator, words, texts, settings, leave=leave)
         with self.located_errors():
-            self.plan = settled(
+            self.plan = plan_shell_call(
                 operator, self.inputs, strict=settings.strict, dtype=settings.dtype,
                 max_bytes=settings.max_bytes,
             )  # fmt: skip
@@ -361,9 +361,9 @@ def refuse_rasters(settings: Settings) -> None:
 
 
 def _tell_more(trace: Trace, seconds: float) -> None:
-    from gscli.frameworks.duplicates import judged_part
+    from gscli.frameworks.duplicates import format_compared_part
 
     lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]
     entries = counted(trace.entry_count, "entry", "entries")
-    lines += [f"{entries}, {seconds * 1000:.1f} ms", *judged_part(trace.layout)]
+    lines += [f"{entries}, {seconds * 1000:.1f} ms", *format_compared_part(trace.layout)]
     tell("\n".join(lines) + "\n")

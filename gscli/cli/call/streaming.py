@@ -28,7 +28,7 @@ def goes_to_file(plan: Plan, settings: Settings) -> bool:
     if not (settings.only_saves if to_store else settings.goes_to_file):
         return False
     return any(map(is_left, plan.inputs.values())) or (
-        worth_streaming(plan.inputs) and plan.keeps_type
+        worth_streaming(plan.inputs) and plan.has_data_dtype
     )
 
 
@@ -82,7 +82,7 @@ def patch_of(
             where=operator.full_name,
             hint="-o FILE writes a new file; it may be the input",
         )
-    if not plan.keeps_type:
+    if not plan.has_data_dtype:
         raise UsageError(
             f"the result is {plan.layout.dtype}, another element type than the file's",
             where=operator.full_name,

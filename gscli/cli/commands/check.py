@@ -34,7 +34,7 @@ def check_operator(
     """Print every finding; exit status 1 when there is one."""
     from gscli.cli.call import read_inputs
     from gscli.disk import mapped
-    from gscli.frameworks.execute import settle_types
+    from gscli.frameworks.execute import resolve_dtypes
     from gscli.traces.check import LISTED, CheckRemark, remarks
 
     if settings.expect is not None:
@@ -45,7 +45,7 @@ def check_operator(
     typed, inputs = read_inputs(operator, words, texts, settings)
     attrs = dict(inputs.attrs)
     with suppress(GscliError):  # `remarks` meets the same refusal and tells it as a finding
-        settle_types(operator, inputs, attrs, strict=False, dtype=settings.dtype)
+        resolve_dtypes(operator, inputs, attrs, strict=False, dtype=settings.dtype)
     listed = LISTED if settings.limit is None else settings.limit
     findings = [CheckRemark("inputs", notice.problem, notice.where) for notice in inputs.notices]
     untyped = [name for name, has_type in inputs.typed.items() if not has_type]

@@ -301,9 +301,9 @@ def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inpu
         }  # fmt: skip
     arrays = {key: item.array for key, item in loaded.items()}
     if "updates" in loaded and not loaded["updates"].typed:
-        from gscli.frameworks.typing import untyped_as
+        from gscli.frameworks.typing import cast_untyped
 
-        cast = untyped_as(arrays["updates"], arrays["data"].dtype)
+        cast = cast_untyped(arrays["updates"], arrays["data"].dtype)
         arrays["updates"] = arrays["updates"] if cast is None else cast
     return Inputs(
         arrays,

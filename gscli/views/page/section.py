@@ -26,7 +26,7 @@ from gscli.views.page.words import (
 )
 from gscli.views.summary import drawn_key, purpose
 from gscli.views.terminal.explain import explain
-from gscli.views.words.below import numbers_key
+from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import Formula
 from gscli.views.words.vocabularies import told
@@ -103,7 +103,7 @@ class Section:
         """What the signs in the tables mean."""
         scene = self._scene
         gaps = UTF8.across if any(tensor.has_gaps for tensor in scene.tensors) else ""
-        parts = [numbers_key(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)]
+        parts = [explain_outcome_signs(scene.trace, scene.entries, UTF8), drawn_key(gaps, UTF8)]
         parts += [f"{UTF8.differs} what was expected"] * bool(scene.output.wanted)
         told = "   ".join(filter(None, parts))
         return f'<p class="key">{escape(told)}</p>' if told else ""

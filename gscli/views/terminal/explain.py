@@ -16,7 +16,7 @@ from gscli.views.terminal.legend import legend
 from gscli.views.texts import NumberFormat, number_format
 from gscli.views.words.facts import Teller, shape_text
 from gscli.views.words.formula import Formula
-from gscli.views.words.vocabularies import TOLD_CELLS, sentence, tensor_lines
+from gscli.views.words.vocabularies import TOLD_CELLS, describe_entry, tensor_lines
 
 EXPLAINED_ENTRIES = 100
 """Entries told, unless a limit says otherwise."""
@@ -98,7 +98,7 @@ def _plain(trace: Trace, options: ViewOptions, shown: Sequence[Entry]) -> str:
         lines += tensor_lines(tensor.name, tensor.array, teller.numbers)
     formula, *meaning = _formula(trace, signs)
     lines += [purpose(trace), formula + ".", *meaning]
-    lines += [sentence(teller, entry) for entry in shown]
+    lines += [describe_entry(teller, entry) for entry in shown]
     lines += [text + "." for text in _summary(trace, len(shown))]
     return "\n".join(signs.line(line) for line in lines) + "\n"
 

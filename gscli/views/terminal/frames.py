@@ -15,7 +15,7 @@ from gscli.base.arrays import Array
 from gscli.base.records import cached_property
 from gscli.base.words import counted
 from gscli.traces import Entry, Trace
-from gscli.traces.entries import resolved_entries
+from gscli.traces.entries import iter_entries
 from gscli.views.choices import check_requests
 from gscli.views.lines import Drawing, paragraph
 from gscli.views.look import PLAIN, Line, ViewOptions
@@ -24,7 +24,7 @@ from gscli.views.steps import Done, subjects_after
 from gscli.views.subject import GRIDS, expecting, grids
 from gscli.views.summary import purpose
 from gscli.views.terminal.legend import legend
-from gscli.views.words.below import numbers_key
+from gscli.views.words.below import explain_outcome_signs
 from gscli.views.words.facts import Teller
 from gscli.views.words.formula import why
 
@@ -90,7 +90,9 @@ class Frame(Drawing):
         for text in more:
             lines += paragraph(signs.line(text), width, look.dim, head=[("     ", PLAIN)])
         unread = "not read yet" if trace.kind == "gather" else ""
-        return lines + key_lines([numbers_key(trace, told, signs)], drawing, width, look, unread)
+        return lines + key_lines(
+            [explain_outcome_signs(trace, told, signs)], drawing, width, look, unread
+        )
 
 
 class Frames:
@@ -119,7 +121,7 @@ class Frames:
         """The number of the last entry that reaches each cell of the output; -1 where none does."""
         gathers = self.trace.kind == "gather"
         found = np.full(self.trace.output.shape, -1)
-        for entry in resolved_entries(self.trace.plan, len(self), replayed=False):
+        for entry in iter_entries(self.trace.plan, len(self), replayed=False):
             box = entry.result if gathers else entry.target
             if box is not None:
                 found[tuple(slice(*span) for span in box)] = entry.number

@@ -43,18 +43,18 @@ def remarks(teller: Teller, entries: Sequence[Entry]) -> list[Remark]:
     """
     if teller.moves_nothing:
         return []
-    adjusted = list(_adjusted(teller, entries))
-    met = list(_met(teller, entries)) if teller.trace.kind == "scatter" else []
-    return [*_first(adjusted, "number"), *_first(met, "cell")]
+    adjusted = list(_iter_index_remarks(teller, entries))
+    met = list(_iter_duplicate_remarks(teller, entries)) if teller.trace.kind == "scatter" else []
+    return [*_limit_remarks(adjusted, "number"), *_limit_remarks(met, "cell")]
 
 
-def _first(found: list[Remark], thing: str) -> list[Remark]:
+def _limit_remarks(found: list[Remark], thing: str) -> list[Remark]:
     rest = len(found) - LISTED
     more = [Remark((), f"and {counted(rest, f'more such {thing}')}")] if rest > 0 else []
     return found[:LISTED] + more
 
 
-def _adjusted(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
+def _iter_index_remarks(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
     """A remark per number and axis, with all entries that say it."""
     groups: dict[tuple[object, ...], list[tuple[Entry, AdjustedIndex]]] = {}
     for entry in entries:
@@ -68,7 +68,7 @@ def _adjusted(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
         yield Remark(tuple(entry for entry, _ in group), text)
 
 
-def _met(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
+def _iter_duplicate_remarks(teller: Teller, entries: Sequence[Entry]) -> Iterator[Remark]:
     """Cells, and slices as a whole, that several entries wrote."""
     for found, told in meetings(teller, entries):
         assert found[0].target is not None
@@ -85,10 +85,10 @@ def meetings(teller: Teller, entries: Sequence[Entry]) -> Iterator[tuple[list[En
             writers.setdefault(entry.target, []).append(entry)
     for found in writers.values():
         if len(found) > 1:
-            yield found, _outcome(teller, found)
+            yield found, _describe_duplicate(teller, found)
 
 
-def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
+def _describe_duplicate(teller: Teller, found: Sequence[Entry]) -> str:
     reduction, last = teller.trace.reduction, found[-1]
     changes = [entry.change for entry in found if entry.change is not None]
     single = len(changes) == len(found) and changes[-1].new.size == 1
@@ -106,14 +106,14 @@ def _outcome(teller: Teller, found: Sequence[Entry]) -> str:
     return f"{teller.joined(texts, changes[-1])} = {result}"
 
 
-def numbers_key(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
+def explain_outcome_signs(trace: Trace, entries: Sequence[Entry], signs: Signs) -> str:
     """The signs beside the index numbers of some entries.
 
     >>> from gscli.traces import trace
     >>> from gscli.views.look import ViewOptions
     >>> from gscli.views.look import signs_of
     >>> found = trace("onnx.gather", {"data": [1, 2, 3], "indices": [-1]})
-    >>> numbers_key(found, found.entries(), signs_of(ViewOptions()))
+    >>> explain_outcome_signs(found, found.entries(), signs_of(ViewOptions()))
     '↺ counts from the end'
     """
     return "   ".join(_numbers(trace, entries, signs))

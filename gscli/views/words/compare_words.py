@@ -10,7 +10,7 @@ from gscli.traces import label_of
 from gscli.views.look import ViewOptions, signs_of
 from gscli.views.words.comparison import SHORT_TENSOR, Answers, join_names
 from gscli.views.words.facts import Teller
-from gscli.views.words.vocabularies import describe_index, fate, tensor_lines
+from gscli.views.words.vocabularies import describe_index, describe_skip, tensor_lines
 
 LISTED_CELLS = 8
 
@@ -100,7 +100,7 @@ class _ComparisonSentences:
         found = list(self.answers.unusual(row.trace))
         for entry in found[:TOLD_ENTRIES]:
             told = [describe_index(teller, one).plain for one in entry.adjustments]
-            told += [] if entry.live else [fate(teller)]
+            told += [] if entry.live else [describe_skip(teller)]
             yield f"  entry {entry.label}: {'; '.join(told)}."
         if len(found) > TOLD_ENTRIES:
             more = counted(len(found) - TOLD_ENTRIES, "more entry", "more entries")

@@ -86,7 +86,7 @@ def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str
     """The parts of what is said of an entry, and the notes."""
     facts = teller.facts(entry, vocabulary.brackets)
     rows = vocabulary.rows
-    texts = facts.texts | {"moved": moved(entry)}
+    texts = facts.texts | {"moved": format_adjusted_vector(entry)}
     why = next(
         (OUTCOMES[i.outcome].key for i in entry.adjustments if i.sign == "skipped"), "out of range"
     )
@@ -98,12 +98,12 @@ def told(teller: Teller, entry: Entry, vocabulary: Vocabulary) -> tuple[list[str
     return [one.format(**texts) for one in parts], [one.format(**texts) for one in notes]
 
 
-def sentence(teller: Teller, entry: Entry) -> str:
+def describe_entry(teller: Teller, entry: Entry) -> str:
     """What one entry did, in plain words.
 
     >>> from gscli.traces import trace
     >>> found = trace("onnx.scatter_nd", {"data": [1, 2], "indices": [[-1]], "updates": [9]})
-    >>> sentence(Teller(found, NumberFormat()), found.entries()[0])
+    >>> describe_entry(Teller(found, NumberFormat()), found.entries()[0])
     'entry a: indices[0] is (-1); -1 counts from the end and means 1; output[1] was 2, becomes 9.'
     """
     place, vector = teller.source(entry)
@@ -162,7 +162,7 @@ def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
             place=f"{axis_names(layout)[axis]} {index.coordinate}",
             low=low,
             high=high,
-            fate=fate(teller),
+            fate=describe_skip(teller),
             change=index.change(layout),
             does=effect(layout, index.outcome),
         )
@@ -170,12 +170,12 @@ def describe_index(teller: Teller, index: AdjustedIndex) -> IndexDescription:
     ))  # fmt: skip
 
 
-def fate(teller: Teller) -> str:
+def describe_skip(teller: Teller) -> str:
     """What becomes of an entry without a cell."""
     return f"filled with {teller.fill()}" if teller.trace.kind == "gather" else "dropped"
 
 
-def moved(entry: Entry) -> str:
+def format_adjusted_vector(entry: Entry) -> str:
     """What the policy made of the vector, if anything: ` counts from the end: 2`."""
     vector, verbs = list(entry.vector), list[str]()
     for index in entry.adjustments:
