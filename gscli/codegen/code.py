@@ -16,7 +16,7 @@ from gscli.base.arrays import Array
 from gscli.base.words import safe
 from gscli.codegen.exactness import breaks, differs
 from gscli.codegen.languages import language
-from gscli.codegen.meaning import Meaning
+from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import ALIASES, TARGETS, TargetFramework
 from gscli.codegen.onnx_language import onnx_lines
 from gscli.codegen.openvino_language import openvino_lines
@@ -24,7 +24,7 @@ from gscli.codegen.own import own_lines
 from gscli.codegen.preamble import Loading
 from gscli.codegen.render import lines_of
 from gscli.codegen.stablehlo_language import stablehlo_lines
-from gscli.codegen.steps import Impossible, Steps, Value
+from gscli.codegen.steps import CannotTranslate, Program, Value
 from gscli.codegen.target_answers import Code, TargetAnswer
 from gscli.codegen.translate import Translation, judge_types, translated
 from gscli.frameworks import named
@@ -66,13 +66,13 @@ def written(
     origins: Mapping[str, str] | None = None,
 ) -> Code:
     """The lines of a call that was run, for each target."""
-    meaning = Meaning(operator, plan)
+    meaning = CallAnalysis(operator, plan)
     loading = Loading(meaning, origins or {})
     answers = tuple(_answer(meaning, target, loading) for target in targets)
     return Code(operator, output, meaning.named, answers)
 
 
-def _answer(meaning: Meaning, target: TargetFramework, loading: Loading) -> TargetAnswer:
+def _answer(meaning: CallAnalysis, target: TargetFramework, loading: Loading) -> TargetAnswer:
     try:
         judge_types(meaning, target)
         own = own_lines(meaning, target.name)
@@ -83,7 +83,7 @@ def _answer(meaning: Meaning, target: TargetFramework, loading: Loading) -> Targ
             )
         found = translated(meaning, target)
         call = _lines(found, target.name)
-    except Impossible as reason:
+    except CannotTranslate as reason:
         return TargetAnswer(target.name, target.title, "none", reason=str(reason))
     broken = breaks(meaning, target, found.native)
     apart = differs(meaning, target, found.native)
@@ -101,7 +101,7 @@ def _answer(meaning: Meaning, target: TargetFramework, loading: Loading) -> Targ
     return _with_loading(answer, loading)
 
 
-_TEXTS: dict[str, Callable[[Steps, Value], list[str]]] = {
+_TEXTS: dict[str, Callable[[Program, Value], list[str]]] = {
     "onnx": onnx_lines,
     "openvino": openvino_lines,
     "stablehlo": stablehlo_lines,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gscli.base.words import FLOATS, HALVES
-from gscli.codegen.meaning import Meaning
-from gscli.codegen.native import Native, TargetFramework, index_outcomes
+from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.native import NativeOp, TargetFramework, index_outcomes
 
 WIDE = ("int64", "uint64", "uint32", "float64")
 """Types that 32 bits do not hold."""
@@ -24,7 +24,7 @@ OUTCOME_WORDS = {
 """What becomes of an index, in words."""
 
 
-def breaks(meaning: Meaning, target: TargetFramework, native: Native | None) -> list[str]:
+def breaks(meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None) -> list[str]:
     """What would make the lines of a target differ from the call, each in a sentence."""
     if native is None:
         return ["any cell that is moved: these inputs move none"]
@@ -41,7 +41,7 @@ def breaks(meaning: Meaning, target: TargetFramework, native: Native | None) -> 
     return found
 
 
-def _index_breaks(meaning: Meaning, target: TargetFramework, native: Native) -> list[str]:
+def _index_breaks(meaning: CallAnalysis, target: TargetFramework, native: NativeOp) -> list[str]:
     here, there = meaning.operator.framework.title, target.title
     here = f"{here} {meaning.operator.name}"
     there = f"{native.name}" if native.name.startswith(there) else f"{there}'s {native.name}"
@@ -59,13 +59,13 @@ def _index_breaks(meaning: Meaning, target: TargetFramework, native: Native) -> 
     ]
 
 
-def _duplicates(meaning: Meaning, target: TargetFramework) -> str:
+def _duplicates(meaning: CallAnalysis, target: TargetFramework) -> str:
     if meaning.duplicates:
         return f"another run: {target.title} leaves open which of several updates of a cell stays"
     return f"two updates of one cell: {target.title} leaves open which of them stays"
 
 
-def differs(meaning: Meaning, target: TargetFramework, native: Native | None) -> str:
+def differs(meaning: CallAnalysis, target: TargetFramework, native: NativeOp | None) -> str:
     """What makes the lines differ from the call for these very values; empty where nothing does."""
     if native is None:
         return ""
@@ -79,7 +79,7 @@ def differs(meaning: Meaning, target: TargetFramework, native: Native | None) ->
     return ""
 
 
-def _nan(meaning: Meaning, target: TargetFramework) -> str:
+def _nan(meaning: CallAnalysis, target: TargetFramework) -> str:
     """What NaN under max and min does otherwise there."""
     layout = meaning.layout
     compared = layout.reduction in ("max", "min") and layout.dtype in FLOATS
@@ -96,7 +96,7 @@ def _nan(meaning: Meaning, target: TargetFramework) -> str:
     return f"NaN under {layout.reduction}: {target.title} {does}"
 
 
-def _value_breaks(meaning: Meaning, target: TargetFramework) -> list[str]:
+def _value_breaks(meaning: CallAnalysis, target: TargetFramework) -> list[str]:
     layout, found = meaning.layout, list[str]()
     nan = _nan(meaning, target)
     if nan:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
-from gscli.codegen.placement import Placement, Prepared
-from gscli.codegen.steps import Impossible, Steps, Value
+from gscli.codegen.placement import IndexLowering, LoweredIndices
+from gscli.codegen.steps import CannotTranslate, Program, Value
 from gscli.layout.axes import Shape
 
 
-def gathered(placing: Placement, data: Value) -> tuple[Value, Prepared]:
+def gathered(placing: IndexLowering, data: Value) -> tuple[Value, LoweredIndices]:
     """The output, and the place that it is read from."""
     steps, layout = placing.steps, placing.layout
     data = steps.reshape(data, layout.view_shape)
@@ -20,7 +20,7 @@ def gathered(placing: Placement, data: Value) -> tuple[Value, Prepared]:
             break
         del steps.steps[count:]
     else:
-        raise Impossible(f"{placing.target.title} has no gather for this")
+        raise CannotTranslate(f"{placing.target.title} has no gather for this")
     if place.live is not None and place.index is not None:
         place.index = steps.where(place.live, place.index, 0)
     found = {"take": _take, "along": _along, "vectors": _vectors, "cells": _cells,
@@ -35,7 +35,7 @@ def gathered(placing: Placement, data: Value) -> tuple[Value, Prepared]:
     return steps.reshape(found, layout.output_shape), place
 
 
-def _mask_shape(placing: Placement, place: Prepared) -> Shape:
+def _mask_shape(placing: IndexLowering, place: LoweredIndices) -> Shape:
     """What is live, with an axis of size 1 for each axis that moves along."""
     assert place.live is not None
     live, found = place.live.shape, place.form
@@ -48,7 +48,7 @@ def _mask_shape(placing: Placement, place: Prepared) -> Shape:
     return (*live, *(1,) * placing.addressing.traveling)
 
 
-def _take(placing: Placement, place: Prepared, data: Value) -> Value:
+def _take(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     return placing.steps.add(
         "take", "output", placing.layout.result_shape, data.dtype, data, place.index,
@@ -56,7 +56,7 @@ def _take(placing: Placement, place: Prepared, data: Value) -> Value:
     )  # fmt: skip
 
 
-def _along(placing: Placement, place: Prepared, data: Value) -> Value:
+def _along(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     axis = place.form.axis
     if not place.native.smaller:
@@ -70,7 +70,7 @@ def _along(placing: Placement, place: Prepared, data: Value) -> Value:
     )
 
 
-def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
+def _vectors(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     index = vectors_last(placing.steps, place)
     return placing.steps.add(
@@ -79,14 +79,14 @@ def _vectors(placing: Placement, place: Prepared, data: Value) -> Value:
     )  # fmt: skip
 
 
-def vectors_last(steps: Steps, place: Prepared) -> Value:
+def vectors_last(steps: Program, place: LoweredIndices) -> Value:
     """Index vectors along the last axis."""
     assert place.index is not None
     dim, rank = place.form.vector_dim, len(place.index.shape)
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
 
 
-def live_cells(steps: Steps, place: Prepared, beyond: int = 0) -> list[Value]:
+def live_cells(steps: Program, place: LoweredIndices, beyond: int = 0) -> list[Value]:
     """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
     if place.live is None:
         return list(place.cells)
@@ -97,7 +97,7 @@ def live_cells(steps: Steps, place: Prepared, beyond: int = 0) -> list[Value]:
     return found
 
 
-def _cells(placing: Placement, place: Prepared, data: Value) -> Value:
+def _cells(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     steps = placing.steps
     count = len(data.shape) - placing.addressing.traveling
     if count == 0:
@@ -117,7 +117,7 @@ STACKED = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet
 """Where index vectors lie for targets that take them as one array."""
 
 
-def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[Value]:
+def stacked(steps: Program, target: str, cells: list[Value], grid: Shape) -> list[Value]:
     """Coordinates as one array of vectors, for targets that want them so."""
     if target not in STACKED:
         return cells
@@ -125,7 +125,7 @@ def stacked(steps: Steps, target: str, cells: list[Value], grid: Shape) -> list[
     return [steps.stack(cells, len(grid) if STACKED[target] == -1 else 0)]
 
 
-def _direct(placing: Placement, place: Prepared, data: Value) -> Value:
+def _direct(placing: IndexLowering, place: LoweredIndices, data: Value) -> Value:
     assert place.index is not None
     return placing.steps.add(
         "direct", "output", placing.layout.result_shape, data.dtype, data, place.index,

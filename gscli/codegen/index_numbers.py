@@ -7,9 +7,9 @@ range moved to the border, or put aside where entries are skipped.
 from __future__ import annotations
 
 from gscli.base.records import Record
-from gscli.codegen.meaning import Entries, Meaning
-from gscli.codegen.native import Native, TargetFramework
-from gscli.codegen.steps import Impossible, Literal, PerSlot, Steps, Value
+from gscli.codegen.meaning import CallAnalysis, IndexProfile
+from gscli.codegen.native import NativeOp, TargetFramework
+from gscli.codegen.steps import CannotTranslate, Literal, PerSlot, Program, Value
 from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
 from gscli.plan.indices import legal_range
 
@@ -17,17 +17,17 @@ ARITHMETIC = ("int32", "int64")
 """Index types that are computed with as they are; others become int64."""
 
 
-class AxisEnds(Record):
+class AxisBounds(Record):
     """Size and highest start on the axis of each index number."""
 
     sizes: int | PerSlot
     highs: int | PerSlot
 
 
-class IndexNumbers:
+class IndexNormalizer:
     """Prepares the index numbers of a call for the operations of one target."""
 
-    def __init__(self, meaning: Meaning, target: TargetFramework, steps: Steps) -> None:
+    def __init__(self, meaning: CallAnalysis, target: TargetFramework, steps: Program) -> None:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
         self.writes = self.layout.kind == "scatter"
@@ -42,16 +42,16 @@ class IndexNumbers:
             for axis in self.layout.axes
         )
 
-    def bounds(self, index: Value, vector_dim: int) -> AxisEnds:
+    def bounds(self, index: Value, vector_dim: int) -> AxisBounds:
         """Sizes and highest starts, one number for each where the axes are alike."""
         axes = [self.layout.axes[at] for at in self.layout.column_axes]
         highs = [legal_range(axis, self.layout.policy)[1] for axis in axes]
         sizes = [axis.size for axis in axes]
         if len(axes) == 1:
-            return AxisEnds(sizes[0], highs[0])
-        return AxisEnds(per_slot(sizes, vector_dim, index), per_slot(highs, vector_dim, index))
+            return AxisBounds(sizes[0], highs[0])
+        return AxisBounds(per_slot(sizes, vector_dim, index), per_slot(highs, vector_dim, index))
 
-    def drops_itself(self, native: Native) -> bool:
+    def drops_itself(self, native: NativeOp) -> bool:
         """Whether the operation leaves out what the call skips."""
         policy = self.layout.policy
         if native.outside != "dropped" or policy.beyond is not Beyond.SKIP or self.partial:
@@ -60,7 +60,7 @@ class IndexNumbers:
         return not self.meaning.negative or native.from_end == counts or not native.from_end
 
     def prepared(
-        self, index: Value, native: Native, bounds: AxisEnds, found: Entries
+        self, index: Value, native: NativeOp, bounds: AxisBounds, found: IndexProfile
     ) -> tuple[Value, Value | None, bool]:
         """Index numbers as the operation takes them, which are live, and whether it drops them."""
         index = self._whole(index, found, native)
@@ -91,13 +91,13 @@ class IndexNumbers:
             bounds.highs, index.dtype))  # fmt: skip
         return index, live, False
 
-    def _whole(self, index: Value, found: Entries, native: Native) -> Value:
+    def _whole(self, index: Value, found: IndexProfile, native: NativeOp) -> Value:
         """Whole numbers of a type that the target takes and that can be computed with."""
         if not found.finite:
-            raise Impossible("an index is not a number")
+            raise CannotTranslate("an index is not a number")
         cut = self.layout.policy.narrow is not Narrow.NEVER
         if found.beyond_63 or (cut and found.beyond_32):
-            raise Impossible("an index does not fit the 32 or 64 bits it is computed in")
+            raise CannotTranslate("an index does not fit the 32 or 64 bits it is computed in")
         if index.dtype.startswith("float"):
             if found.fractional and self.layout.policy.negative is Negative.FROM_END:
                 index = self._step("floor", index)

@@ -19,7 +19,7 @@ from gscli.plan.plan import ValidatedPlan
 _INT32 = 1 << 31
 
 
-class Entries(Record):
+class IndexProfile(Record):
     """Which index numbers occur: below zero, and out of range after counting from the end."""
 
     negative: bool
@@ -30,7 +30,7 @@ class Entries(Record):
     beyond_63: bool = False
 
 
-class Meaning:
+class CallAnalysis:
     """A judged call. `named`: its inputs under the names data, indices and updates."""
 
     def __init__(self, operator: Operator, plan: ValidatedPlan) -> None:
@@ -86,7 +86,7 @@ class Meaning:
         }
 
     @cached_property
-    def entries(self) -> tuple[Entries, ...]:
+    def entries(self) -> tuple[IndexProfile, ...]:
         """What occurs in each index column."""
         return tuple(
             occurring(self.plan.own_column(column), self.layout.axes[axis], self.layout.policy)
@@ -135,14 +135,14 @@ class Meaning:
         return any(_has_nan(array) for array in values)
 
 
-def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
+def occurring(numbers: Array, axis: Axis, policy: Policy) -> IndexProfile:
     """What occurs among some index numbers.
 
     >>> occurring(np.array([0, -1, 7]), Axis(3, column=0), Policy())[:2]
     (True, True)
     """
     if not numbers.size:
-        return Entries(negative=False, outside=False)
+        return IndexProfile(negative=False, outside=False)
     if dtype_name(numbers.dtype) == "bool":
         numbers = numbers.astype(np.uint8)
     fractional, finite = False, True
@@ -151,7 +151,7 @@ def occurring(numbers: Array, axis: Axis, policy: Policy) -> Entries:
         fractional = finite and bool((np.floor(numbers) != numbers).any())
     smallest, largest = numbers.min().item(), numbers.max().item()
     low, high = legal_range(axis, policy)
-    return Entries(
+    return IndexProfile(
         bool(smallest < 0),
         bool(largest > high or smallest < low),
         fractional,
@@ -181,9 +181,9 @@ def _has_nan(array: Array) -> bool:
         return any(bool((part != part).any()) for part in mapped.blocks(array))  # noqa: PLR0124
 
 
-def combined(entries: tuple[Entries, ...]) -> Entries:
+def combined(entries: tuple[IndexProfile, ...]) -> IndexProfile:
     """What occurs in any of the columns."""
-    return Entries(
+    return IndexProfile(
         any(one.negative for one in entries),
         any(one.outside for one in entries),
         any(one.fractional for one in entries),

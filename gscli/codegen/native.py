@@ -19,7 +19,7 @@ from gscli.plan.outcomes import outcome_of
 ALL_REDUCTIONS = frozenset({"none", "add", "sub", "mul", "max", "min"})
 
 
-class Native(Record):
+class NativeOp(Record):
     """An operation of a framework: its form, and what it does with an index that is not in range.
 
     `form`: take (slices along an axis), along (one index for each cell), vectors (index vectors on
@@ -101,8 +101,8 @@ class TargetFramework(Record):
     name: str
     title: str
     dtypes: tuple[str, ...]
-    reads: tuple[Native, ...]
-    writes: tuple[Native, ...]
+    reads: tuple[NativeOp, ...]
+    writes: tuple[NativeOp, ...]
     indices: tuple[str, ...] = ("int32", "int64")
     ordered: bool = False
     """Whether it promises that the last of several values for one cell stays."""
@@ -130,35 +130,35 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "numpy", "NumPy", EVERY,
             (
-                Native("np.take", "take", "numpy.take"),
-                Native("np.take_along_axis", "along", "numpy.take_along_axis"),
-                Native("a[i, j]", "vectors", "numpy.getitem"),
-                Native("a[i, j]", "cells", "numpy.getitem"),
+                NativeOp("np.take", "take", "numpy.take"),
+                NativeOp("np.take_along_axis", "along", "numpy.take_along_axis"),
+                NativeOp("a[i, j]", "vectors", "numpy.getitem"),
+                NativeOp("a[i, j]", "cells", "numpy.getitem"),
             ),
             (
-                Native("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
-                Native("np.put_along_axis", "along", "numpy.put_along_axis", _ops("none")),
-                Native("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
-                Native("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
+                NativeOp("a[i] = and ufunc.at", "take", "numpy.setitem", ALL_REDUCTIONS),
+                NativeOp("np.put_along_axis", "along", "numpy.put_along_axis", _ops("none")),
+                NativeOp("a[i, j] = and ufunc.at", "vectors", "numpy.setitem", ALL_REDUCTIONS),
+                NativeOp("a[i, j] = and ufunc.at", "cells", "numpy.setitem", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),
         TargetFramework(
             "torch", "PyTorch", _SIGNED_AND_BYTE,
             (
-                Native("x[:, i]", "take", "torch.index"),
-                Native("torch.gather", "along", "torch.gather", smaller=True),
-                Native("x[i, j]", "vectors", "torch.index"),
-                Native("x[i, j]", "cells", "torch.index"),
+                NativeOp("x[:, i]", "take", "torch.index"),
+                NativeOp("torch.gather", "along", "torch.gather", smaller=True),
+                NativeOp("x[i, j]", "vectors", "torch.index"),
+                NativeOp("x[i, j]", "cells", "torch.index"),
             ),
             (
-                Native("torch.scatter_reduce", "along", "torch.scatter_reduce",
+                NativeOp("torch.scatter_reduce", "along", "torch.scatter_reduce",
                        _ops("none add mul max min"), smaller=True, mean=True, start=True),
-                Native("x[:, i] =", "take", "torch.index_put_", _ops("none")),
-                Native("torch.index_add", "take", "torch.index_add", _ops("add"), flat=True),
-                Native("index_put_", "vectors", "torch.index_put_", _ops("none add")),
-                Native("index_put_", "cells", "torch.index_put_", _ops("none add")),
-                Native("scatter_reduce over rows", "rows", "torch.scatter_reduce",
+                NativeOp("x[:, i] =", "take", "torch.index_put_", _ops("none")),
+                NativeOp("torch.index_add", "take", "torch.index_add", _ops("add"), flat=True),
+                NativeOp("index_put_", "vectors", "torch.index_put_", _ops("none add")),
+                NativeOp("index_put_", "cells", "torch.index_put_", _ops("none add")),
+                NativeOp("scatter_reduce over rows", "rows", "torch.scatter_reduce",
                        _ops("add mul max min"), mean=True, start=True),
             ),
             ("int64",), wide_halves=True,
@@ -166,15 +166,15 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "jax", "JAX", (*_NO_TEXT, *SMALL_FLOATS),
             (
-                Native("jnp.take", "take", "jax.take"),
-                Native("jnp.take_along_axis", "along", "jax.take_along_axis"),
-                Native("x[i, j]", "vectors", "jax.at.get"),
-                Native("x[i, j]", "cells", "jax.at.get"),
+                NativeOp("jnp.take", "take", "jax.take"),
+                NativeOp("jnp.take_along_axis", "along", "jax.take_along_axis"),
+                NativeOp("x[i, j]", "vectors", "jax.at.get"),
+                NativeOp("x[i, j]", "cells", "jax.at.get"),
             ),
             (
-                Native("x.at[i]", "take", "jax.at.set", ALL_REDUCTIONS),
-                Native("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
-                Native("x.at[i, j]", "cells", "jax.at.set", ALL_REDUCTIONS),
+                NativeOp("x.at[i]", "take", "jax.at.set", ALL_REDUCTIONS),
+                NativeOp("x.at[i, j]", "vectors", "jax.at.set", ALL_REDUCTIONS),
+                NativeOp("x.at[i, j]", "cells", "jax.at.set", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
             note="64-bit types need jax_enable_x64",
@@ -182,16 +182,16 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "tensorflow", "TensorFlow", ALL,
             (
-                Native("tf.gather", "take", "tensorflow.gather", batch=True),
-                Native("tf.gather_nd", "vectors", "tensorflow.gather_nd", batch=True),
-                Native("tf.gather_nd", "cells", "tensorflow.gather_nd"),
+                NativeOp("tf.gather", "take", "tensorflow.gather", batch=True),
+                NativeOp("tf.gather_nd", "vectors", "tensorflow.gather_nd", batch=True),
+                NativeOp("tf.gather_nd", "cells", "tensorflow.gather_nd"),
             ),
             (
-                Native("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
+                NativeOp("tf.tensor_scatter_nd", "vectors", "tensorflow.tensor_scatter_nd_update",
                        _ops("none add sub max min"), ranked=True),
-                Native("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
+                NativeOp("tf.tensor_scatter_nd", "cells", "tensorflow.tensor_scatter_nd_update",
                        _ops("none add sub max min"), ranked=True),
-                Native("tf.math.unsorted_segment_prod", "rows",
+                NativeOp("tf.math.unsorted_segment_prod", "rows",
                        "tensorflow.unsorted_segment_prod", _ops("mul")),
             ),
             ordered=True, nan_wins=False, bool_reductions=False,
@@ -199,17 +199,17 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "onnx", "ONNX", ALL,
             (
-                Native("Gather", "take", "onnx.gather"),
-                Native("GatherElements", "along", "onnx.gather_elements", smaller=True),
-                Native("GatherND", "vectors", "onnx.gather_nd", batch=True, long=True),
-                Native("GatherND", "cells", "onnx.gather_nd"),
+                NativeOp("Gather", "take", "onnx.gather"),
+                NativeOp("GatherElements", "along", "onnx.gather_elements", smaller=True),
+                NativeOp("GatherND", "vectors", "onnx.gather_nd", batch=True, long=True),
+                NativeOp("GatherND", "cells", "onnx.gather_nd"),
             ),
             (
-                Native("ScatterElements", "along", "onnx.scatter_elements",
+                NativeOp("ScatterElements", "along", "onnx.scatter_elements",
                        _ops("none add mul max min"), smaller=True),
-                Native("ScatterND", "vectors", "onnx.scatter_nd", _ops("none add mul max min"),
+                NativeOp("ScatterND", "vectors", "onnx.scatter_nd", _ops("none add mul max min"),
                        long=True),
-                Native("ScatterND", "cells", "onnx.scatter_nd", _ops("none add mul max min")),
+                NativeOp("ScatterND", "cells", "onnx.scatter_nd", _ops("none add mul max min")),
             ),
             bool_reductions=False, nan_wins=None,
         ),
@@ -217,20 +217,20 @@ TARGETS: dict[str, TargetFramework] = {
             "openvino", "OpenVINO",
             ("bool", *INTEGERS, "float16", "float32", "float64"),
             (
-                Native("Gather-8", "take", "openvino.gather", batch=True, lone_batch=False),
-                Native("GatherElements-6", "along", "openvino.gather_elements", crops=False),
-                Native("GatherND-8", "vectors", "openvino.gather_nd", batch=True),
-                Native("GatherND-8", "cells", "openvino.gather_nd"),
+                NativeOp("Gather-8", "take", "openvino.gather", batch=True, lone_batch=False),
+                NativeOp("GatherElements-6", "along", "openvino.gather_elements", crops=False),
+                NativeOp("GatherND-8", "vectors", "openvino.gather_nd", batch=True),
+                NativeOp("GatherND-8", "cells", "openvino.gather_nd"),
             ),
             (
-                Native("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
+                NativeOp("ScatterElementsUpdate-12", "along", "openvino.scatter_elements_update",
                        _ops("none add mul max min"), smaller=True, mean=True, cut_mean=True,
                        start=True),
-                Native("ScatterUpdate-3", "take", "openvino.scatter_update",
+                NativeOp("ScatterUpdate-3", "take", "openvino.scatter_update",
                        _ops("none"), ranked=True),
-                Native("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update",
+                NativeOp("ScatterNDUpdate-15", "vectors", "openvino.scatter_nd_update",
                        ALL_REDUCTIONS),
-                Native("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update",
+                NativeOp("ScatterNDUpdate-15", "cells", "openvino.scatter_nd_update",
                        ALL_REDUCTIONS),
             ),
             bool_reductions=False, wide_halves=True, nan_wins=False, bits_32=True,
@@ -238,12 +238,12 @@ TARGETS: dict[str, TargetFramework] = {
         TargetFramework(
             "stablehlo", "StableHLO", _NO_TEXT,
             (
-                Native("stablehlo.gather", "direct", "stablehlo.gather"),
-                Native("stablehlo.gather", "cells", "stablehlo.gather"),
+                NativeOp("stablehlo.gather", "direct", "stablehlo.gather"),
+                NativeOp("stablehlo.gather", "cells", "stablehlo.gather"),
             ),
             (
-                Native("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
-                Native("stablehlo.scatter", "cells", "stablehlo.scatter", ALL_REDUCTIONS),
+                NativeOp("stablehlo.scatter", "direct", "stablehlo.scatter", ALL_REDUCTIONS),
+                NativeOp("stablehlo.scatter", "cells", "stablehlo.scatter", ALL_REDUCTIONS),
             ),
             INTEGERS, complex_order=True,
         ),

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.codegen.steps import CodeStep, Impossible, Literal, PerSlot, Steps, Value
+from gscli.codegen.steps import CannotTranslate, Instruction, Literal, PerSlot, Program, Value
+from gscli.files.formats.tensorproto import TYPES
 
 OPSET = 18
 
-CODES = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
-    "str": 8, "bool": 9, "float16": 10, "float64": 11, "uint32": 12, "uint64": 13,
-    "complex64": 14, "complex128": 15, "bfloat16": 16,
-}  # fmt: skip
+CODES = {name: code for code, (name, _) in TYPES.items()}
 """Element types as ONNX numbers them."""
 
 NAMES = {"float32": "float", "float64": "double", "str": "string"}
@@ -60,7 +57,7 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-def onnx_lines(program: Steps, output: Value) -> list[str]:
+def onnx_lines(program: Program, output: Value) -> list[str]:
     """A model as text, read and run."""
     text = _Text(program, output).lines()
     feeds = ", ".join(f'"{value.name}": {value.name}' for value in program.inputs)
@@ -74,7 +71,7 @@ def onnx_lines(program: Steps, output: Value) -> list[str]:
 
 
 class _Text:
-    def __init__(self, program: Steps, output: Value) -> None:
+    def __init__(self, program: Program, output: Value) -> None:
         self.program, self.output = program, output
         self.names = {value.number: value.name for value in program.inputs}
         self.constants: dict[str, str] = {}
@@ -94,7 +91,7 @@ class _Text:
             "}",
         ]
 
-    def _step(self, step: CodeStep) -> None:
+    def _step(self, step: Instruction) -> None:
         name = self._named(step)
         operands = [self.names[operand.number] for operand in step.operands]
         self.names[step.result.number] = name
@@ -105,14 +102,14 @@ class _Text:
         wanted = {key: self._fact(key, step) for key in _fields(template)}
         self.body += template.format(*operands, r=name, **wanted).split("\n")
 
-    def _named(self, step: CodeStep) -> str:
+    def _named(self, step: Instruction) -> str:
         if step.result.number == self.output.number:
             return "output"
         used = {*self.names.values(), "output"}
         names = (step.result.name, *(f"{step.result.name}_{n}" for n in range(2, 999)))
         return next(name for name in names if name not in used)
 
-    def _stack(self, name: str, operands: Sequence[str], step: CodeStep) -> None:
+    def _stack(self, name: str, operands: Sequence[str], step: Instruction) -> None:
         dim = step.facts["dim"]
         axes = self._constant("int64", (1,), [dim])
         parts = []
@@ -121,7 +118,7 @@ class _Text:
             self.body.append(f"{name}_{number} = Unsqueeze ({operand}, {axes})")
         self.body.append(f"{name} = Concat <axis = {dim}> ({', '.join(parts)})")
 
-    def _fact(self, key: str, step: CodeStep) -> str:
+    def _fact(self, key: str, step: Instruction) -> str:
         """What a template asks for: plain text for an attribute, a constant's name for an input."""
         facts, op = step.facts, step.facts.get("op")
         if key.startswith("plain_"):
@@ -161,7 +158,7 @@ class _Text:
         if dtype in ("float16", "bfloat16"):
             written, cast = "float32", True
         if dtype.startswith("complex"):
-            raise Impossible("ONNX's text has no complex numbers to write")
+            raise CannotTranslate("ONNX's text has no complex numbers to write")
         kind = NAMES.get(written, written)
         dims = f"[{', '.join(map(str, sizes))}]" if sizes else ""
         text = f"Constant <value = {kind}{dims} {{{', '.join(map(_number, values))}}}> ()"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gscli.codegen.meaning import Meaning
+from gscli.codegen.meaning import CallAnalysis
 from gscli.frameworks.operator import Operator
 from gscli.layout.items import parsed
 
@@ -59,7 +59,7 @@ SILENT = ("opset", "device", "subscript", "validate_indices", "release")
 """Attributes that gscli has and the call has not."""
 
 
-def own_lines(meaning: Meaning, target: str) -> list[str] | None:
+def own_lines(meaning: CallAnalysis, target: str) -> list[str] | None:
     """The lines of the operator's own call, or None where the target is not its framework."""
     operator = meaning.operator
     template = _template(operator)
@@ -93,7 +93,7 @@ def _template(operator: Operator) -> str | None:
     return None
 
 
-def _is_plain(meaning: Meaning) -> bool:
+def _is_plain(meaning: CallAnalysis) -> bool:
     """Whether the call means on every device what it means here, and text keeps its width."""
     attrs = dict(meaning.layout.attributes)
     text = meaning.layout.dtype == "str" and meaning.operator.owner == "numpy"
@@ -102,12 +102,12 @@ def _is_plain(meaning: Meaning) -> bool:
     return device == "cpu" and not (text and meaning.layout.kind == "scatter") and not made
 
 
-def meaning_subscript(meaning: Meaning) -> object:
+def meaning_subscript(meaning: CallAnalysis) -> object:
     """The subscript attribute."""
     return dict(meaning.layout.attributes).get("subscript") or ""
 
 
-def _facts(meaning: Meaning) -> dict[str, object]:
+def _facts(meaning: CallAnalysis) -> dict[str, object]:
     operator, layout = meaning.operator, meaning.layout
     variables = dict(meaning.sources) | dict.fromkeys(meaning.masks, "mask")
     if layout.data is not None:
@@ -141,7 +141,7 @@ def _facts(meaning: Meaning) -> dict[str, object]:
     }
 
 
-def _attributes(meaning: Meaning) -> dict[str, object]:
+def _attributes(meaning: CallAnalysis) -> dict[str, object]:
     """The attributes that were given otherwise than by default, as the framework takes them."""
     given = dict(meaning.layout.attributes)
     found = {}
@@ -153,7 +153,7 @@ def _attributes(meaning: Meaning) -> dict[str, object]:
     return found
 
 
-def _subscript(meaning: Meaning) -> str | None:
+def _subscript(meaning: CallAnalysis) -> str | None:
     """What stands between the brackets, with the names of the index arrays; None for odd masks."""
     names = iter(meaning.sources.values())
     given = dict(meaning.layout.attributes).get("subscript")

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from gscli.codegen.index_numbers import AxisEnds, IndexNumbers
-from gscli.codegen.meaning import Meaning, combined
-from gscli.codegen.native import Native, TargetFramework
-from gscli.codegen.steps import Literal, Steps, Value, stretched
+from gscli.codegen.index_numbers import AxisBounds, IndexNormalizer
+from gscli.codegen.meaning import CallAnalysis, combined
+from gscli.codegen.native import NativeOp, TargetFramework
+from gscli.codegen.steps import Literal, Program, Value, stretched
 from gscli.layout.axes import Axis, Column, Following, Shape
 from gscli.layout.matching import (
     IndexForm,
@@ -34,10 +34,10 @@ SINGLE = IndexForm()
 
 
 @dataclass
-class Prepared:
+class LoweredIndices:
     """Prepared indices for `native`: one array (`index`), or a coordinate for each axis."""
 
-    native: Native
+    native: NativeOp
     form: IndexForm = SINGLE
     index: Value | None = None
     cells: tuple[Value, ...] = ()
@@ -47,24 +47,28 @@ class Prepared:
     """Whether entries that are not live already point where nothing is written."""
 
 
-class Placement:
+class IndexLowering:
     """Finds the place of a call for the operations of one target."""
 
     def __init__(
-        self, meaning: Meaning, target: TargetFramework, steps: Steps, inputs: dict[str, Value]
+        self,
+        meaning: CallAnalysis,
+        target: TargetFramework,
+        steps: Program,
+        inputs: dict[str, Value],
     ) -> None:
         self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs
         self.layout = meaning.layout
         self.addressing = meaning.layout.addressing
         self.writes = self.layout.kind == "scatter"
-        self.numbers = IndexNumbers(meaning, target, steps)
+        self.numbers = IndexNormalizer(meaning, target, steps)
         following = [
             one.name for one in self.addressing.ranges if isinstance(one.numbers, Following)
         ]
         self.judged = {*meaning.sources, *following}
         """Inputs whose numbers the policy is for; a slice's and a mask's are right as they are."""
 
-    def place(self, native: Native) -> Prepared | None:
+    def place(self, native: NativeOp) -> LoweredIndices | None:
         """Prepared indices for an operation, None where it does not suit the call."""
         if native.form in ("cells", "rows"):
             return self._cells(native)
@@ -80,7 +84,7 @@ class Placement:
         if found is None or not self._suits(native, found):
             return None
         index = self.steps.reshape(index, shape)
-        place = Prepared(native, found)
+        place = LoweredIndices(native, found)
         place.index, place.live, place.drops = self.numbers.prepared(
             index,
             native,
@@ -94,7 +98,7 @@ class Placement:
         entries = self.addressing.entries
         return entries if not shape and entries == (1,) else shape
 
-    def _suits(self, native: Native, found: IndexForm) -> bool:
+    def _suits(self, native: NativeOp, found: IndexForm) -> bool:
         if found.numbers is not None:
             return not (self.meaning.skips and (not self.writes or self.numbers.partial))
         if native.form == "vectors" and self.meaning.skips:
@@ -104,7 +108,7 @@ class Placement:
             return native.smaller or crops or self._covers(found.axis)
         return not found.batch or self._takes_batch(native, found)
 
-    def _takes_batch(self, native: Native, found: IndexForm) -> bool:
+    def _takes_batch(self, native: NativeOp, found: IndexForm) -> bool:
         """Whether batch axes are the operation's own; elements of a matrix are left to others."""
         alone = prod(self.layout.view_shape[: found.batch]) == 1
         elements = any(one.form == "along" for one in self.target.reads)
@@ -119,7 +123,7 @@ class Placement:
 
     # A coordinate for each axis.
 
-    def _cells(self, native: Native) -> Prepared:
+    def _cells(self, native: NativeOp) -> LoweredIndices:
         traveling = self.addressing.traveling
         lead = len(self.addressing.window) - traveling
         grid = (*self.addressing.entries, *self.addressing.window[:lead])
@@ -139,9 +143,9 @@ class Placement:
             cells[0] = self.steps.expand(cells[0], grid)
         if live is not None:
             live = self.steps.expand(live, grid)
-        return Prepared(native, cells=tuple(cells), grid=grid, live=live, drops=drops)
+        return LoweredIndices(native, cells=tuple(cells), grid=grid, live=live, drops=drops)
 
-    def _all_at_once(self, native: Native) -> Value | None:
+    def _all_at_once(self, native: NativeOp) -> Value | None:
         """All numbers of several columns prepared together, where they lie in one input."""
         columns = self.addressing.columns
         if len(columns) < 2 or self.meaning.skips:  # noqa: PLR2004  several
@@ -163,7 +167,7 @@ class Placement:
         return self.steps.add("both", "live", shape, "bool", one, other)
 
     def _coordinate(
-        self, axis: Axis, native: Native, grid: Shape, whole: Value | None
+        self, axis: Axis, native: NativeOp, grid: Shape, whole: Value | None
     ) -> tuple[Value, Value | None, bool]:
         """The sum of an axis's terms, shaped to the grid; which entries are live on it."""
         terms: list[Value] = []
@@ -177,7 +181,7 @@ class Placement:
             if whole is None and column.source in self.judged:
                 if per_cell:
                     found = found._replace(outside=False, negative=False)
-                bounds = AxisEnds(axis.size, high)
+                bounds = AxisBounds(axis.size, high)
                 number, live, drops = self.numbers.prepared(number, native, bounds, found)
             terms.append(self._on_grid(number, grid))
             if live is not None:
@@ -199,7 +203,7 @@ class Placement:
         return self.steps.cast(cell, "int64"), live, drops
 
     def _judged_cells(
-        self, cell: Value, axis: Axis, native: Native
+        self, cell: Value, axis: Axis, native: NativeOp
     ) -> tuple[Value, Value | None, bool]:
         """Each cell of a window is judged alone."""
         found = self.meaning.entries[axis.column or 0]

@@ -12,7 +12,7 @@ import numpy as np
 from gscli.base.arrays import Array, dtype_name
 from gscli.base.words import SMALL_FLOATS
 from gscli.codegen.languages import Language
-from gscli.codegen.meaning import Meaning
+from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.render import number
 from gscli.codegen.steps import Literal
 
@@ -23,7 +23,7 @@ FEW = 64
 class Loading:
     """How the inputs of one call are loaded. `origins`: where gscli read each of them."""
 
-    def __init__(self, meaning: Meaning, origins: Mapping[str, str]) -> None:
+    def __init__(self, meaning: CallAnalysis, origins: Mapping[str, str]) -> None:
         self.meaning = meaning
         names = dict(meaning.sources)
         layout = meaning.layout

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isinf, isnan
 
 from gscli.codegen.languages import Language
-from gscli.codegen.steps import CodeStep, Literal, PerSlot, Steps, Value
+from gscli.codegen.steps import Instruction, Literal, PerSlot, Program, Value
 
 KINDS = {
     name: f"ov.Type.{short}"
@@ -19,13 +19,13 @@ KINDS = {
 """Element types as OpenVINO's nodes name them."""
 
 
-def lines_of(program: Steps, output: Value, language: Language) -> list[str]:
+def lines_of(program: Program, output: Value, language: Language) -> list[str]:
     """The lines of a program in Python; the last one makes `output`."""
     return _Writer(program, output, language).lines()
 
 
 class _Writer:
-    def __init__(self, program: Steps, output: Value, language: Language) -> None:
+    def __init__(self, program: Program, output: Value, language: Language) -> None:
         self.program, self.output, self.language = program, output, language
         self.last: dict[int, int] = {output.number: len(program.steps)}
         for number, step in enumerate(program.steps):
@@ -41,7 +41,7 @@ class _Writer:
         name = self.names[self.output.number]
         return found if name == "output" else [*found, f"output = {name}"]
 
-    def _step(self, number: int, step: CodeStep) -> list[str]:
+    def _step(self, number: int, step: Instruction) -> list[str]:
         template = self._template(step)
         statement = template.startswith("{r} =")
         named = self._named(number, step, template, statement=statement)
@@ -52,7 +52,7 @@ class _Writer:
         lines = text.split("\n") if statement else [f"{named} = {text}"]
         return [line for line in lines if line != f"{named} = {named}"]
 
-    def _template(self, step: CodeStep) -> str:
+    def _template(self, step: Instruction) -> str:
         templates = self.language.templates
         op = step.facts.get("op")
         each = any(isinstance(fact, PerSlot) for fact in step.facts.values())
@@ -61,7 +61,7 @@ class _Writer:
                 return templates[key]
         raise KeyError(f"no template for {step.form} {op}")
 
-    def _named(self, number: int, step: CodeStep, template: str, *, statement: bool) -> str:
+    def _named(self, number: int, step: Instruction, template: str, *, statement: bool) -> str:
         """The wanted name, unless it stands for a value that is still read."""
         wanted = "output" if step.result.number == self.output.number else step.result.name
         others = step.operands if statement else ()
@@ -74,7 +74,7 @@ class _Writer:
                 return name
         raise AssertionError(wanted)
 
-    def _facts(self, number: int, step: CodeStep, named: str) -> dict[str, str]:
+    def _facts(self, number: int, step: Instruction, named: str) -> dict[str, str]:
         facts = {key: self.written(value) for key, value in step.facts.items()}
         names = [self.names[operand.number] for operand in step.operands]
         facts["r"], facts["all"] = named, ", ".join(names)
@@ -95,7 +95,7 @@ class _Writer:
         facts.update(self._of_put(step))
         return facts
 
-    def _of_put(self, step: CodeStep) -> dict[str, str]:
+    def _of_put(self, step: Instruction) -> dict[str, str]:
         facts: dict[str, str] = {}
         axis = step.facts.get("axis")
         if isinstance(axis, int):

@@ -6,9 +6,9 @@ import numpy as np
 
 from gscli.base.arrays import dtype_named
 from gscli.base.words import COMPLEX, FLOATS, INTEGERS
-from gscli.codegen.native import Native
-from gscli.codegen.placement import Placement, Prepared
-from gscli.codegen.steps import Impossible, Literal, Value
+from gscli.codegen.native import NativeOp
+from gscli.codegen.placement import IndexLowering, LoweredIndices
+from gscli.codegen.steps import CannotTranslate, Literal, Value
 from gscli.codegen.update_steps import Operation, Putting, as_type, fitted, identity
 from gscli.kernel.reductions import REDUCTIONS
 
@@ -19,7 +19,7 @@ FOR_BOOL = {"add": "max", "mul": "min", "max": "max", "min": "min", "none": "non
 class Writing(Putting):
     """One scatter for one target; `composed` once it takes more than one operation."""
 
-    def __init__(self, placing: Placement, data: Value | None, updates: Value | None) -> None:
+    def __init__(self, placing: IndexLowering, data: Value | None, updates: Value | None) -> None:
         super().__init__(placing)
         self.data, self.given = data, updates
         self.rule = REDUCTIONS.get(self.layout.reduction)
@@ -27,7 +27,7 @@ class Writing(Putting):
         self.op = self._op()
         self.work = self._working_type()
 
-    def output(self) -> tuple[Value, Prepared]:
+    def output(self) -> tuple[Value, LoweredIndices]:
         """The output, and the place that is written to."""
         place, asked = self._placed()
         base, updates = self._base(), self._updates()
@@ -51,7 +51,7 @@ class Writing(Putting):
             return FOR_BOOL.get(reduction, reduction)
         complex_order = reduction in ("max", "min") and self.layout.dtype in COMPLEX
         if complex_order and not self.target.complex_order:
-            raise Impossible(f"{self.target.title} does not order complex numbers")
+            raise CannotTranslate(f"{self.target.title} does not order complex numbers")
         if self.rule is not None and self.rule.meet is not None:
             return "mul"
         return "add" if self.averages else reduction
@@ -73,7 +73,7 @@ class Writing(Putting):
             return "int32" if odd or not self.target.bool_reductions else "bool"
         return layout.dtype
 
-    def _placed(self) -> tuple[Prepared, Operation]:
+    def _placed(self) -> tuple[LoweredIndices, Operation]:
         """The operation that does most of the work, by preference one without anything composed."""
         mean, out = self.layout.reduction == "mean", not self.layout.include_self
         alone = (mean or (out and self.op != "none")) and self.work == self.layout.dtype
@@ -89,9 +89,9 @@ class Writing(Putting):
                         self.composed |= native.form == "rows" or wish.op != self.op
                         return place, wish
                     del self.steps.steps[count:]
-        raise Impossible(f"{self.target.title} has no scatter with {self.op}")
+        raise CannotTranslate(f"{self.target.title} has no scatter with {self.op}")
 
-    def _does(self, native: Native, wish: Operation) -> bool:
+    def _does(self, native: NativeOp, wish: Operation) -> bool:
         floors = not native.cut_mean or self.layout.dtype not in INTEGERS
         able = (native.mean and floors) or not wish.mean
         return wish.op in native.reductions and able and (native.start or not wish.leaves_out)
@@ -136,7 +136,7 @@ class Writing(Putting):
             return
         if np.can_cast(dtype_named(dtype), dtype_named(self.work), "safe"):
             return
-        raise Impossible(
+        raise CannotTranslate(
             f"every step runs in the type of {self.layout.dtype} and {dtype}, "
             f"and its result is cut to {self.layout.dtype}"
         )
@@ -164,7 +164,7 @@ class Writing(Putting):
 
     # Compositions.
 
-    def _counted(self, place: Prepared, start: int) -> Value:
+    def _counted(self, place: LoweredIndices, start: int) -> Value:
         """How many updates each cell gets, and `start`."""
         steps, layout = self.steps, self.layout
         zeros = steps.full(layout.view_shape, start, "int32", "counts")
@@ -172,15 +172,15 @@ class Writing(Putting):
         self.composed = True
         return self.put(place, zeros, ones, Operation("add"))
 
-    def _from_identity(self, place: Prepared, base: Value) -> Value:
+    def _from_identity(self, place: LoweredIndices, base: Value) -> Value:
         """Data, but the identity where something is written."""
         if "add" not in place.native.reductions:
-            raise Impossible(f"{self.target.title} cannot leave data out of {self.op} here")
+            raise CannotTranslate(f"{self.target.title} cannot leave data out of {self.op} here")
         touched = self.steps.cast(self._counted(place, 0), "bool")
         begin = identity(self.op, self.work)
         return self.steps.add("replaced", "data", base.shape, base.dtype, base, touched, fill=begin)
 
-    def _mean(self, place: Prepared, base: Value, updates: Value) -> Value:
+    def _mean(self, place: LoweredIndices, base: Value, updates: Value) -> Value:
         """The sum by the number of terms; integers round toward minus infinity."""
         steps, layout = self.steps, self.layout
         counts = self._counted(place, int(layout.include_self))
@@ -198,13 +198,13 @@ class Writing(Putting):
         return steps.add("floor_divide" if whole else "divide", "output", sums.shape, sums.dtype,
                          sums, counts)  # fmt: skip
 
-    def _met(self, place: Prepared, updates: Value) -> Value:
+    def _met(self, place: LoweredIndices, updates: Value) -> Value:
         """The product of each cell's updates, which data is divided by, or raised to."""
         steps, layout, data = self.steps, self.layout, self.data
         assert data is not None
         whole = data.dtype not in (*FLOATS, *COMPLEX)
         if data.dtype == "bool" or (layout.reduction == "pow" and whole):
-            raise Impossible("powers of whole numbers and bool have rules of JAX's own")
+            raise CannotTranslate("powers of whole numbers and bool have rules of JAX's own")
         self.composed = True
         kind = layout.accumulate or data.dtype
         ones = steps.full(layout.view_shape, 1, kind, "output")

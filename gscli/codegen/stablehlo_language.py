@@ -9,7 +9,7 @@ import numpy as np
 
 from gscli.base.arrays import dtype_named
 from gscli.codegen.stablehlo_windows import TYPES, kind, windows_text
-from gscli.codegen.steps import CodeStep, Impossible, Literal, PerSlot, Steps, Value
+from gscli.codegen.steps import CannotTranslate, Instruction, Literal, PerSlot, Program, Value
 from gscli.layout.axes import Shape
 
 TEMPLATES = {
@@ -51,7 +51,7 @@ ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced")
 """Forms whose operands stretch together, which StableHLO wants written."""
 
 
-def stablehlo_lines(program: Steps, output: Value) -> list[str]:
+def stablehlo_lines(program: Program, output: Value) -> list[str]:
     """A module as text, run by the reference interpreter that jaxlib carries."""
     module = _Text(program, output).lines()
     names = ", ".join(value.name for value in program.inputs)
@@ -81,7 +81,7 @@ def stablehlo_lines(program: Steps, output: Value) -> list[str]:
 
 
 class _Text:
-    def __init__(self, program: Steps, output: Value) -> None:
+    def __init__(self, program: Program, output: Value) -> None:
         self.program, self.output = program, output
         self.names = {value.number: f"%{value.name}" for value in program.inputs}
         self.constants: dict[str, str] = {}
@@ -107,7 +107,7 @@ class _Text:
             "}",
         ]
 
-    def _step(self, step: CodeStep) -> None:
+    def _step(self, step: Instruction) -> None:
         operands = [self.names[operand.number] for operand in step.operands]
         name = self._named(step)
         special = getattr(self, f"_{step.form}", None)
@@ -117,15 +117,15 @@ class _Text:
             self._plain(name, operands, step)
         self.names[step.result.number] = name
 
-    def _named(self, step: CodeStep) -> str:
+    def _named(self, step: Instruction) -> str:
         wanted = "output" if step.result.number == self.output.number else step.result.name
         used = {*self.names.values()}
         names = (f"%{wanted}", *(f"%{wanted}_{number}" for number in range(2, 999)))
         return next(name for name in names if name not in used)
 
-    def _plain(self, name: str, operands: list[str], step: CodeStep) -> None:
+    def _plain(self, name: str, operands: list[str], step: Instruction) -> None:
         if step.form not in TEMPLATES:
-            raise Impossible("StableHLO's shapes must not depend on values")
+            raise CannotTranslate("StableHLO's shapes must not depend on values")
         result = step.result
         if step.form in ELEMENTWISE:
             pairs = zip(operands, step.operands, strict=True)
@@ -188,18 +188,18 @@ class _Text:
 
     # Forms that are more than a template.
 
-    def _expand(self, name: str, operands: list[str], step: CodeStep) -> None:
+    def _expand(self, name: str, operands: list[str], step: Instruction) -> None:
         (value,) = step.operands
         made = self._stretched(operands[0], value, step.result.shape)
         self.body[-1] = self.body[-1].replace(f"{made} =", f"{name} =", 1)
 
-    def _full(self, name: str, _operands: list[str], step: CodeStep) -> None:
+    def _full(self, name: str, _operands: list[str], step: Instruction) -> None:
         fill, result = step.facts["fill"], step.result
         assert isinstance(fill, Literal)
         text = f"dense<{_number(fill)}> : {kind(result.shape, result.dtype)}"
         self.body.append(f"{name} = stablehlo.constant {text}")
 
-    def _iota(self, name: str, _operands: list[str], step: CodeStep) -> None:
+    def _iota(self, name: str, _operands: list[str], step: Instruction) -> None:
         positions, shape = step.facts["range"], step.result.shape
         assert isinstance(positions, range)
         if positions.start == 0 and positions.step == 1 and shape:
@@ -213,7 +213,7 @@ class _Text:
             f"{name} = stablehlo.reshape {flat} : ({source}) -> {kind(shape, 'int64')}"
         )
 
-    def _slot(self, name: str, operands: list[str], step: CodeStep) -> None:
+    def _slot(self, name: str, operands: list[str], step: Instruction) -> None:
         (value,), dim, at = step.operands, step.facts["dim"], step.facts["at"]
         assert isinstance(at, int)
         bounds = [f"{at}:{at + 1}" if axis == dim else f"0:{size}"
@@ -225,7 +225,7 @@ class _Text:
         result = kind(step.result.shape, value.dtype)
         self.body.append(f"{name} = stablehlo.reshape {name}_part : ({part}) -> {result}")
 
-    def _stack(self, name: str, operands: list[str], step: CodeStep) -> None:
+    def _stack(self, name: str, operands: list[str], step: Instruction) -> None:
         dim, result = step.facts["dim"], step.result
         assert isinstance(dim, int)
         sizes = tuple(1 if axis == dim else size for axis, size in enumerate(result.shape))
@@ -238,7 +238,7 @@ class _Text:
         self.body.append(f"{name} = stablehlo.concatenate {', '.join(parts)}, dim = {dim} : "
                          f"({kinds}) -> {kind(result.shape, result.dtype)}")  # fmt: skip
 
-    def _windows(self, name: str, operands: list[str], step: CodeStep) -> None:
+    def _windows(self, name: str, operands: list[str], step: Instruction) -> None:
         self.body += windows_text(name, operands, step)
 
     _direct = _cells = _put_direct = _put_cells = _windows

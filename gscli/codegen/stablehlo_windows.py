@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.codegen.steps import CodeStep
+from gscli.codegen.steps import Instruction
 from gscli.layout.axes import Shape
 from gscli.layout.windows import SCATTER_NAMES, DimensionNumbers
 
@@ -27,7 +27,7 @@ def kind(shape: Shape, dtype: str) -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{TYPES[dtype]}>"
 
 
-def windows_text(name: str, operands: list[str], step: CodeStep) -> list[str]:
+def windows_text(name: str, operands: list[str], step: Instruction) -> list[str]:
     """A gather or scatter whose numbers are given, or whose index vectors name cells or slices."""
     numbers, sizes = step.facts.get("numbers"), step.facts.get("sizes")
     if not isinstance(numbers, DimensionNumbers):
@@ -38,7 +38,7 @@ def windows_text(name: str, operands: list[str], step: CodeStep) -> list[str]:
     return _gather(name, operands, step, numbers, sizes)
 
 
-def _of_cells(step: CodeStep) -> tuple[DimensionNumbers, Shape]:
+def _of_cells(step: Instruction) -> tuple[DimensionNumbers, Shape]:
     """Index vectors on the last axis for the first axes of data; the others move along."""
     data, index = step.operands[0], step.operands[-1]
     count, grid = index.shape[-1], len(index.shape) - 1
@@ -51,7 +51,7 @@ def _of_cells(step: CodeStep) -> tuple[DimensionNumbers, Shape]:
 
 
 def _gather(
-    name: str, operands: list[str], step: CodeStep, numbers: DimensionNumbers, sizes: Shape
+    name: str, operands: list[str], step: Instruction, numbers: DimensionNumbers, sizes: Shape
 ) -> list[str]:
     data, index = step.operands
     listed = _listed(numbers)
@@ -67,7 +67,7 @@ def _gather(
 
 
 def _scatter(
-    name: str, operands: list[str], step: CodeStep, numbers: DimensionNumbers
+    name: str, operands: list[str], step: Instruction, numbers: DimensionNumbers
 ) -> list[str]:
     data, updates, index = step.operands
     listed = _listed(numbers)

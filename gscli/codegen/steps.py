@@ -1,4 +1,4 @@
-"""Steps: a call as a short list of array operations that every framework has in some spelling.
+"""Program: a call as a short list of array operations that every framework has in some spelling.
 
 A step is a form with a name ("take", "where", "put_cells"), the values it reads, and facts (an
 axis, a shape, a number). A form means what NumPy means by it; `languages` hold how it is written.
@@ -17,7 +17,7 @@ Sizes: TypeAlias = int | tuple[int, ...]
 """One number for all index numbers, or one for each number of a vector."""
 
 
-class Impossible(Exception):
+class CannotTranslate(Exception):
     """A target cannot do the call, with the reason."""
 
 
@@ -46,7 +46,7 @@ class PerSlot(Record):
     dtype: str
 
 
-class CodeStep(Record):
+class Instruction(Record):
     """One operation."""
 
     form: str
@@ -55,12 +55,12 @@ class CodeStep(Record):
     facts: dict[str, object]
 
 
-class Steps:
+class Program:
     """Writes down steps; each method is one form and returns its result."""
 
     def __init__(self) -> None:
         self.inputs: list[Value] = []
-        self.steps: list[CodeStep] = []
+        self.steps: list[Instruction] = []
 
     def input(self, name: str, shape: Shape, dtype: str) -> Value:
         """An array that is given."""
@@ -73,7 +73,7 @@ class Steps:
     ) -> Value:
         """Any form at all."""
         value = Value(len(self.steps), name, shape, dtype)
-        self.steps.append(CodeStep(form, value, operands, facts))
+        self.steps.append(Instruction(form, value, operands, facts))
         return value
 
     def cast(self, x: Value, dtype: str) -> Value:

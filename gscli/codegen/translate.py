@@ -5,11 +5,11 @@ from __future__ import annotations
 from gscli.base.arrays import dtype_name
 from gscli.base.records import Record
 from gscli.codegen.gather_steps import gathered
-from gscli.codegen.meaning import Meaning
-from gscli.codegen.native import Native, TargetFramework
-from gscli.codegen.placement import Placement
+from gscli.codegen.meaning import CallAnalysis
+from gscli.codegen.native import NativeOp, TargetFramework
+from gscli.codegen.placement import IndexLowering
 from gscli.codegen.scatter_steps import Writing
-from gscli.codegen.steps import Impossible, Steps, Value
+from gscli.codegen.steps import CannotTranslate, Program, Value
 
 NAMED = {"str": "strings", "bool": "bool"}
 
@@ -17,23 +17,23 @@ NAMED = {"str": "strings", "bool": "bool"}
 class Translation(Record):
     """The steps of a call; `native` is None where nothing is moved."""
 
-    steps: Steps
+    steps: Program
     output: Value
-    native: Native | None
+    native: NativeOp | None
     composed: bool
 
 
-def translated(meaning: Meaning, target: TargetFramework) -> Translation:
-    """The call as steps of the target. Raises Impossible with the reason where there are none."""
+def translated(meaning: CallAnalysis, target: TargetFramework) -> Translation:
+    """The call as steps of the target; CannotTranslate tells why there are none."""
     judge_types(meaning, target)
-    steps, layout = Steps(), meaning.layout
+    steps, layout = Program(), meaning.layout
     inputs = {
         name: steps.input(name, array.shape, dtype_name(array.dtype))
         for name, array in meaning.named.items()
     }
     if layout.moves_nothing:
         return Translation(steps, _untouched(meaning, steps, inputs), None, composed=False)
-    placing = Placement(meaning, target, steps, inputs)
+    placing = IndexLowering(meaning, target, steps, inputs)
     if layout.kind == "gather":
         found, place = gathered(placing, inputs["data"])
         composed = place.live is not None
@@ -45,7 +45,7 @@ def translated(meaning: Meaning, target: TargetFramework) -> Translation:
     return Translation(steps, found, place.native, composed)
 
 
-def pruned(steps: Steps, output: Value) -> None:
+def pruned(steps: Program, output: Value) -> None:
     """Drop steps whose results nobody reads."""
     wanted, kept = {output.number}, []
     for step in reversed(steps.steps):
@@ -55,7 +55,7 @@ def pruned(steps: Steps, output: Value) -> None:
     steps.steps[:] = reversed(kept)
 
 
-def _untouched(meaning: Meaning, steps: Steps, inputs: dict[str, Value]) -> Value:
+def _untouched(meaning: CallAnalysis, steps: Program, inputs: dict[str, Value]) -> Value:
     """What comes out where no cell is read or written."""
     layout = meaning.layout
     if layout.kind == "scatter" and "data" in inputs:
@@ -63,13 +63,13 @@ def _untouched(meaning: Meaning, steps: Steps, inputs: dict[str, Value]) -> Valu
     return steps.full(layout.output_shape, layout.fill, layout.dtype, "output")
 
 
-def judge_types(meaning: Meaning, target: TargetFramework) -> None:
-    """Raises Impossible where the target has no such element type."""
+def judge_types(meaning: CallAnalysis, target: TargetFramework) -> None:
+    """Raises CannotTranslate where the target has no such element type."""
     named = meaning.named
     for name in named:
         if name in ("data", "updates"):
             kind = dtype_name(named[name].dtype)
             if kind not in target.dtypes:
-                raise Impossible(f"{target.title} has no {NAMED.get(kind, kind)} here")
+                raise CannotTranslate(f"{target.title} has no {NAMED.get(kind, kind)} here")
     if meaning.layout.dtype not in target.dtypes:
-        raise Impossible(f"{target.title} has no {meaning.layout.dtype} here")
+        raise CannotTranslate(f"{target.title} has no {meaning.layout.dtype} here")

@@ -9,13 +9,13 @@ import numpy as np
 from gscli.base.arrays import dtype_named
 from gscli.base.records import Record
 from gscli.codegen.gather_steps import live_cells, rows_of, stacked, vectors_last
-from gscli.codegen.placement import Placement, Prepared
-from gscli.codegen.steps import Literal, Steps, Value
+from gscli.codegen.placement import IndexLowering, LoweredIndices
+from gscli.codegen.steps import Literal, Program, Value
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, Shape
 
 
-def fitted(steps: Steps, updates: Value, fit: Fit, wanted: Shape) -> Value:
+def fitted(steps: Program, updates: Value, fit: Fit, wanted: Shape) -> Value:
     """Updates in the shape of the result, by the framework's own rule."""
     if updates.shape == wanted:
         return updates
@@ -29,7 +29,7 @@ def fitted(steps: Steps, updates: Value, fit: Fit, wanted: Shape) -> Value:
     return steps.reshape(updates, wanted)
 
 
-def _cycled(steps: Steps, updates: Value, wanted: Shape) -> Value:
+def _cycled(steps: Program, updates: Value, wanted: Shape) -> Value:
     """Values repeated, or left over, until there are as many as are written."""
     count, size = prod(wanted), prod(updates.shape)
     flat = steps.reshape(updates, (size,))
@@ -65,12 +65,12 @@ class Operation(Record):
 class Putting:
     """Writes updates, with the forms that a target's operations have."""
 
-    def __init__(self, placing: Placement) -> None:
+    def __init__(self, placing: IndexLowering) -> None:
         self.placing, self.steps, self.layout = placing, placing.steps, placing.layout
         self.target = placing.target
         self.composed = False
 
-    def put(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def put(self, place: LoweredIndices, base: Value, updates: Value, asked: Operation) -> Value:
         """What `base` is after updates went to their place."""
         return {
             "take": self._put_slices, "along": self._put_slices, "vectors": self._put_vectors,
@@ -89,7 +89,9 @@ class Putting:
             f"put_{form}", name, base.shape, base.dtype, base, updates, *index, **own, **facts
         )
 
-    def _put_slices(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_slices(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    ) -> Value:
         """Along an axis; skipped entries go to a row more, which is cut off."""
         assert place.index is not None
         axis, index, shape = place.form.axis, place.index, base.shape
@@ -105,7 +107,9 @@ class Putting:
         found = self._written(place.native.form, base, updates, asked, index, axis=axis)
         return self.steps.crop(found, shape)
 
-    def _put_vectors(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_vectors(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    ) -> Value:
         index = vectors_last(self.steps, place)
         if place.native.ranked and len(index.shape) == 1:
             index = self.steps.reshape(index, (1, *index.shape))
@@ -118,7 +122,9 @@ class Putting:
         order = self.layout.addressing.order
         return self.steps.transpose(updates, [order.index(at) for at in range(len(order))])
 
-    def _put_cells(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_cells(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    ) -> Value:
         steps, shape = self.steps, base.shape
         count = len(shape) - self.layout.addressing.traveling
         if count == 0:
@@ -136,7 +142,9 @@ class Putting:
         found = self._written("cells", base, updates, asked, *cells, count=count)
         return steps.reshape(steps.crop(found, whole), shape)
 
-    def _put_rows(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_rows(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    ) -> Value:
         """Data as a matrix; entries as numbers of its rows."""
         steps, shape = self.steps, base.shape
         count = len(shape) - self.layout.addressing.traveling
@@ -152,7 +160,9 @@ class Putting:
         found = self._written("rows", base, updates, asked, row, rows=base.shape[0])
         return steps.reshape(steps.crop(found, (rows, run)), shape)
 
-    def _put_direct(self, place: Prepared, base: Value, updates: Value, asked: Operation) -> Value:
+    def _put_direct(
+        self, place: LoweredIndices, base: Value, updates: Value, asked: Operation
+    ) -> Value:
         assert place.index is not None
         return self._written(
             "direct", base, updates, asked, place.index, numbers=place.form.numbers

@@ -26,6 +26,7 @@ from gscli.codegen.native import TARGETS
 from gscli.codegen.target_answers import Code, TargetAnswer
 from gscli.frameworks import find
 from gscli.frameworks.execute import execute
+from gscli.lab.examples import example
 
 EVERYDAY = 5
 """Cases of an operator that the everyday run tries."""
@@ -139,3 +140,31 @@ def test_every_operator_has_lines_or_a_reason(framework: str) -> None:
                     compile("\n".join(answer.lines), f"{target} for {name}", "exec")
             some = any(answer.lines for answer in answers)
             assert some or (target, name) in WITHOUT, (target, name)
+
+
+OTHERS_LINE = {
+    "onnx.scatter": "an old name of ScatterElements",
+    "onnx.tensor_scatter": "opset 24; the lines are of opset 18, where ScatterND does it",
+}
+"""Operators that are written with another operation of their own framework, and why."""
+
+
+def test_every_operator_is_written_with_its_own_operation() -> None:
+    """A new operator needs a line in CALLS of own.py, or an operation of its target."""
+    lacking = set()
+    for operator in operators():
+        if operator.owner not in TARGETS:
+            continue
+        target = TARGETS[operator.owner]
+        probe = example(operator, {})
+        assert probe is not None
+        trace = probe.trace
+        (answer,) = written(operator, trace.plan, trace.output, [target]).answers
+        own = answer.operation == f"{target.title}'s own {operator.name}"
+        if not own and operator.full_name not in {
+            native.operator
+            for native in (*target.reads, *target.writes)
+            if native.name == answer.operation
+        }:
+            lacking.add(operator.full_name)
+    assert lacking == set(OTHERS_LINE)
