@@ -13,7 +13,7 @@ from gscli.codegen.languages import language
 from gscli.codegen.target_answers import Code, TargetAnswer
 from gscli.files.formats.jsonarray import dump_json
 from gscli.lab.difference import compare_tensors
-from gscli.runtimes.catalogue import Adapter, adapter_command, installed
+from gscli.runtimes.catalogue import Adapter, build_adapter_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.protocol import Reply as Said
 
@@ -68,7 +68,7 @@ def _sendable(array: Array, target: str) -> Array:
 def lines_of(target: str, python: str | None, patience: float = PATIENCE) -> Iterator[Lines]:
     """A started process for one target. CannotRead where its framework does not come up."""
     adapter = Adapter("lines", PACKAGES[target][0])
-    with Lines(adapter_command(adapter, target, python), patience=patience) as running:
+    with Lines(build_adapter_command(adapter, target, python), patience=patience) as running:
         running.start()
         yield running
 
@@ -97,7 +97,7 @@ def judge_sizes(inputs: Mapping[str, Array]) -> None:
 def _missing(targets: Sequence[str], python: str | None) -> dict[str, str]:
     """For each target the packages that the interpreter lacks."""
     names = dict.fromkeys(package for target in targets for package in PACKAGES[target])
-    rows = installed(python, [Adapter(name, name) for name in names])
+    rows = list_installed(python, [Adapter(name, name) for name in names])
     lacking = {row.adapter.package for row in rows if not row.version}
     return {
         target: " ".join(package for package in PACKAGES[target] if package in lacking)

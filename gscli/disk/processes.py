@@ -155,7 +155,7 @@ class Child:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return Failure("hang", f"no answer within {limit:g} s")
-                if self._memory and resident(self._process.pid) > self._memory:
+                if self._memory and resident_bytes(self._process.pid) > self._memory:
                     return Failure("memory", f"more than {self._memory >> 20:,} MiB")
                 if len(self._received) > LINE_LIMIT:
                     return Failure("garbage", f"a line of more than {LINE_LIMIT >> 20} MiB")
@@ -335,10 +335,10 @@ def adopt_orphans() -> None:
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def resident(process: int) -> int:
+def resident_bytes(process: int) -> int:
     """Bytes of memory a process holds now; 0 where the system does not tell (not on Linux).
 
-    >>> resident(os.getpid()) >= 0
+    >>> resident_bytes(os.getpid()) >= 0
     True
     """
     try:

@@ -2,7 +2,7 @@
 
 An adapter is a single file that imports nothing of gscli, because it runs in the environment of
 its runtime. In this folder it is kept in parts: the answering side of the protocol, the writing of
-ONNX models, and what is the runtime's own. `adapter_text` joins them.
+ONNX models, and what is the runtime's own. `bundle_adapter` joins them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gscli.files.formats.jsontext import parse_json
 PARTS = ("answerer", "onnx_models")
 """Files that adapters share, in the order they are joined."""
 
-ASKED_WITHIN = 30.0
+VERSION_TIMEOUT = 30.0
 """Seconds an interpreter has to say which packages it has."""
 
 
@@ -80,20 +80,20 @@ with open(path_of_runtime, encoding="utf-8") as file:
 """
 
 
-def command_for(wish: str, python: str | None = None) -> Program:
+def build_runtime_command(wish: str, python: str | None = None) -> Program:
     """What is started where the user says `wish`: a name, NAME:VARIANT, a command, a class.
 
     A command and a class are the user's own: they work in the user's folder and environment.
 
-    >>> command_for("./mine --fast")
+    >>> build_runtime_command("./mine --fast")
     Program(words=('./mine', '--fast'), is_isolated=False)
     """
     name, _, variant = wish.partition(":")
     known = {adapter.name: adapter for adapter in ADAPTERS}
     if name in known:
-        return adapter_command(known[name], variant, python)
+        return build_adapter_command(known[name], variant, python)
     if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", wish):
-        return adapter_command(BACKEND, wish, python)
+        return build_adapter_command(BACKEND, wish, python)
     words = _split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
         return Program(tuple(words))
@@ -114,9 +114,9 @@ def _split(wish: str) -> list[str]:
         ) from None
 
 
-def adapter_command(adapter: Adapter, variant: str, python: str | None) -> Program:
+def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> Program:
     """An adapter's file for an interpreter."""
-    paths = [str(path) for path in _files(adapter)]
+    paths = [str(path) for path in _adapter_files(adapter)]
     script = f"path_of_runtime = {paths[-1]!r}\n{BOOTSTRAP}"
     arguments = (variant, *paths[:-1], "--")
     return python_program(
@@ -134,7 +134,7 @@ def interpreter_at(python: str | None) -> str:
     return path
 
 
-def _files(adapter: Adapter) -> list[Path]:
+def _adapter_files(adapter: Adapter) -> list[Path]:
     """The parts an adapter is made of, its own file last."""
     own = adapter_folder() / f"{adapter.name}_adapter.py"
     text = own.read_text("utf-8")
@@ -147,10 +147,10 @@ def adapter_folder() -> Path:
     return Path(str(package_files("gscli.runtimes"))) / "adapters"
 
 
-def adapter_text(name: str) -> str:
+def bundle_adapter(name: str) -> str:
     """An adapter as one file, to be run with the runtime's interpreter.
 
-    >>> "import gscli" in adapter_text("numpy")
+    >>> "import gscli" in bundle_adapter("numpy")
     False
     """
     adapter = next((known for known in (*ADAPTERS, BACKEND) if known.name == name), None)
@@ -161,11 +161,13 @@ def adapter_text(name: str) -> str:
             valid=" ".join((*NAMES, BACKEND.name)),
             hint=f"did you mean {near[0]}?" if near else "",
         )
-    first, *rest = [path.read_text("utf-8") for path in _files(adapter)]
-    return "\n\n".join([first.rstrip(), *(_joined(text).strip() for text in rest)]) + "\n"
+    first, *rest = [path.read_text("utf-8") for path in _adapter_files(adapter)]
+    return (
+        "\n\n".join([first.rstrip(), *(_strip_shared_header(text).strip() for text in rest)]) + "\n"
+    )
 
 
-def _joined(text: str) -> str:
+def _strip_shared_header(text: str) -> str:
     """A part behind the first: without what only stands once, or is above it already."""
     text = text.replace("from __future__ import annotations\n", "")
     text = re.sub(rf"^from (?:{'|'.join(PARTS)}) import .*\n", "", text, flags=re.MULTILINE)
@@ -182,7 +184,7 @@ class Installed(Record):
     missing: tuple[str, ...]
 
 
-_ASK = """\
+_VERSION_SCRIPT = """\
 import json
 from importlib import metadata
 versions = []
@@ -200,7 +202,9 @@ print(json.dumps(versions))
 """
 
 
-def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS) -> list[Installed]:
+def list_installed(
+    python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS
+) -> list[Installed]:
     """Which runtimes an interpreter has, without starting any. CannotRead where it does not run."""
     packages = list(dict.fromkeys(_packages(adapters)))
     versions = dict(zip(packages, _versions(interpreter_at(python), packages), strict=True))
@@ -217,8 +221,8 @@ def installed(python: str | None = None, adapters: Sequence[Adapter] = ADAPTERS)
 def _versions(interpreter: str, packages: Sequence[str]) -> list[str]:
     """What an interpreter has of each package, "" where it lacks one; CannotRead."""
     try:
-        with Child(python_program(interpreter, _ASK, *packages)) as child:
-            line = child.exchange(b"", ASKED_WITHIN)
+        with Child(python_program(interpreter, _VERSION_SCRIPT, *packages)) as child:
+            line = child.exchange(b"", VERSION_TIMEOUT)
         versions = [] if isinstance(line, Failure) else parse_json(line, "its answer").value
         reason = line.text if isinstance(line, Failure) else "an answer that is none"
     except OSError as error:

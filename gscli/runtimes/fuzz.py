@@ -15,7 +15,7 @@ from gscli.runtimes.protocol import Hello, Reply
 from gscli.runtimes.shrinking import shrunk
 from gscli.runtimes.trials import WARNINGS, Kind, Mismatch, Trial, differs, verdict
 
-MOST_KINDS = 12
+MAX_KINDS = 12
 """Kinds of differences of one operator and verdict that are made small; more are only counted."""
 
 COSTLY: tuple[Kind, ...] = ("crash", "hang", "memory", "garbage")
@@ -25,7 +25,7 @@ ENOUGH = 5
 """Calls of one costly kind after which calls that meet the same rules are left out."""
 
 
-class Wishes(Record):
+class FuzzOptions(Record):
     """What a user asks for: calls in all, seconds (0: no limit), seed, how often each is asked."""
 
     cases: int = 500
@@ -35,7 +35,7 @@ class Wishes(Record):
 
 
 @dataclass(eq=False)
-class FoundDifference:
+class FuzzFinding:
     """One kind of difference: the smallest call that shows it, and how often it was met."""
 
     trial: Trial
@@ -75,7 +75,7 @@ class FoundDifference:
 
 
 @dataclass(eq=False)
-class Tally:
+class FuzzCounts:
     """What became of the calls of one operator."""
 
     cases: int = 0
@@ -92,8 +92,8 @@ class Report:
     """Everything one run found."""
 
     hello: Hello
-    tallies: dict[str, Tally]
-    differences: list[FoundDifference] = field(default_factory=list)
+    tallies: dict[str, FuzzCounts]
+    differences: list[FuzzFinding] = field(default_factory=list)
     seconds: float = 0.0
     restarts: int = 0
     interrupted: bool = False
@@ -103,7 +103,7 @@ class Report:
         """How many calls were put to the runtime."""
         return sum(tally.cases for tally in self.tallies.values())
 
-    def failures(self, *, strict: bool) -> list[FoundDifference]:
+    def failures(self, *, strict: bool) -> list[FuzzFinding]:
         """Differences that count against the runtime and are not known."""
         return [
             found
@@ -118,17 +118,17 @@ Watch = Callable[[Report], None]
 def fuzz(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
-    wishes: Wishes,
+    wishes: FuzzOptions,
     known: Sequence[str] = (),
     watch: Watch = lambda _report: None,
 ) -> Report:
     """Put calls of the operators in turn to a started runtime. Ctrl-C ends with what there is."""
     assert runtime.hello is not None
     began = time.monotonic()
-    report = Report(runtime.hello, {operator.full_name: Tally() for operator in operators})
+    report = Report(runtime.hello, {operator.full_name: FuzzCounts() for operator in operators})
     try:
-        for trial in _dealt(operators, wishes, runtime.hello.rules, began):
-            _put(runtime, trial, wishes.repeat, report)
+        for trial in _iter_cases(operators, wishes, runtime.hello.rules, began):
+            _run_fuzz_case(runtime, trial, wishes.repeat, report)
             report.seconds, report.restarts = time.monotonic() - began, runtime.restarts
             watch(report)
     except KeyboardInterrupt:
@@ -139,26 +139,26 @@ def fuzz(
     return report
 
 
-def _dealt(
+def _iter_cases(
     operators: Sequence[Operator],
-    wishes: Wishes,
+    wishes: FuzzOptions,
     rules: Mapping[str, object],
     began: float,
 ) -> Iterator[Trial]:
     """Calls of each operator in turn, until there are enough or the time is over."""
     sources = {operator: trials(operator, wishes.seed, rules) for operator in operators}
-    dealt = 0
+    count = 0
     while True:
         for operator in operators:
-            if dealt >= wishes.cases or (
+            if count >= wishes.cases or (
                 wishes.seconds and time.monotonic() - began >= wishes.seconds
             ):
                 return
-            dealt += 1
+            count += 1
             yield next(sources[operator])
 
 
-def _put(runtime: RuntimeProcess, trial: Trial, repeat: int, report: Report) -> None:
+def _run_fuzz_case(runtime: RuntimeProcess, trial: Trial, repeat: int, report: Report) -> None:
     """One call: ask, judge, and where it differs find the kind it belongs to."""
     tally = report.tallies[trial.operator.full_name]
     if any(known.is_enough(trial) for known in report.differences):
@@ -171,18 +171,18 @@ def _put(runtime: RuntimeProcess, trial: Trial, repeat: int, report: Report) -> 
         tally.words = answer.text
     if found is None:
         return
-    if not _is_told(report, trial, found):
-        answer, confirmed = _alone(runtime, trial, found, repeat)
+    if not _count_known_kind(report, trial, found):
+        answer, confirmed = _rerun_in_new_process(runtime, trial, found, repeat)
         if confirmed is None:
             tally.slow += found.kind == "hang"
             tally.spoiled += found.kind != "hang"
             return
-        if not _is_told(report, trial, confirmed):
-            _tell(runtime, trial, confirmed, answer, repeat, report)
+        if not _count_known_kind(report, trial, confirmed):
+            _record_finding(runtime, trial, confirmed, answer, repeat, report)
     tally.differ += 1
 
 
-def _is_told(report: Report, trial: Trial, found: Mismatch) -> bool:
+def _count_known_kind(report: Report, trial: Trial, found: Mismatch) -> bool:
     """Whether a difference is of a kind that was met before; then it is counted there."""
     for known in report.differences:
         if known.covers(trial, found):
@@ -193,13 +193,13 @@ def _is_told(report: Report, trial: Trial, found: Mismatch) -> bool:
         for one in report.differences
         if one.trial.operator is trial.operator and one.verdict.kind == found.kind
     ]
-    if len(alike) < MOST_KINDS:
+    if len(alike) < MAX_KINDS:
         return False
     alike[-1].count += 1
     return True
 
 
-def _alone(
+def _rerun_in_new_process(
     runtime: RuntimeProcess, trial: Trial, found: Mismatch, repeat: int
 ) -> tuple[Reply, Mismatch | None]:
     """The answer in a new process: what earlier calls did to the old one is not this call's fault.
@@ -211,7 +211,7 @@ def _alone(
     return asked(runtime, trial, repeat)
 
 
-def _tell(
+def _record_finding(
     runtime: RuntimeProcess,
     trial: Trial,
     found: Mismatch,
@@ -221,14 +221,14 @@ def _tell(
 ) -> None:
     """A new kind: the smallest call that shows it, also in a new process."""
     smallest, steps = shrunk(trial, found, lambda other: asked(runtime, other, repeat)[1])
-    last, again = _alone(runtime, smallest, found, repeat)
+    last, again = _rerun_in_new_process(runtime, smallest, found, repeat)
     if again != found:  # then the call as it was met is the evidence
         smallest, last = trial, answer
     for known in report.differences:
         if known.covers(smallest, found) and smallest.traits == known.trial.traits:
             known.count += 1
             return
-    report.differences.append(FoundDifference(smallest, found, last, asked=steps))
+    report.differences.append(FuzzFinding(smallest, found, last, asked=steps))
 
 
 def asked(runtime: RuntimeProcess, trial: Trial, repeat: int) -> tuple[Reply, Mismatch | None]:

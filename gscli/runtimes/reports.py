@@ -13,7 +13,7 @@ from gscli.base import GscliError
 from gscli.base.arrays import Array, dtype_name, unequal_cells
 from gscli.base.words import counted, safe
 from gscli.files.formats.jsonarray import dump_json
-from gscli.runtimes.fuzz import FoundDifference, Report
+from gscli.runtimes.fuzz import FuzzFinding, Report
 from gscli.runtimes.packs import record
 from gscli.runtimes.trials import MEANING
 
@@ -56,7 +56,7 @@ def summary(report: Report, *, strict: bool) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _block(found: FoundDifference, number: int, report: Report, *, strict: bool) -> Iterator[str]:
+def _block(found: FuzzFinding, number: int, report: Report, *, strict: bool) -> Iterator[str]:
     state = "known" if found.known else "warning" if found.is_warning and not strict else "failure"
     yield (
         f"[{number + 1}] {state}: {found.trial.operator.full_name} {MEANING[found.verdict.kind]}, "

@@ -16,7 +16,7 @@ import pytest
 from gscli.disk import processes
 from gscli.disk.processes import Child, Failure, Program, left_running, python_program
 from gscli.frameworks import find
-from gscli.runtimes.catalogue import command_for, installed
+from gscli.runtimes.catalogue import build_runtime_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
 
 ROOT = Path(__file__).parents[2]
@@ -112,8 +112,8 @@ def test_no_variable_loads_code_into_what_we_start(
     for name in ("PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE", "PYTHONSTARTUP"):
         monkeypatch.setenv(name, str(folder))
     monkeypatch.chdir(folder)
-    assert next(one for one in installed() if one.adapter.name == "numpy").version
-    with RuntimeProcess(command_for("numpy")) as runtime:
+    assert next(one for one in list_installed() if one.adapter.name == "numpy").version
+    with RuntimeProcess(build_runtime_command("numpy")) as runtime:
         assert runtime.start().name == "numpy"
     assert not (folder / "was_run").exists()
 
@@ -151,7 +151,7 @@ def test_a_class_of_the_folder_comes_after_what_is_installed(
     pytest.importorskip("onnx")
     (folder / "mine.py").write_text("class Mine: pass\n__version__ = '5'\n")
     monkeypatch.chdir(folder)
-    with RuntimeProcess(command_for("mine:Mine")) as runtime:
+    with RuntimeProcess(build_runtime_command("mine:Mine")) as runtime:
         assert runtime.start().version == "5"
     assert not (folder / "was_run").exists()
 
@@ -195,7 +195,7 @@ def test_an_interpreter_that_prints_without_end_is_refused(
     python.write_text(f"#!/bin/sh\nexec {sys.executable} -c \"while 1: print('x' * 9999, end='')\"")
     python.chmod(0o755)
     with pytest.raises(Exception, match="no Python that runs"):
-        installed(str(python))
+        list_installed(str(python))
 
 
 LEAVES = """\

@@ -23,12 +23,12 @@ from gscli.runtimes.catalogue import (
     BACKEND,
     NAMES,
     adapter_folder,
-    adapter_text,
-    command_for,
-    installed,
+    build_runtime_command,
+    bundle_adapter,
+    list_installed,
     part,
 )
-from gscli.runtimes.fuzz import Report, Wishes, fuzz
+from gscli.runtimes.fuzz import FuzzOptions, Report, fuzz
 from gscli.runtimes.operator_names import answered
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.runtime_answers import judge_on
@@ -39,10 +39,10 @@ ALL = [*NAMES, BACKEND.name]
 
 
 def fuzzed(name: str, cases: int) -> Report:
-    with RuntimeProcess(command_for(name)) as runtime:
+    with RuntimeProcess(build_runtime_command(name)) as runtime:
         operators = answered(runtime.start(), ())
         self_test(runtime, operators)
-        return fuzz(runtime, operators, Wishes(cases))
+        return fuzz(runtime, operators, FuzzOptions(cases))
 
 
 def needs(package: str) -> pytest.MarkDecorator:
@@ -53,7 +53,7 @@ def needs(package: str) -> pytest.MarkDecorator:
 @pytest.mark.slow
 def test_the_gate_asks_numpy_onnx_and_onnxruntime() -> None:
     """Where the tests below are skipped nothing is asked; the gate must not be such a place."""
-    found = {one.adapter.name: one.version for one in installed()}
+    found = {one.adapter.name: one.version for one in list_installed()}
     assert all(found[name] for name in ("numpy", "onnx", "onnxruntime")), found
 
 
@@ -71,7 +71,7 @@ def test_the_adapter_of_its_framework_answers_it(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("name", ALL)
 def test_an_adapter_is_one_file_that_imports_nothing_of_gscli(name: str) -> None:
-    tree = ast.parse(adapter_text(name))
+    tree = ast.parse(bundle_adapter(name))
     imported = {
         alias.name if isinstance(node, ast.Import) else str(node.module)
         for node in ast.walk(tree)
@@ -86,7 +86,7 @@ def test_an_adapter_is_one_file_that_imports_nothing_of_gscli(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_adapter_names_operators_that_there_are(name: str) -> None:
-    tree = ast.parse(adapter_text(name))
+    tree = ast.parse(bundle_adapter(name))
     texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     frameworks = {"onnx", "numpy", "torch", "jax", "tensorflow", "openvino", "stablehlo"}
     names = [
@@ -109,11 +109,11 @@ def test_every_file_of_the_folder_is_used() -> None:
 
 def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "adapter.py"
-    path.write_text(adapter_text("numpy"), "utf-8")
+    path.write_text(bundle_adapter("numpy"), "utf-8")
     with RuntimeProcess(Program((sys.executable, str(path)))) as runtime:
         operators = answered(runtime.start(), ["numpy.take"])
         self_test(runtime, operators)
-        assert fuzz(runtime, operators, Wishes(30)).failures(strict=False) == []
+        assert fuzz(runtime, operators, FuzzOptions(30)).failures(strict=False) == []
 
 
 def interpreter_with(folder: Path) -> str:
@@ -136,7 +136,7 @@ def test_no_runtime_reports_over_the_network(tmp_path: Path) -> None:
         "except ImportError: pass\n"
     )
     python = interpreter_with(tmp_path)
-    with RuntimeProcess(command_for("openvino", python)) as runtime:
+    with RuntimeProcess(build_runtime_command("openvino", python)) as runtime:
         assert runtime.start().version == "silent"
     with lines_of("openvino", python, 20.0) as lines:
         assert lines.hello is not None
@@ -145,7 +145,12 @@ def test_no_runtime_reports_over_the_network(tmp_path: Path) -> None:
 
 def test_an_adapter_prints_nothing_among_its_answers() -> None:
     done = subprocess.run(
-        command_for("numpy").words, input="", capture_output=True, text=True, check=True, timeout=60
+        build_runtime_command("numpy").words,
+        input="",
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     assert done.stdout.count("\n") == 1
 
@@ -217,16 +222,16 @@ def test_any_onnx_backend_is_a_runtime(tmp_path: Path, monkeypatch: pytest.Monke
         "        return ReferenceEvaluator(model).run(None, dict(zip(names, inputs)))\n"
     )
     monkeypatch.chdir(tmp_path)
-    with RuntimeProcess(command_for("mine:Mine")) as runtime:
+    with RuntimeProcess(build_runtime_command("mine:Mine")) as runtime:
         operators = answered(runtime.start(), ["onnx.gather"])
         self_test(runtime, operators)
-        report = fuzz(runtime, operators, Wishes(60))
+        report = fuzz(runtime, operators, FuzzOptions(60))
     assert report.failures(strict=False) == []
     assert report.tallies["onnx.gather"].unsupported > 0
 
 
 def test_recorded_answers_of_numpy_are_given_again() -> None:
-    with RuntimeProcess(command_for("numpy")) as runtime:
+    with RuntimeProcess(build_runtime_command("numpy")) as runtime:
         runtime.start()
         verdicts = [(case, judge_on(runtime, case)) for case in _some("numpy")]
     failed = [f"{case.id}: {found.problem}" for case, found in verdicts if found and found.problem]
@@ -240,11 +245,11 @@ def _some(framework: str) -> list[Case]:
 
 
 def test_what_an_interpreter_has_is_told() -> None:
-    found = {one.adapter.name: one.version for one in installed()}
+    found = {one.adapter.name: one.version for one in list_installed()}
     assert found["numpy"]
     assert set(found) == {adapter.name for adapter in ADAPTERS}
 
 
 def test_an_unknown_adapter_is_refused() -> None:
     with pytest.raises(UsageError, match="no adapter"):
-        adapter_text("nunpy")
+        bundle_adapter("nunpy")

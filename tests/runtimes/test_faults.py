@@ -9,7 +9,7 @@ import pytest
 from conftest import everyday, slow
 
 from gscli.disk.processes import Program
-from gscli.runtimes.fuzz import FoundDifference, Report, Watch, Wishes, fuzz
+from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, Report, Watch, fuzz
 from gscli.runtimes.operator_names import answered
 from gscli.runtimes.process import RuntimeProcess
 from gscli.runtimes.reports import document, summary
@@ -69,11 +69,11 @@ def found_with(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:
         operators = answered(runtime.start(), [operator])
-        wishes = Wishes(cases, repeat=3 if fault == "flaky" else 1)
+        wishes = FuzzOptions(cases, repeat=3 if fault == "flaky" else 1)
         return fuzz(runtime, operators, wishes, watch=watch)
 
 
-def told(report: Report, fault: str) -> FoundDifference | None:
+def told(report: Report, fault: str) -> FuzzFinding | None:
     """The smallest call of the kind that a fault shows, told by the rule that it breaks."""
     kind, rule = FAULTS[fault][1], TOLD_BY.get(fault)
     found = [

@@ -16,7 +16,7 @@ from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.disk.processes import Program
 from gscli.frameworks import find, operators
 from gscli.lab.cases import operator_name, read_call
-from gscli.runtimes.catalogue import command_for
+from gscli.runtimes.catalogue import build_runtime_command
 from gscli.runtimes.operator_names import answered, operators_named
 from gscli.runtimes.peer import answered as served
 from gscli.runtimes.process import RuntimeProcess
@@ -213,7 +213,10 @@ def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
 
 @pytest.mark.parametrize("wish", ["onnxruntim", "", "torhc:compile", "'", "no such program"])
 def test_an_unknown_runtime_is_refused(wish: str) -> None:
-    with pytest.raises((UsageError, CannotRead)), RuntimeProcess(command_for(wish)) as runtime:
+    with (
+        pytest.raises((UsageError, CannotRead)),
+        RuntimeProcess(build_runtime_command(wish)) as runtime,
+    ):
         runtime.start()
 
 

@@ -45,7 +45,7 @@ from gscli.cli.options import (
 
 if TYPE_CHECKING:
     from gscli.frameworks.operator import Operator
-    from gscli.runtimes.fuzz import Report, Wishes
+    from gscli.runtimes.fuzz import FuzzOptions, Report
     from gscli.runtimes.process import RuntimeProcess
 
 MOST_CASES = 10_000_000
@@ -111,13 +111,13 @@ def fuzz(
     settings: Settings,
 ) -> int:
     from gscli.cli.commands.runtimes import judging
-    from gscli.runtimes.fuzz import Wishes
+    from gscli.runtimes.fuzz import FuzzOptions
     from gscli.runtimes.packs import check_node_tests
 
     if not on:
         raise UsageError("fuzz needs a runtime", valid="--on R", hint="gscli runtimes lists them")
     one_document(output, settings)
-    wishes = Wishes(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
+    wishes = FuzzOptions(cases or (MOST_CASES if seconds else USUAL_CASES), seconds, seed, repeat)
     accepted = _lines(known)
     folder = None if output is None or are_lines(output) else output
     for path in (junit, None if folder else output):
@@ -136,7 +136,7 @@ def fuzz(
 def _watched(
     runtime: RuntimeProcess,
     operators: Sequence[Operator],
-    wishes: Wishes,
+    wishes: FuzzOptions,
     known: Sequence[str],
     *,
     quiet: bool,

@@ -125,15 +125,15 @@ def runtimes(
     if runtime is not None and adapter is not None:
         raise UsageError("one thing at a time", valid="R or --adapter NAME")
     if adapter is not None:
-        from gscli.runtimes.catalogue import adapter_text
+        from gscli.runtimes.catalogue import bundle_adapter
 
-        sys.stdout.write(adapter_text(adapter))
+        sys.stdout.write(bundle_adapter(adapter))
         return 0
     if runtime is not None:
         return _introduce(runtime, python, settings)
-    from gscli.runtimes.catalogue import installed
+    from gscli.runtimes.catalogue import list_installed
 
-    _list(installed(python), settings)
+    _list(list_installed(python), settings)
     return 0
 
 
@@ -180,7 +180,7 @@ def judging(
     wish: str, python: str | None, patience: float, names: Sequence[str] = ()
 ) -> Iterator[tuple[RuntimeProcess, list[Operator]]]:
     """A started runtime that passed its self-test, and those of the operators that it answers."""
-    from gscli.runtimes.catalogue import command_for
+    from gscli.runtimes.catalogue import build_runtime_command
     from gscli.runtimes.operator_names import answered, operators_named
     from gscli.runtimes.process import RuntimeProcess
     from gscli.runtimes.selftest import self_test
@@ -188,7 +188,7 @@ def judging(
     for name in names:
         operators_named(name)  # a wrong name is told before anything is started
     try:
-        with RuntimeProcess(command_for(wish, python), patience=patience) as runtime:
+        with RuntimeProcess(build_runtime_command(wish, python), patience=patience) as runtime:
             operators = answered(runtime.start(), names)
             self_test(runtime, operators)
             yield runtime, operators
