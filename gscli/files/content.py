@@ -273,12 +273,12 @@ def reader(stream: BinaryIO) -> Callable[[int], bytes]:
     return read_when_ready
 
 
-def check_limit(size: int, limit: int, where: str, what: str) -> None:
+def check_limit(size: int, limit: int, where: str, what: str, unit: str = "bytes") -> None:
     """Refuse before anything of that size is allocated."""
     if size > limit:
         raise LimitRefused(
             f"{what} is larger than the limit",
-            where=f"{where}: {size:,} bytes",
-            valid=f"at most {limit:,} bytes",
+            where=f"{where}: {size:,} {unit}",
+            valid=f"at most {limit:,} {unit}",
             hint="save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it",
         )

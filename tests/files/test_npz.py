@@ -191,3 +191,9 @@ def test_streamed_archives_are_read() -> None:
     np.savez_compressed(pipe, a=np.arange(5))
     stream = io.BytesIO(b"".join(pipe.parts))
     assert load("-", stdin=stream).array.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_what_is_packed_best_is_read_to_its_end(tmp_path: Path) -> None:
+    """Of 80 MiB of zeros the last input is taken long before the last output is there."""
+    np.savez_compressed(tmp_path / "x.npz", a=np.zeros(80 << 20, np.uint8))
+    assert load(str(tmp_path / "x.npz")).array.size == 80 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import bz2
 import gzip
 import json
@@ -33,7 +34,7 @@ from gscli.base import (
 from gscli.cli import guarded
 from gscli.disk import mapped
 from gscli.files import load, members, save
-from gscli.files.stores import packed, zarr_format
+from gscli.files.stores import codecs, zarr_format
 from gscli.files.stores.zarr_format import created
 from gscli.files.stores.zarr_place import Place
 from gscli.files.stores.zarr_store import Store, open_store
@@ -427,18 +428,134 @@ def test_inner_chunks_that_inflate_are_refused(tmp_path: Path) -> None:
 
 
 def test_zstd_frames_need_not_say_how_large_they_are() -> None:
-    block = b"\x28\xb5\x2f\xfd\x00\x58"
-    last_raw = (5 << 3 | 1).to_bytes(3, "little")
-    assert packed.BOUNDS["zstd"](block + last_raw + b"hello", 100) == 5
+    decode = codecs.DECODERS["zstd"]
+    head = b"\x28\xb5\x2f\xfd\x00\x58"
+    last_raw = (5 << 3 | 1).to_bytes(3, "little") + b"hello"
+    assert bytes(decode(head + last_raw, 100)) == b"hello"
     repeated = (9 << 3 | 2).to_bytes(3, "little") + b"x"
-    assert packed.BOUNDS["zstd"](block + repeated + last_raw + b"hello", 100) == 14
-    packed_block = (4 << 3 | 5).to_bytes(3, "little") + b"abcd"
-    assert packed.BOUNDS["zstd"](block + packed_block, 100) == 1 << 17
-    skipped = b"\x50\x2a\x4d\x18\x02\x00\x00\x00ab"
-    assert packed.BOUNDS["zstd"](skipped + block + last_raw + b"hello", 100) == 5
+    assert bytes(decode(head + repeated + last_raw, 100)) == b"xxxxxxxxxhello"
+    assert len(decode(head + repeated + last_raw, 13)) == 14
     many = (4 << 3 | 4).to_bytes(3, "little") + b"abcd"
-    assert packed.BOUNDS["zstd"](block + many * 3, 1 << 18) > 1 << 18
-    assert packed.BOUNDS["zstd"](block + many[:2], 1 << 18) == 0
+    assert len(decode(head + many * 3, 1 << 18)) > 1 << 18
+    skipped = b"\x50\x2a\x4d\x18\x02\x00\x00\x00ab"
+    for other in (skipped + head + last_raw, head + last_raw + head + last_raw, b""):
+        with pytest.raises(ValueError, match="zstd frame"):
+            decode(other, 1 << 18)
+
+
+def _long(store: Path, metadata: dict[str, Any], chunk: bytes, name: str = "0") -> str:
+    """A store of version 2 with one chunk of 64 bytes, as it is packed in the test."""
+    store.mkdir()
+    document = {
+        "zarr_format": 2, "shape": [64], "chunks": [64], "dtype": "|u1", "fill_value": 0,
+        "order": "C", "compressor": None, "filters": None, **metadata,
+    }  # fmt: skip
+    (store / ".zarray").write_text(json.dumps(document))
+    (store / name).write_bytes(chunk)
+    return str(store)
+
+
+ZEROS = bytes(8 << 20)
+GZIP, BZ2, DEFLATE = {"id": "gzip"}, {"id": "bz2"}, {"id": "zlib"}
+HIDDEN_BOMBS: dict[str, tuple[dict[str, Any], bytes]] = {
+    "two gzip members": ({"compressor": GZIP}, gzip.compress(bytes(64)) + gzip.compress(ZEROS)),
+    "two bz2 streams": ({"compressor": BZ2}, bz2.compress(bytes(64)) + bz2.compress(ZEROS)),
+    "thrice": (
+        {"compressor": GZIP, "filters": [DEFLATE, BZ2]},
+        gzip.compress(bz2.compress(zlib.compress(ZEROS))),
+    ),
+    "filter": ({"filters": [DEFLATE]}, zlib.compress(ZEROS)),
+    "bits": ({"filters": [{"id": "packbits"}] * 9}, bytes(60)),
+    "plain": ({}, ZEROS),
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN_BOMBS)
+def test_no_way_of_packing_makes_more_than_the_cells(tmp_path: Path, name: str) -> None:
+    metadata, chunk = HIDDEN_BOMBS[name]
+    path = _long(tmp_path / "s.zarr", metadata, chunk)
+    with pytest.raises(ContentRefused):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "options", [{"index_location": "start"}, {"index_codecs": [zarr.codecs.BytesCodec()]}]
+)
+def test_an_index_elsewhere_hides_no_bomb(tmp_path: Path, options: dict[str, Any]) -> None:
+    sharding = zarr.codecs.ShardingCodec(
+        chunk_shape=(8,), codecs=[zarr.codecs.BytesCodec(), zarr.codecs.GzipCodec()], **options
+    )
+    path = tmp_path / "s.zarr"
+    array = zarr.create(
+        shape=(16,), chunks=(16,), dtype="u1", store=str(path), codecs=[sharding], fill_value=0
+    )
+    array[:] = np.arange(16)
+    assert load(str(path)).array.tolist() == list(range(16))
+    bomb, checked = gzip.compress(ZEROS[: 1 << 20]), "index_location" in options
+    index = np.array([[36 if checked else 0, len(bomb)], [2**64 - 1] * 2], "<u8").tobytes()
+    import google_crc32c
+
+    whole = index + google_crc32c.value(index).to_bytes(4, "little") + bomb
+    (path / "c/0").write_bytes(whole if checked else bomb + index)
+    with pytest.raises(ContentRefused, match="larger than its cells"):
+        load(str(path))
+
+
+@pytest.mark.parametrize("name", [".zarray", "0"])
+def test_members_of_an_archive_are_inflated_within_limits(tmp_path: Path, name: str) -> None:
+    path = _long(tmp_path / "s.zarr", {}, bytes(64))
+    archive = tmp_path / "s.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for member in (".zarray", "0"):
+            content = Path(path, member).read_bytes()
+            file.writestr(member, content.ljust((72 << 20) * (member == name)))
+    with pytest.raises(LimitRefused, match="a member is larger"):
+        load(str(archive), max_bytes=100)
+
+
+def test_absent_chunks_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chunks = {"shape": [60_000_000], "chunks": [1], "compressor": GZIP, "fill_value": 7}
+    path = _long(tmp_path / "s.zarr", chunks, gzip.compress(b"x"), "59")
+    reads = list[tuple[int, ...]]()
+    monkeypatch.setattr(Store, "read", lambda _, at: reads.append(at) or np.full(1, 9, np.uint8))
+    array = load(path).array
+    assert reads == [(59,)]
+    assert (array[59], array[58], array.sum()) == (9, 7, 420_000_002)
+
+
+@pytest.mark.parametrize("lists", [{"shape": [1] * 100}, {"filters": [DEFLATE] * 100}])
+def test_metadata_may_not_list_much(tmp_path: Path, lists: dict[str, Any]) -> None:
+    path = _long(tmp_path / "s.zarr", lists, bytes(64))
+    with pytest.raises(LimitRefused, match="a list is larger"):
+        load(path)
+
+
+def test_codecs_that_are_not_on_the_list_need_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _long(tmp_path / "s.zarr", {"filters": [{"id": "base64"}]}, base64.b64encode(bytes(64)))
+    with pytest.raises(ContentRefused, match="packed by base64") as refused:
+        load(path)
+    assert "GSCLI_CODECS=base64" in refused.value.hint
+    monkeypatch.setenv("GSCLI_CODECS", "zfpy,base64")
+    assert load(path).array.tolist() == [0] * 64
+    Path(path, "0").write_bytes(base64.b64encode(bytes(1 << 12)))
+    with pytest.raises(ContentRefused, match="larger than its cells"):
+        load(path)
+
+
+def test_filters_make_numbers_and_nothing_longer(tmp_path: Path) -> None:
+    wide = {"id": "astype", "encode_dtype": "u1", "decode_dtype": "U1000000"}
+    path = _long(tmp_path / "s.zarr", {"filters": [wide]}, bytes(64))
+    with pytest.raises(ContentRefused, match="makes no numbers"):
+        load(path)
+
+
+def test_a_shard_has_no_million_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "s.zarr"
+    zarr.create_array(path, shape=(1 << 21,), shards=(1 << 21,), chunks=(1,), dtype="u1")
+    with pytest.raises(LimitRefused, match="too many chunks"):
+        load(str(path))
 
 
 def test_what_is_there_is_never_lost(tmp_path: Path) -> None:

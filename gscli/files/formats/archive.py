@@ -67,7 +67,7 @@ def directory(content: Content) -> dict[str, ZipEntry]:
     for info in sorted(infos, key=lambda info: info.header_offset):
         if info.header_offset < next_offset or (not entries and info.header_offset):
             raise _damaged(content.name, "members overlap or bytes stand before the first")
-        entry = _entry(content, info)
+        entry = entry_of(content, info)
         if entry.name in entries:
             raise ContentRefused(
                 f"two members are called {safe(entry.name, 60)}", where=content.name
@@ -102,15 +102,14 @@ def _pieces(content: Content, entry: ZipEntry) -> Iterator[bytes | memoryview]:
         if not entry.deflated:
             yield packed
             continue
-        while packed:
+        piece: bytes | memoryview = packed
+        while piece and not inflate.eof:  # what is left of the output may need no more input
             try:
                 piece = inflate.decompress(packed, CHUNK)
             except zlib.error as error:
                 raise _lies(content.name, entry, "is damaged") from error
             packed = inflate.unconsumed_tail
             yield piece
-            if inflate.eof:
-                break
     if entry.deflated and (not inflate.eof or inflate.unused_data):
         raise _lies(content.name, entry, "is damaged")
 
@@ -140,8 +139,8 @@ def _check_end(content: Content) -> int:
     return int(count)
 
 
-def _entry(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
-    """Compare what the directory and the member itself say."""
+def entry_of(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
+    """A member, after what the directory and it itself say was compared. Raises ContentRefused."""
     name, shown = info.orig_filename, safe(info.orig_filename, 60)
     if "\0" in name:
         raise _damaged(content.name, f"the name {shown} goes on behind its end")
@@ -177,7 +176,8 @@ def _entry(content: Content, info: zipfile.ZipInfo) -> ZipEntry:
 
 
 def _damaged(name: str, why: str) -> ContentRefused:
-    return ContentRefused(f"{name} is not a sound .npz archive", where=f"{name}: {why}")
+    kind = ".zip" if name.lower().endswith(".zip") else ".npz"
+    return ContentRefused(f"{name} is not a sound {kind} archive", where=f"{name}: {why}")
 
 
 def _lies(name: str, entry: ZipEntry, why: str) -> ContentRefused:

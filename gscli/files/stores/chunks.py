@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,16 @@ class Chunks(ABC):
     def cells_file(self, _coordinates: tuple[int, ...]) -> RegularFile | None:
         """The file of a chunk that has its cells and nothing else; None for all others."""
         return None
+
+    @property
+    def fill(self) -> Any:
+        """What the cells of chunks that are not stored are."""
+        return np.zeros((), self.dtype)[()]
+
+    def stored(self) -> Iterator[tuple[int, ...]]:
+        """The coordinates of all chunks that are stored."""
+        counts = (-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True))
+        yield from np.ndindex(*counts)
 
     @abstractmethod
     def read(self, coordinates: tuple[int, ...]) -> Array:
@@ -114,3 +125,12 @@ class DaskChunks(Chunks):
                 valid=f"{part.dtype} {list(part.shape)}",
             )
         return self.checked(found)
+
+
+def too_large_error(stored: int, limit: int, where: str) -> ContentRefused:
+    """What to say of a chunk whose stored bytes are, or would become, more than its cells."""
+    return ContentRefused(
+        "a chunk would become larger than its cells",
+        where=f"{where}: {stored:,} packed bytes",
+        valid=f"{limit:,} bytes",
+    )

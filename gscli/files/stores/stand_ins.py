@@ -83,8 +83,9 @@ def spooled(source: Chunks, folder: str | None) -> Array:
         reserve(file.fileno(), 0, source.nbytes)  # a full disk is told of here
         whole = np.memmap(file, source.dtype, "r+", 0, source.shape or (1,))
         cells = whole.reshape(source.shape)
-        counts = (-(-size // step) for size, step in zip(source.shape, source.chunk, strict=True))
-        for at in np.ndindex(*counts):
+        if source.fill != 0:
+            cells[...] = source.fill
+        for at in source.stored():
             cells[source.box(at)] = source.read(at)
             mapped.release(whole)
         whole.flush()

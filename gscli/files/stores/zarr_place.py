@@ -13,9 +13,16 @@ from gscli.base.records import Record
 from gscli.base.words import reason, safe
 from gscli.disk.mapped import unreadable
 from gscli.disk.system import refused
+from gscli.files.content import check_limit
 
 METADATA = ("zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata")
 """Files of a node that are no chunks."""
+
+METADATA_LIMIT = 16 << 20
+"""Bytes of a metadata file that are parsed."""
+
+LIST_LIMIT = 64
+"""Axes of an array, and codecs of a chunk, that metadata may list."""
 
 _HIDDEN = re.compile(r"(?<=\.zarr)\.gscli-[0-9a-f]{8}$")
 """What `folder` adds to the name of a store in the making."""
@@ -64,6 +71,24 @@ def check_member(place: Place) -> None:
             where=place.name,
             valid="names of groups and of the array, parted by /",
         )
+
+
+def check_metadata(content: bytes, name: str) -> None:
+    """Refuse what the library would take long to parse: axes and codecs by the thousand."""
+    from gscli.files.formats.jsontext import parse_json
+
+    with refusing(name.partition(": ")[0]):
+        try:
+            waiting = [parse_json(content, name).value]
+        except ContentRefused as error:
+            raise ValueError(error.where) from None
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            waiting += [value for key, value in item.items() if key != "attributes"]
+        elif isinstance(item, list):
+            check_limit(len(item), LIST_LIMIT, name, "a list", unit="values")
+            waiting += item
 
 
 def is_repository(path: str) -> bool:

@@ -9,10 +9,10 @@ numbers and text are taken.
 from __future__ import annotations
 
 import math
+import operator
 import os
 import stat
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,20 +24,18 @@ from gscli.disk.mapped import RegularFile
 from gscli.files.content import check_limit
 from gscli.files.extras import extra
 from gscli.files.formats.npy import BYTES_LIMIT, element_type
-from gscli.files.stores.chunks import CHUNK_ALLOWED, Box, Chunks
-from gscli.files.stores.packed import check_packed
+from gscli.files.stores.chunks import CHUNK_ALLOWED, Chunks, too_large_error
 from gscli.files.stores.plain_chunks import PlainChunks
 from gscli.files.stores.zarr_place import (
     METADATA,
+    METADATA_LIMIT,
     Place,
     check_member,
+    check_metadata,
     is_repository,
     refusing,
     writing,
 )
-
-METADATA_LIMIT = 16 << 20
-"""Bytes of a metadata file that are parsed."""
 
 
 class Store(Chunks):
@@ -66,6 +64,10 @@ class Store(Chunks):
             )
         self.chunk_bytes = math.prod(units) * self.dtype.itemsize
         check_limit(self.chunk_bytes, max(limit, CHUNK_ALLOWED), self.name, "a chunk")
+        from gscli.files.stores.codecs import limit_codecs
+
+        with refusing(self.name):
+            self._stored_limit = limit_codecs(self.array, self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled as the place, to be opened again where it is wanted."""
@@ -85,13 +87,14 @@ class Store(Chunks):
     def read(self, coordinates: tuple[int, ...]) -> Array:
         """One chunk, by the library or without it."""
         box = self.box(coordinates)
-        if self._plain is None:
-            return self._values(box, [coordinates])
+        sizes = tuple(part.stop - part.start for part in box)
         path = self._path(coordinates)
         with refusing(self.name):
-            self._is_plain_file(path)
-            sizes = tuple(part.stop - part.start for part in box)
-            return self.checked(self._plain.read(path, sizes, self.name))
+            if self.folder is not None and not self._is_plain_file(path):
+                return self.checked(np.full(sizes, self.fill, self.array.dtype))
+            if self._plain is not None:
+                return self.checked(self._plain.read(path, sizes, self.name))
+            return self.checked(np.asarray(self.array[box]))
 
     def cells_file(self, coordinates: tuple[int, ...]) -> RegularFile | None:
         """As of any `Chunks`; the border of the array may not cut the chunk off."""
@@ -106,15 +109,18 @@ class Store(Chunks):
         return os.path.join(self.folder or "", self.key(coordinates))
 
     def whole(self) -> Array:
-        """All cells, by the library."""
+        """All cells, chunk by chunk of those that are stored: absent ones cost nothing."""
         check_limit(self.nbytes, self._limit, self.name, "the array")
-        return self._values((slice(None),) * len(self.shape), None)
+        cells = self.checked(np.full(self.shape, self.fill, self.array.dtype))
+        for coordinates in self.stored():
+            cells[self.box(coordinates)] = self.read(coordinates)
+        return cells
 
-    def _values(self, box: Box, chunks: list[tuple[int, ...]] | None) -> Array:
-        with refusing(self.name):
-            self._measure(chunks)
-            found = np.asarray(self.array[box])
-        return self.checked(found)
+    @property
+    def fill(self) -> Any:
+        """As of any `Chunks`; version 2 may leave it open."""
+        fill = self.array.fill_value
+        return np.zeros((), self.array.dtype)[()] if fill is None else fill
 
     def write(self, coordinates: tuple[int, ...], values: Array) -> None:
         """Replace one chunk whole."""
@@ -147,6 +153,16 @@ class Store(Chunks):
             if is_chunk_key(own):
                 yield own
 
+    def stored(self) -> Iterator[tuple[int, ...]]:
+        """As of any `Chunks`, in no order."""
+        counts = [-(-size // step) for size, step in zip(self.shape, self.chunk, strict=True)]
+        for key in self.keys():
+            names = key.removeprefix("c").replace(".", "/").strip("/")
+            at = tuple(map(int, names.split("/"))) if counts else ()
+            within = len(at) == len(counts) and all(map(operator.lt, at, counts))
+            if within and self.key(at) == key:
+                yield at
+
     def encoded(self, key: str) -> bytes | None:
         """A chunk as it is stored, or None where it is not."""
         from zarr.core.buffer import default_buffer_prototype
@@ -156,14 +172,6 @@ class Store(Chunks):
         with refusing(self.name):
             found = sync(self.array.store.get(path, default_buffer_prototype()))
         return None if found is None else bytes(found.to_bytes())
-
-    def _measure(self, chunks: list[tuple[int, ...]] | None) -> None:
-        """Look at the files of chunks before the library does; None for all that are stored."""
-        names = self.keys() if chunks is None else map(self.key, chunks)
-        expected = math.prod(self._unit) * self.array.dtype.itemsize
-        for name in names:
-            if self.folder is None or self._is_plain_file(os.path.join(self.folder, name)):
-                check_packed(self.array, partial(self.encoded, name), expected, self.name)
 
     def _is_plain_file(self, path: str) -> bool:
         try:
@@ -176,6 +184,8 @@ class Store(Chunks):
                 "a chunk is a link or no file, and gscli does not follow it",
                 where=f"{self.name}: {safe(os.path.basename(path), 60)}",
             )
+        if status.st_size > self._stored_limit:
+            raise too_large_error(status.st_size, self._stored_limit, self.name)
         if not status.st_size:  # of a shard the library would make the fill value
             raise ContentRefused("a chunk is empty", where=f"{self.name}: {safe(path, 60)}")
         return True
@@ -223,7 +233,7 @@ def open_store(
     place: Place, limit: int, opaque: np.dtype[Any] | None = None, writable: bool = False
 ) -> Store:
     """The array at a place. Raises CannotRead, ContentRefused, DtypeRefused, LimitRefused."""
-    node = opened(place, writable=writable)
+    node = opened(place, limit, writable=writable)
     if not hasattr(node, "chunks"):
         raise CannotRead(
             f"{place.name} is a group of arrays, not an array",
@@ -232,8 +242,8 @@ def open_store(
     return Store(node, place, limit, opaque)
 
 
-def opened(place: Place, *, writable: bool = False) -> Any:
-    """The array or group at a place, as the zarr package has it."""
+def opened(place: Place, limit: int = 0, *, writable: bool = False) -> Any:
+    """The array or group at a place, as the zarr package has it; `limit`: bytes of a chunk."""
     zarr = extra("zarr", "zarr")
     check_member(place)
     if place.version is not None or is_repository(place.path):
@@ -244,20 +254,23 @@ def opened(place: Place, *, writable: bool = False) -> Any:
         _check_folder(place)
         store = zarr.storage.LocalStore(place.path, read_only=not writable)
     else:
-        store = _zip_store(zarr, place)
+        store = _zip_store(place, limit)
     with refusing(place.name):
         return zarr.open(store=store, path=place.member, mode="r+" if writable else "r")
 
 
-def _zip_store(zarr: Any, place: Place) -> Any:
+def _zip_store(place: Place, limit: int) -> Any:
     from gscli.files.content import open_content
+    from gscli.files.stores.zip_store import zip_store
 
-    with open_content(place.path, 0) as content, refusing(place.name):
+    content = open_content(place.path, 0)
+    with refusing(place.name):
         if content.prefix(2) != b"PK":
+            content.close()
             raise ContentRefused(
                 f"{place.name} is not a Zarr store", where=f"{place.name}: no folder, no .zip"
             )
-        return zarr.storage.ZipStore(place.path, mode="r", read_only=True)
+        return zip_store(content, limit)
 
 
 def _check_folder(place: Place) -> None:
@@ -275,3 +288,5 @@ def _check_folder(place: Place) -> None:
                 if not stat.S_ISREG(os.lstat(path).st_mode):
                     raise ContentRefused(f"{name} is a link or no file", where=place.name)
                 check_limit(os.path.getsize(path), METADATA_LIMIT, place.name, f"{name}")
+                with refusing(place.name), open(path, "rb") as file:
+                    check_metadata(file.read(), f"{place.name}: {name}")

@@ -1,0 +1,56 @@
+"""Zarr stores in a .zip archive, of which no member is inflated beyond what it may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.storage import ZipStore
+
+from gscli.files.content import Content, check_limit
+from gscli.files.formats.archive import entry_of, inflated
+from gscli.files.stores.chunks import CHUNK_ALLOWED
+from gscli.files.stores.zarr_place import METADATA, METADATA_LIMIT, check_metadata
+
+
+class _CheckedZipStore(ZipStore):  # type: ignore[misc]
+    """Members as they are read one by one, each within its limit and of its stated size."""
+
+    def __init__(self, content: Content, limit: int) -> None:
+        super().__init__(content.name, mode="r", read_only=True)
+        self._content, self._limit = content, max(limit, CHUNK_ALLOWED)
+
+    def _get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+        if not self._is_open:
+            self._sync_open()
+        info = self._zf.NameToInfo.get(key)
+        if info is None:
+            return None
+        is_metadata = key.rpartition("/")[2] in METADATA
+        limit = METADATA_LIMIT if is_metadata else self._limit + self._limit // 16
+        entry = entry_of(self._content, info)
+        check_limit(entry.size, limit, self._content.name, "a member")
+        member = b"".join(inflated(self._content, entry))
+        if is_metadata:
+            check_metadata(member, f"{self._content.name}: {key}")
+        return prototype.buffer.from_bytes(member[_part(byte_range, len(member))])
+
+    def close(self) -> None:
+        """Give both descriptors back."""
+        self._content.close()
+        super().close()
+
+
+def _part(byte_range: Any, size: int) -> slice:
+    if isinstance(byte_range, RangeByteRequest):
+        return slice(byte_range.start, byte_range.end)
+    if isinstance(byte_range, OffsetByteRequest):
+        return slice(byte_range.offset, None)
+    if isinstance(byte_range, SuffixByteRequest):
+        return slice(max(size - byte_range.suffix, 0), None)
+    return slice(None)
+
+
+def zip_store(content: Content, limit: int) -> Any:
+    """The store in an archive; a chunk may have `limit` bytes."""
+    return _CheckedZipStore(content, limit)
