@@ -25,7 +25,8 @@ MEMORY_LIMIT = 160 << 20
 """Bytes Python objects of one text may take, estimated from its punctuation."""
 
 _BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A text, or one without an end, so that no search begins anew at each mark inside it."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _MAY_OVERFLOW = re.compile(r"[eE]\+?\d|\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")

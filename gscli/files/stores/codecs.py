@@ -262,7 +262,7 @@ class _LimitedNumcodec:
         self.encode = codec.encode
 
 
-class _LimitedCodec(BytesBytesCodec):  # type: ignore[misc]
+class _LimitedCodec(BytesBytesCodec):
     """A codec of version 3 from bytes to bytes."""
 
     is_fixed_size = False

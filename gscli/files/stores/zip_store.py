@@ -13,7 +13,7 @@ from gscli.files.stores.chunks import CHUNK_ALLOWED
 from gscli.files.stores.zarr_place import METADATA, METADATA_LIMIT, check_metadata
 
 
-class _CheckedZipStore(ZipStore):  # type: ignore[misc]
+class _CheckedZipStore(ZipStore):
     """Members as they are read one by one, each within its limit and of its stated size."""
 
     def __init__(self, content: Content, limit: int) -> None:
