@@ -276,9 +276,10 @@ def reader(stream: BinaryIO) -> Callable[[int], bytes]:
 def check_limit(size: int, limit: int, where: str, what: str, unit: str = "bytes") -> None:
     """Refuse before anything of that size is allocated."""
     if size > limit:
+        hint = "save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it"
         raise LimitRefused(
             f"{what} is larger than the limit",
             where=f"{where}: {size:,} {unit}",
             valid=f"at most {limit:,} {unit}",
-            hint="save large arrays as .npy" if limit == TEXT_LIMIT else "--max-bytes raises it",
+            hint=hint if unit == "bytes" else "",
         )

@@ -21,7 +21,7 @@ from gscli.base import InputRefused, UsageError
 from gscli.base.words import counted, safe
 from gscli.files.content import open_content
 from gscli.files.extras import extra
-from gscli.files.formats.model import Graph, name_of
+from gscli.files.formats.model import Graph, is_quickly_inferred, name_of, walk_graphs
 from gscli.files.formats.tensorproto import TYPES, parsed
 from gscli.frameworks import framework
 from gscli.lab.model_nodes import OWN_DOMAINS, ModelNode, NotOurs, is_ours, nodes_of
@@ -49,7 +49,7 @@ class Model:
     @cached_property
     def graphs(self) -> tuple[Graph, ...]:
         """The model's own graph, and all inside its nodes."""
-        return tuple(Graph(self.graph).walk())
+        return tuple(walk_graphs(self.graph, self.where))
 
     @cached_property
     def nodes(self) -> tuple[ModelNode, ...]:
@@ -187,13 +187,14 @@ class Model:
         """By prefix of a graph what is told of its tensors, by the model and by ONNX's own
         inference of shapes.
         """
-        told = [*self.graphs]
-        with suppress(Exception):  # it refuses models in many ways, and is asked for help only
-            inferred = extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
-            told = [*Graph(inferred.graph).walk(), *told]
+        described = [*self.graphs]
+        if is_quickly_inferred(self.message):
+            with suppress(Exception):  # it refuses models in many ways, and is asked for help only
+                inferred = extra("onnx.shape_inference", "onnx").infer_shapes(self.message)
+                described = [*walk_graphs(inferred.graph, self.where), *described]
         values: dict[str, dict[str, Any]] = {}
         for shaped in (False, True):  # the last one counts
-            for graph in told:
+            for graph in described:
                 message = graph.message
                 values.setdefault(graph.prefix, {}).update(
                     (name_of(value.name), value)

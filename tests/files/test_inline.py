@@ -7,6 +7,7 @@ import pytest
 
 from gscli.base import ContentRefused, GscliError, UsageError
 from gscli.files import load
+from gscli.files.formats import jsontext
 
 
 @pytest.mark.parametrize(
@@ -221,3 +222,13 @@ def test_a_shape_that_no_array_can_have_is_refused_though_it_holds_nothing(shape
     with pytest.raises(UsageError, match="no array can have this shape"):
         load(f"zeros:{shape}:int8")
     assert load("zeros:0x1099511627776:int8").array.shape == (0, 1 << 40)
+
+
+def test_the_depth_of_a_text_is_judged_in_one_pass() -> None:
+    """A text without an end is one match, wherever other texts seem to begin in it."""
+    assert [m.group() for m in jsontext._STRING.finditer(b'["a\\"b", "' + b'\\"' * 9)] == [
+        b'"a\\"b"', b'"' + b'\\"' * 9,
+    ]  # fmt: skip
+    assert jsontext._STRING.search(b'"\\').end() == 2
+    with pytest.raises(ContentRefused, match="nested too deep"):
+        jsontext.parse_json(b"[" * 65 + b'"' + b'\\"' * 12_000, "x")

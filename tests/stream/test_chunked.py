@@ -238,8 +238,9 @@ def test_few_rows_of_a_large_chunk_are_read_alone(
     for out in ("out.npy", "out.zarr"):
         words = ["gather", path, f"{tmp_path}/i.npy", "-o", f"{tmp_path}/{out}"]
         assert guarded(words) == 0
-        assert same_bits(load(f"{tmp_path}/{out}").array, data[wanted])
     assert read == [(1, 0), (2, 0)] * 2
+    for out in ("out.npy", "out.zarr"):
+        assert same_bits(load(f"{tmp_path}/{out}").array, data[wanted])
 
 
 def test_a_chunk_is_copied_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

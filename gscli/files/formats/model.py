@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gscli.base import ContentRefused
 from gscli.base.words import safe
-from gscli.files.content import Content
+from gscli.files.content import Content, check_limit
+from gscli.files.formats.npy import RANK_LIMIT
 from gscli.files.formats.tensorproto import array_of, parsed
 from gscli.files.request import Member, Read, Request, chosen_member
+
+NAMES_LIMIT = 16 << 20
+"""Characters that the names of what stands in nested graphs may have together."""
+
+MAX_CALL_DEPTH = 32
+"""Functions of a model that call one another."""
+
+STEPS_LIMIT = 100_000
+"""Nodes of a model, counted as often as functions call them, whose shapes are inferred."""
 
 
 def read(content: Content, request: Request) -> Read:
@@ -63,6 +73,48 @@ class Graph:
                         yield name_of(node.output[0]), attribute.t
 
 
+def walk_graphs(message: Any, where: str) -> Iterator[Graph]:
+    """A graph and all inside its nodes. LimitRefused where the names of what is in them, each
+    with those of all that is around it, would be too long together.
+    """
+    length = 0
+    for graph in Graph(message).walk():
+        length += len(graph.prefix) * (1 + len(graph.message.node) + len(graph.message.initializer))
+        check_limit(length, NAMES_LIMIT, where, "the text of all names", unit="characters")
+        yield graph
+
+
+def is_quickly_inferred(message: Any) -> bool:
+    """Whether ONNX's inference of shapes takes time and memory in proportion to the model.
+
+    It goes through a function as often as that is called, and calls may double from one function
+    to the next; and each node hands all axes of its tensors on.
+    """
+    graphs = list(Graph(message.graph).walk())
+    steps = {(one.domain, one.name): 0 for one in message.functions}
+    calls = [node for graph in graphs for node in graph.message.node]
+    if sum(len(one.node) for one in message.functions) > STEPS_LIMIT:
+        return False
+    for _ in range(MAX_CALL_DEPTH):
+        before = dict(steps)
+        for one in message.functions:
+            steps[one.domain, one.name] = _count_steps(one.node, before)
+        if steps == before:
+            break
+    else:
+        return False
+    axes = max((len(one.dims) for graph in graphs for _, one in graph.tensors()), default=0)
+    for graph in graphs:
+        for value in (*graph.message.input, *graph.message.value_info, *graph.message.output):
+            axes = max(axes, len(value.type.tensor_type.shape.dim))
+    return axes <= RANK_LIMIT and _count_steps(calls, steps) <= STEPS_LIMIT
+
+
+def _count_steps(nodes: Iterable[Any], steps: Mapping[tuple[str, str], int]) -> int:
+    """Nodes that inference goes through: each one, and those of the functions they call."""
+    return sum(1 + steps.get((node.domain, node.op_type), 0) for node in nodes)
+
+
 def name_of(given: str | bytes) -> str:
     """A name in a model; one that is not UTF-8 arrives as bytes."""
     return given if isinstance(given, str) else given.decode("utf-8", "backslashreplace")
@@ -70,7 +122,7 @@ def name_of(given: str | bytes) -> str:
 
 def _tensors(content: Content, limit: int) -> dict[str, Any]:
     tensors: dict[str, Any] = {}
-    for graph in Graph(parsed("ModelProto", content, limit).graph).walk():
+    for graph in walk_graphs(parsed("ModelProto", content, limit).graph, content.name):
         for own, tensor in graph.tensors():
             name = graph.prefix + own
             if name in tensors:
