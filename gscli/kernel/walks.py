@@ -22,7 +22,7 @@ from gscli.kernel import tuning
 from gscli.kernel.steps import Addresses, Region, Step, resolved
 from gscli.layout.axes import Negative
 from gscli.layout.forms import Form, cells
-from gscli.plan.plan import ValidatedPlan, positions
+from gscli.plan.plan import ValidatedPlan, folded, positions
 
 if TYPE_CHECKING:
     from gscli.kernel.loops import Numbers
@@ -32,8 +32,8 @@ COLUMNS = 64
 columns reads each line of data several times while it is near."""
 
 LARGER, LARGEST = 4, 64
-"""How many more entries a step may have where nobody stores their addresses (in NumPy's way too,
-where numbers of one column are addresses as they stand), and where it is all its thread does."""
+"""How many more entries a step may have where nobody stores their addresses, and where it is all
+its thread does."""
 
 NEAR, SEVERAL = 1 << 19, 1 << 22
 """Cells of a lane of outer positions that share their entries: copied and soon written, or read."""
@@ -52,9 +52,10 @@ def walk(
     if form.kind == "cells":
         return CellWalk(plan, form, block, ordered=ordered)
     if form.run == 1 and not in_sequence:
-        late, alone = waits(plan), ordered and form.is_flat
-        if late or (alone and len(form.steps) == 1):
-            block *= LARGEST if late and alone else LARGER
+        if waits(plan):
+            block *= LARGEST if ordered and form.is_flat else LARGER
+        else:
+            block //= max(len(form.steps), 1)  # the numbers of each column are copied
     batches, outer, entries, inner = form.result
     if form.kind == "elements":
         wide = inner if inner <= 2 * COLUMNS else COLUMNS
@@ -216,21 +217,28 @@ class CellWalk(Walk):
 
     def addresses(self, first: int, last: int) -> tuple[Indices, Flags | None]:
         """Row numbers of some entries' windows, (entries, window), and which of them exist."""
-        found, live = self.rows(first, last, self.form.steps)
-        rows = resolved(found)
+        coordinates: tuple[Indices, ...] = ()
+        if self.partial:  # read once: cells are judged by the numbers that address them
+            block = self.plan.block(first, last)
+            coordinates, live = block.coordinates, block.live
+            rows, _ = folded([(at, None) for at in coordinates], self.form.steps, last - first)
+        else:
+            found, live = self.rows(first, last, self.form.steps)
+            rows = resolved(found)
         grid = self.plan.grid(first, last) if self.form.entry_terms else ()
         for axis, step in self.form.entry_terms:
             rows = rows + grid[axis] * step
         addresses = rows[:, None] + self.offsets
         alive = None if live is None else np.broadcast_to(live[:, None], addresses.shape)
-        for exists in self._inside(first, last, grid):
+        for exists in self._inside(coordinates, grid):
             present = np.broadcast_to(exists, addresses.shape)
             alive = present if alive is None else alive & present
         return addresses, alive
 
-    def _inside(self, first: int, last: int, grid: tuple[Indices, ...]) -> Iterator[Flags]:
+    def _inside(
+        self, coordinates: tuple[Indices, ...], grid: tuple[Indices, ...]
+    ) -> Iterator[Flags]:
         """On each axis where cells of a window are judged alone, which of them exist."""
-        coordinates = self.plan.block(first, last).coordinates if self.partial else ()
         for axis in self.partial:
             assert axis.column is not None
             assert axis.window is not None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from gscli.base import CannotRead
 from gscli.base.arrays import Array, Flags, Indices
 from gscli.base.records import cached_property
 from gscli.layout import Layout
@@ -19,7 +21,6 @@ from gscli.layout.axes import (
     Negative,
     Policy,
     Shape,
-    Trues,
 )
 
 BLOCK = 1 << 16
@@ -51,11 +52,7 @@ class WrittenIndices:
     def __init__(self, layout: Layout, inputs: Mapping[str, Array]) -> None:
         self.layout, self.inputs = layout, inputs
         if layout.addressing.ranges:
-            made = {
-                name: _made(numbers, inputs).reshape(shape)
-                for name, numbers, shape in layout.addressing.ranges
-            }
-            self.inputs = {**inputs, **made}
+            self.inputs = {**inputs, **_made_numbers(layout, inputs)}
 
     def __reduce__(self) -> tuple[type[WrittenIndices], tuple[Layout, Mapping[str, Array]]]:
         """Pickled without what was computed from these two."""
@@ -93,22 +90,6 @@ class WrittenIndices:
             return source.reshape(-1, source.shape[-1])[:, column.slot]
         return view.flat if view.ndim <= MOST_FLATITER_AXES else view.reshape(-1)
 
-    @cached_property
-    def vectors(self) -> Array | None:
-        """All numbers as (entries, columns), where they stand like that and are several."""
-        columns = self.layout.addressing.columns
-        if len(columns) < 2:  # noqa: PLR2004  several
-            return None
-        source = self.inputs[columns[0].source]
-        alike = all(
-            column.source == columns[0].source and column.vector_dim == source.ndim - 1
-            for column in columns
-        )
-        shaped = source.shape == (*self.layout.addressing.entries, len(columns))
-        if not (alike and shaped and source.flags.c_contiguous):
-            return None
-        return source.reshape(-1, len(columns))
-
     def raw(self, column: int, first: int, last: int) -> Array:
         """Index numbers as written, entries `first` … `last`-1, in their own dtype."""
         return np.asarray(self._flat_columns[column][first:last])
@@ -137,17 +118,46 @@ class WrittenIndices:
         return tuple(position)
 
 
-def _made(numbers: range | Trues | Following, inputs: Mapping[str, Array]) -> Indices:
-    """The index numbers of a slice, of a mask's True cells in row-major order, or that follow."""
-    if isinstance(numbers, range):
-        return np.arange(numbers.start, numbers.stop, numbers.step)
-    if isinstance(numbers, Following):
-        first = inputs[numbers.source].astype(np.int64, copy=False)[..., None]
-        near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
-        first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first
-        return first + np.arange(numbers.steps)
-    mask = np.broadcast_to(inputs[numbers.mask], numbers.shape)
-    return np.nonzero(mask)[numbers.axis]
+def _made_numbers(layout: Layout, inputs: Mapping[str, Array]) -> dict[str, Indices]:
+    """The index numbers of slices, of masks' True cells in row-major order, and that follow."""
+    trues: dict[str, tuple[Indices, ...]] = {}
+    made: dict[str, Indices] = {}
+    for name, numbers, shape in layout.addressing.ranges:
+        if isinstance(numbers, range):
+            made[name] = np.arange(numbers.start, numbers.stop, numbers.step).reshape(shape)
+        elif isinstance(numbers, Following):
+            made[name] = _following(numbers, inputs[numbers.source]).reshape(shape)
+        else:
+            if numbers.mask not in trues:
+                trues[numbers.mask] = true_cells(inputs[numbers.mask], numbers.shape)
+            cells = trues[numbers.mask][numbers.axis]
+            if cells.size != prod(shape):  # the layout counted others
+                raise changed(numbers.mask)
+            made[name] = cells.reshape(shape)
+    return made
+
+
+def _following(numbers: Following, source: Array) -> Indices:
+    first = source.astype(np.int64, copy=False)[..., None]
+    near = first > np.iinfo(np.int64).max - numbers.steps  # the sum would wrap in its type
+    first = np.where(near, first % max(numbers.size, 1), first) if numbers.size else first
+    return first + np.arange(numbers.steps)
+
+
+def true_cells(mask: Array, shape: Shape) -> tuple[Indices, ...]:
+    """Positions of the True cells of a mask stretched to a shape, one array for each axis.
+
+    They are those of a copy, which nobody writes to between NumPy's count and its walk.
+
+    >>> true_cells(np.array([False, True]), (2, 2))
+    (array([0, 1]), array([1, 1]))
+    """
+    return np.nonzero(np.broadcast_to(mask.copy(), shape))
+
+
+def changed(name: str) -> CannotRead:
+    """The error of an input that somebody writes to during the run."""
+    return CannotRead(f"{name} changed while it was read", where=name)
 
 
 def positions(first: int, last: int, shape: Shape) -> tuple[Indices, ...]:

@@ -17,6 +17,7 @@ from gscli.base.records import Record
 from gscli.base.words import show_shape
 from gscli.declare import Signature, numbered
 from gscli.layout.items import Item, basic_item, first_axes, parsed, written
+from gscli.plan.indices import true_cells
 
 ARRAY = Item("i")
 
@@ -134,4 +135,4 @@ def _mask_positions(group: _Mask, data: Array, axis: int) -> tuple[Array, ...]:
             details=(f"from axis {axis} on the array is {show_shape(data.shape[axis:])}",),
             valid=show_shape(covered) if len(covered) == mask.ndim else "",
         )
-    return np.nonzero(mask)
+    return true_cells(mask, mask.shape)

@@ -5,23 +5,23 @@ output. What it returns, a `ValidatedPlan`, is all that the kernel, streams and 
 by block of entries it answers which coordinates each entry addresses after the policy was applied
 (per coordinate, never on a folded address) and which entries are live.
 
-Validation on the way: a result in memory vanishes with an error, so that no index need be looked at
-before the walk, which would be one more pass over all of them. `validate(lazy=True)` returns a
-`LazilyValidatedPlan` where the policy is simple enough. Its indices are checked by who meets them
-first: by `coordinates`, which look at the numbers while they have them at hand, or by the kernel's
-compiled loops. Who meets a bad one calls `check_indices`, which looks at all of them and tells of
-the first.
+The numbers that are used are the numbers that were judged, even where another process writes to a
+mapped file meanwhile: who turns them into addresses, `coordinates` or the kernel's compiled loops,
+copies a block of them and judges the copy. Who meets a bad one calls `refuse`, which looks at all
+of them and tells of the first. A result in memory vanishes with an error, so that no index need be
+looked at before the walk, which would be one more pass over all of them: `validate(lazy=True)`
+leaves that out where the policy is simple enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NoReturn
 
 import numpy as np
 
-from gscli.base import CannotRead, Finding
+from gscli.base import Finding
 from gscli.base.arrays import Array, Flags, Indices, dtype_name
 from gscli.base.records import Record, cached_property
 from gscli.disk import mapped
@@ -32,18 +32,20 @@ from gscli.plan.indices import (
     FEW_ENTRIES,
     WrittenIndices,
     apply_policy,
+    changed,
     from_end,
     max_as_unsigned,
+    outside,
     positions,
 )
 
 __all__ = [
     "BLOCK",
-    "LazilyValidatedPlan",
     "Plan",
     "Resolved",
     "ValidatedPlan",
     "fit_updates",
+    "folded",
     "positions",
 ]  # fmt: skip
 
@@ -119,12 +121,11 @@ class Plan(WrittenIndices):
 
         `lazy`: a bad index may also be refused on the way, for what is made then is thrown away.
         """
-        # Whether every index meets somebody who checks it, and that is no slower.
+        # Whether every index meets somebody who judges it, and that is no slower.
         lazy = lazy and self.layout.refuses_rows and not self.layout.moves_nothing
         if not lazy:
             self.check_indices()
-        kind = LazilyValidatedPlan if lazy else ValidatedPlan
-        plan = kind.__new__(kind)
+        plan = ValidatedPlan.__new__(ValidatedPlan)
         plan.__dict__.update(self.__dict__)  # what was computed of the indices stays known
         return plan
 
@@ -144,35 +145,36 @@ class Plan(WrittenIndices):
 
 
 class ValidatedPlan(Plan):
-    """A plan whose indices are legal; it says which cells each entry addresses."""
+    """A plan that may be executed: it says which cells each entry addresses, or refuses."""
 
     def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
-        """Index numbers of one column after the policy was applied, and which are live."""
-        if self.in_bounds[column]:
-            return numbers.astype(np.int64, copy=False), None
-        axis = self.layout.axes[self.layout.column_axes[column]]
-        return apply_policy(numbers, axis, self.layout.policy)
+        """Index numbers of one column after the policy was applied, and which are live.
+
+        The coordinates are a new array. Raises as `refuse` does where a number is bad.
+        """
+        layout, fractional = self.layout, numbers.dtype.kind == "f"
+        own = numbers.astype(numbers.dtype if fractional else np.int64)
+        if not own.size or (not fractional and max_as_unsigned(own) <= layout.highest[column]):
+            return own.astype(np.int64, copy=False), None
+        axis = layout.axes[layout.column_axes[column]]
+        if numbers.dtype == np.uint64:
+            own = own.view(np.uint64)
+        elif layout.refuses_rows and layout.policy.negative is Negative.FROM_END:
+            resolved = from_end(own, axis.size)
+            if max_as_unsigned(resolved) < axis.size:
+                return resolved, None
+            self.refuse(column)
+        refused = outside(own, axis, layout.policy)
+        if refused is not None and refused.any():
+            self.refuse(column)
+        return apply_policy(own, axis, layout.policy)
 
     def rows(self, first: int, last: int, steps: Sequence[int]) -> tuple[Indices, Flags | None]:
         """The columns of some entries folded to one row number each, and which are live.
 
         Each column counts `steps` times; the row of an entry that is not live has no meaning.
         """
-        if len(steps) == 1:
-            numbers, live = self.coordinates(0, self.raw(0, first, last))
-            return numbers if steps[0] == 1 else numbers * steps[0], live
-        live, total, owned = None, None, False
-        for step, (numbers, alive) in zip(steps, self._resolved(first, last), strict=True):
-            if alive is not None:
-                live = alive if live is None else live & alive
-            term = numbers if step == 1 else numbers * step
-            if total is None:
-                total, owned = term, step != 1
-            elif owned:
-                total += term
-            else:
-                total, owned = total + term, True
-        return np.zeros(last - first, np.int64) if total is None else total, live
+        return folded(self._resolved(first, last), steps, last - first)
 
     @cached_property
     def small_call_addresses(self) -> tuple[Indices, Flags | None] | None:
@@ -222,42 +224,35 @@ class ValidatedPlan(Plan):
     def refuse(self, column: int = 0) -> NoReturn:
         """What to do about a bad index that was met: IndexRefused, or it changed meanwhile."""
         self.check_indices()
-        source = self.layout.addressing.columns[column].source
-        raise CannotRead(f"{source} changed while it was read", where=source)
+        raise changed(self.layout.addressing.columns[column].source)
 
     def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
         """The coordinates of some entries, one column after the other, and which are live."""
-        for column in range(len(self.layout.column_axes)):
+        for column in range(len(self.layout.highest)):
             yield self.coordinates(column, self.raw(column, first, last))
 
 
-class LazilyValidatedPlan(ValidatedPlan):
-    """A plan whose indices are checked by whoever meets them: `coordinates` raise IndexRefused."""
+def folded(
+    resolved: Iterable[tuple[Indices, Flags | None]], steps: Sequence[int], count: int
+) -> tuple[Indices, Flags | None]:
+    """One row number for each of `count` entries of the coordinates of their columns, and which are
+    live; each column counts `steps` times.
 
-    def coordinates(self, column: int, numbers: Array) -> tuple[Indices, Flags | None]:
-        """As of a validated plan, by one look at each number; `check_indices` tells of bad ones."""
-        if not numbers.size or max_as_unsigned(numbers) <= self.layout.highest[column]:
-            return numbers.astype(np.int64, copy=False), None
-        axis = self.layout.axes[self.layout.column_axes[column]]
-        if self.layout.policy.negative is Negative.FROM_END and numbers.dtype.kind == "i":
-            resolved = from_end(numbers.astype(np.int64, copy=False), axis.size)
-            if max_as_unsigned(resolved) < axis.size:
-                return resolved, None
-        return self.refuse(column)
-
-    def _resolved(self, first: int, last: int) -> Iterator[tuple[Indices, Flags | None]]:
-        """One look at all numbers of the entries, where they stand side by side, is enough.
-
-        A look at each column takes longer.
-        """
-        vectors = self.vectors
-        if vectors is None or first >= last or vectors.dtype != np.int64:
-            yield from super()._resolved(first, last)
-        elif max_as_unsigned(vectors[first:last]) <= min(self.layout.highest):
-            for column in range(len(self.layout.highest)):
-                yield self.raw(column, first, last), None
+    >>> folded([(np.array([1, 2]), None), (np.array([0, 3]), None)], (10, 1), 2)
+    (array([10, 23]), None)
+    """
+    live, total, owned = None, None, False
+    for step, (numbers, alive) in zip(steps, resolved, strict=True):
+        if alive is not None:
+            live = alive if live is None else live & alive
+        term = numbers if step == 1 else numbers * step
+        if total is None:
+            total, owned = term, step != 1
+        elif owned:
+            total += term
         else:
-            yield from super()._resolved(first, last)
+            total, owned = total + term, True
+    return np.zeros(count, np.int64) if total is None else total, live
 
 
 @lru_cache(64)
