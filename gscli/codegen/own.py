@@ -164,5 +164,8 @@ def _subscript(meaning: CallAnalysis) -> str | None:
     for item in parsed(str(given)):
         if item.kind == "b":
             return None
-        parts.append(next(names) if item.takes_array else str(item))
+        part = next(names, None) if item.takes_array else str(item)
+        if part is None:  # a mask without a True cell addresses nothing, and has no name
+            return None
+        parts.append(part)
     return ", ".join(parts) or "()"

@@ -113,3 +113,18 @@ def test_words_at_random_end_in_a_result_or_a_refusal_with_a_way_on(
 def test_thousands_of_words_at_random(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
     found = tried(f"slow {seed}", 300, capsys)
     assert not found, "\n".join(found[:10])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare gather [0] false",
+        "explain numpy getitem [[1,2,3]] 0 [false,false,false] --code numpy",
+        "explain torch index [[1,2,3]] 0 [false,false,false] --code torch",
+    ],
+)
+def test_a_bool_among_index_numbers_and_a_mask_without_true_are_no_bugs(
+    line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert guarded(line.split()) in {0, 1}
+    assert "output" in capsys.readouterr().out

@@ -157,8 +157,9 @@ def counts_the_axis(indices: Tensor, size: int) -> None:
 
     >>> counts_the_axis(Tensor("indices", (3,), "int8"), 127)
     """
-    signed = indices.dtype in SIGNED
-    largest = 2 ** (bits(indices.dtype) - signed) - 1
+    if indices.dtype not in (*INTEGERS, *SMALL_INTEGERS):
+        return  # other types are refused as types
+    largest = highest(indices.dtype)
     if size > largest:
         raise DtypeRefused(
             f"{indices.name} of {indices.dtype} cannot count {size} cells",
