@@ -43,7 +43,7 @@ WITHOUT_FOLDER = "import sys\nsys.path[:] = filter(None, sys.path)\n"
 _PR_SET_CHILD_SUBREAPER = 36
 
 
-class Program(Record):
+class ProcessSpec(Record):
     """What is to be started: the words of a command, and whether it is kept from the user's folder.
 
     An isolated one works in an empty folder of its own, which is removed with it.
@@ -53,14 +53,16 @@ class Program(Record):
     is_isolated: bool = False
 
 
-def python_program(python: str, script: str, *arguments: str, is_isolated: bool = True) -> Program:
+def python_program(
+    python: str, script: str, *arguments: str, is_isolated: bool = True
+) -> ProcessSpec:
     """A script for an interpreter, which finds its own packages and none of the user's folder.
 
     >>> python_program("python3", "print(1)").words[0].startswith("/")
     True
     """
     words = (os.path.abspath(python), "-c", WITHOUT_FOLDER + script, *arguments)
-    return Program(words, is_isolated)
+    return ProcessSpec(words, is_isolated)
 
 
 def isolated_environment() -> dict[str, str]:
@@ -99,7 +101,7 @@ class Child:
     """
 
     def __init__(
-        self, program: Program, memory: int = 0, poll: Callable[[], None] = lambda: None
+        self, program: ProcessSpec, memory: int = 0, poll: Callable[[], None] = lambda: None
     ) -> None:
         self._memory, self._poll = memory, poll
         self._received, self._errors = bytearray(), bytearray()

@@ -21,7 +21,7 @@ from typing import Any
 from gscli.base import CannotRead, ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import safe
-from gscli.disk.processes import Child, Failure, Program, python_program
+from gscli.disk.processes import Child, Failure, ProcessSpec, python_program
 from gscli.files.formats.jsontext import parse_json
 
 PARTS = ("answerer", "onnx_models")
@@ -80,13 +80,13 @@ with open(path_of_runtime, encoding="utf-8") as file:
 """
 
 
-def build_runtime_command(wish: str, python: str | None = None) -> Program:
+def build_runtime_command(wish: str, python: str | None = None) -> ProcessSpec:
     """What is started where the user says `wish`: a name, NAME:VARIANT, a command, a class.
 
     A command and a class are the user's own: they work in the user's folder and environment.
 
     >>> build_runtime_command("./mine --fast")
-    Program(words=('./mine', '--fast'), is_isolated=False)
+    ProcessSpec(words=('./mine', '--fast'), is_isolated=False)
     """
     name, _, variant = wish.partition(":")
     known = {adapter.name: adapter for adapter in ADAPTERS}
@@ -96,7 +96,7 @@ def build_runtime_command(wish: str, python: str | None = None) -> Program:
         return build_adapter_command(BACKEND, wish, python)
     words = _split(wish)
     if words and (len(words) > 1 or shutil.which(words[0])):
-        return Program(tuple(words))
+        return ProcessSpec(tuple(words))
     near = get_close_matches(name, NAMES, 1)
     raise UsageError(
         f"no runtime called {safe(wish, 60)!r}",
@@ -114,7 +114,7 @@ def _split(wish: str) -> list[str]:
         ) from None
 
 
-def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> Program:
+def build_adapter_command(adapter: Adapter, variant: str, python: str | None) -> ProcessSpec:
     """An adapter's file for an interpreter."""
     paths = [str(path) for path in _adapter_files(adapter)]
     script = f"path_of_runtime = {paths[-1]!r}\n{BOOTSTRAP}"

@@ -13,7 +13,7 @@ from gscli.base import CannotRead, ContentRefused
 from gscli.base.arrays import Array
 from gscli.base.words import safe
 from gscli.disk.interrupts import Interrupts
-from gscli.disk.processes import Child, Failure, Program
+from gscli.disk.processes import Child, Failure, ProcessSpec
 from gscli.frameworks.operator import Operator
 from gscli.runtimes.protocol import (
     Hello,
@@ -38,7 +38,7 @@ class RuntimeProcess:
     """
 
     def __init__(
-        self, program: Program, *, patience: float = 20.0, memory: int = MEMORY_LIMIT
+        self, program: ProcessSpec, *, patience: float = 20.0, memory: int = MEMORY_LIMIT
     ) -> None:
         self._program, self._patience, self._memory = program, patience, memory
         self._child: Child | None = None

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gscli.disk import processes
-from gscli.disk.processes import Child, Failure, Program, left_running, python_program
+from gscli.disk.processes import Child, Failure, ProcessSpec, left_running, python_program
 from gscli.frameworks import find
 from gscli.runtimes.catalogue import build_runtime_command, list_installed
 from gscli.runtimes.process import RuntimeProcess
@@ -156,10 +156,10 @@ def test_a_class_of_the_folder_comes_after_what_is_installed(
     assert not (folder / "was_run").exists()
 
 
-def program(body: str) -> Program:
+def program(body: str) -> ProcessSpec:
     """A runtime that introduces itself and goes on with `body`."""
     text = f"import json, os, sys, time\nprint({HELLO!r}, flush=True)\n{body}\n"
-    return Program((sys.executable, "-c", text))
+    return ProcessSpec((sys.executable, "-c", text))
 
 
 CALL = (find("onnx.gather"), {"data": np.arange(300_000), "indices": np.array([1])}, {})
@@ -216,7 +216,7 @@ while not os.path.exists({file!r}) or not open({file!r}).read(): time.sleep(0.01
 def test_a_child_in_a_session_of_its_own_ends_with_its_runtime(tmp_path: Path, then: str) -> None:
     file = tmp_path / "number"
     words = (sys.executable, "-c", LEAVES.format(file=str(file), then=then))
-    with Child(Program(words)) as child:
+    with Child(ProcessSpec(words)) as child:
         assert isinstance(child.exchange(b"", 60.0 if "exit" in then else 1.0), Failure)
     with pytest.raises(ProcessLookupError):
         os.kill(int(file.read_text()), 0)
@@ -228,7 +228,7 @@ def test_what_cannot_be_ended_is_known(tmp_path: Path, monkeypatch: pytest.Monke
     words = (sys.executable, "-c", LEAVES.format(file=str(file), then="time.sleep(100)"))
     monkeypatch.setattr(processes, "_kill", lambda _: None)
     monkeypatch.setattr(processes, "END_WITHIN", 0.2)
-    with Child(Program(words)) as child:
+    with Child(ProcessSpec(words)) as child:
         child.exchange(b"", 1.0)
     left = int(file.read_text())
     assert left_running() == [left]
@@ -240,7 +240,7 @@ def test_what_cannot_be_ended_is_known(tmp_path: Path, monkeypatch: pytest.Monke
 def test_processes_of_others_stay() -> None:
     others = [subprocess.Popen(["sleep", "100"], start_new_session=own) for own in (True, False)]
     try:
-        with Child(Program((sys.executable, "-c", "print(1)"))) as child:
+        with Child(ProcessSpec((sys.executable, "-c", "print(1)"))) as child:
             child.exchange(b"", 20.0)
         assert [one.poll() for one in others] == [None, None]
     finally:

@@ -15,7 +15,7 @@ from conftest import slow
 import gscli
 from gscli.base import UsageError
 from gscli.codegen.execution import lines_of
-from gscli.disk.processes import Program
+from gscli.disk.processes import ProcessSpec
 from gscli.frameworks import find
 from gscli.lab.cases import Case, operator_name, read_cases
 from gscli.runtimes.catalogue import (
@@ -110,7 +110,7 @@ def test_every_file_of_the_folder_is_used() -> None:
 def test_a_printed_adapter_runs_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "adapter.py"
     path.write_text(bundle_adapter("numpy"), "utf-8")
-    with RuntimeProcess(Program((sys.executable, str(path)))) as runtime:
+    with RuntimeProcess(ProcessSpec((sys.executable, str(path)))) as runtime:
         operators = answered(runtime.start(), ["numpy.take"])
         self_test(runtime, operators)
         assert fuzz(runtime, operators, FuzzOptions(30)).failures(strict=False) == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import everyday, slow
 
-from gscli.disk.processes import Program
+from gscli.disk.processes import ProcessSpec
 from gscli.runtimes.fuzz import FuzzFinding, FuzzOptions, Report, Watch, fuzz
 from gscli.runtimes.operator_names import answered
 from gscli.runtimes.process import RuntimeProcess
@@ -64,7 +64,7 @@ TOLD_BY = {
 def found_with(
     fault: str, operator: str, cases: int, watch: Watch = lambda _report: None
 ) -> Report:
-    command = Program((sys.executable, "-S", str(WRONG), fault))
+    command = ProcessSpec((sys.executable, "-S", str(WRONG), fault))
     with RuntimeProcess(
         command, patience=0.3 if fault in ("hang", "slow_once") else 10.0, memory=64 << 20
     ) as runtime:

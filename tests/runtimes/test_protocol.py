@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from gscli.base import CannotRead, ContentRefused, UsageError
-from gscli.disk.processes import Program
+from gscli.disk.processes import ProcessSpec
 from gscli.frameworks import find, operators
 from gscli.lab.cases import operator_name, read_call
 from gscli.runtimes.catalogue import build_runtime_command
@@ -29,7 +29,7 @@ CALL: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def program(body: str) -> Program:
+def program(body: str) -> ProcessSpec:
     """A runtime that introduces itself and then does what `body` says with every request."""
     text = (
         "import json, os, sys, time\n"
@@ -38,10 +38,10 @@ def program(body: str) -> Program:
         "    number = json.loads(line)['id']\n"
         f"    {body}\n"
     )
-    return Program((sys.executable, "-c", text))
+    return ProcessSpec((sys.executable, "-c", text))
 
 
-def asked(command: Program, **limits: Any) -> Reply:
+def asked(command: ProcessSpec, **limits: Any) -> Reply:
     with RuntimeProcess(command, **limits) as runtime:
         runtime.start()
         return runtime.ask(*CALL)
@@ -180,11 +180,13 @@ def _runs(stat: Path) -> bool:
 
 
 def test_a_runtime_that_does_not_start_says_why() -> None:
-    with RuntimeProcess(Program((sys.executable, "-c", "import nowhere_to_be_found"))) as runtime:
+    with RuntimeProcess(
+        ProcessSpec((sys.executable, "-c", "import nowhere_to_be_found"))
+    ) as runtime:
         with pytest.raises(CannotRead) as caught:
             runtime.start()
         assert "nowhere_to_be_found" in str(caught.value)
-    with RuntimeProcess(Program(("/nowhere/at/all",))) as runtime, pytest.raises(CannotRead):
+    with RuntimeProcess(ProcessSpec(("/nowhere/at/all",))) as runtime, pytest.raises(CannotRead):
         runtime.start()
 
 
@@ -203,7 +205,7 @@ def test_an_adapter_that_changes_tensors_must_not_judge() -> None:
 def test_a_runtime_that_gets_nothing_right_must_not_judge() -> None:
     hello = HELLO.replace(', "echo"', "")
     body = "print(json.dumps({'id': number, 'error': 'no'}), flush=True)"
-    command = Program(tuple(word.replace(HELLO, hello) for word in program(body).words))
+    command = ProcessSpec(tuple(word.replace(HELLO, hello) for word in program(body).words))
     with (
         RuntimeProcess(command) as runtime,
         pytest.raises(ContentRefused, match="none of the plain"),
