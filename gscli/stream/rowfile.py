@@ -16,7 +16,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
 from gscli.disk.mapped import RegularFile, reading
 from gscli.kernel.tuning import DEFAULT, for_each
-from gscli.stream.order import stable_order
+from gscli.stream.scatter import stable_argsort
 
 Bytes = NDArray[np.uint8]
 
@@ -50,7 +50,7 @@ class RowFile:
 
         The file is read forwards, whatever their order. Numbers must be legal.
         """
-        order = stable_order(rows, self.count)
+        order = stable_argsort(rows, self.count)
         ordered = rows[order]
         windows = ordered // max(WINDOW // self.width, 1)
         starts = np.flatnonzero(windows[1:] != windows[:-1]) + 1

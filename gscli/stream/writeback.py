@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from queue import SimpleQueue
 from types import TracebackType
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from gscli.base import GscliError
 from gscli.disk.atomic import AtomicFile
@@ -17,7 +17,7 @@ from gscli.disk.system import refused
 from gscli.disk.uncached import UNCACHED_FROM, put, set_direct
 
 Write: TypeAlias = Callable[[bytes | memoryview], int]
-Call: TypeAlias = Callable[[], None]
+Call: TypeAlias = Callable[[], object]
 
 STRIDE = 3 << 20
 """Bytes in a buffer: a multiple of any device's blocks."""
@@ -45,37 +45,52 @@ def _stream(file: AtomicFile) -> _Stream | None:
         return None
 
 
-class Behind:
-    """Calls that are done by other threads, in turn, while the caller goes on.
+class WriteBehind:
+    """Calls that are done by other threads, in turn, while the caller goes on; when a block ends,
+    all are done. As many are on their way at a time as there are threads.
 
     The threads are plain ones that go through a queue. A Thread ends in a weak reference's
     callback, where the exception of a signal that arrives just then would be dropped; and a queue
     knows what was given to it, whenever a signal comes.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, name: str, threads: int) -> None:
+        """`name`: of what is written, for messages. Without threads a call is done at once."""
+        self._name = name
         self._calls = SimpleQueue[Call | None]()
+        self._slots = SimpleQueue[None]()
+        for _ in range(max(threads, 1)):
+            self._slots.put(None)
         self._error: Exception | None = None
         self._threads: list[_thread.LockType] = []
         with suppress(RuntimeError):  # no more threads
             for _ in range(threads):
-                self._threads.append(self._started())
+                self._threads.append(self._start_thread())
 
-    def _started(self) -> _thread.LockType:
-        """A thread; what it returns can be locked when the thread has ended."""
-        ended = _thread.allocate_lock()
-        ended.acquire()
-        _thread.start_new_thread(self._in_turn, (ended,))
-        return ended
+    # No generator: a signal that arrives while it is entered would be lost.
+    def __enter__(self) -> Self:
+        return self
 
-    def do(self, call: Call) -> None:
-        """Leave a call to the threads; without any it is done at once."""
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.join()
+        if kind is None:
+            self.raise_error()
+
+    def submit(self, call: Callable[..., object], *arguments: object) -> None:
+        """Take a call; nobody may change its arguments any more. Raises what an earlier one met."""
+        self._slots.get()
         if self._threads:
-            self._calls.put(call)
+            self._calls.put(partial(call, *arguments))
         else:
-            self._done(call)
+            self._run_call(partial(call, *arguments))
+        self.raise_error()
 
-    def stop(self) -> None:
+    def join(self) -> None:
         """Wait until all is done."""
         for _ in self._threads:
             self._calls.put(None)
@@ -84,24 +99,33 @@ class Behind:
                 pass
             del self._threads[-1]
 
-    def tell(self, name: str) -> None:
+    def raise_error(self) -> None:
         """Raise what a call raised: GscliError as it is, else CannotWrite."""
         if self._error is not None:
             known = isinstance(self._error, GscliError)
-            raise self._error if known else refused(self._error, name) from self._error
+            raise self._error if known else refused(self._error, self._name) from self._error
 
-    def _in_turn(self, ended: _thread.LockType) -> None:
+    def _start_thread(self) -> _thread.LockType:
+        """A thread; what it returns can be locked when the thread has ended."""
+        ended = _thread.allocate_lock()
+        ended.acquire()
+        _thread.start_new_thread(self._run_calls, (ended,))
+        return ended
+
+    def _run_calls(self, ended: _thread.LockType) -> None:
         try:
             while (call := self._calls.get()) is not None:
-                self._done(call)
+                self._run_call(call)
         finally:
             ended.release()
 
-    def _done(self, call: Call) -> None:
+    def _run_call(self, call: Call) -> None:
         try:
             call()
         except Exception as error:  # noqa: BLE001  a block that is not written must be told of
             self._error = error
+        finally:
+            self._slots.put(None)
 
 
 class _Stream:
@@ -114,7 +138,7 @@ class _Stream:
             self._free.put(mmap.mmap(-1, STRIDE))
         self._filling = self._free.get()
         self._filled = self._position = 0
-        self._behind = Behind(BUFFERS - 1)
+        self._behind = WriteBehind(file.name, BUFFERS - 1)
 
     # No generator: a signal that arrives while it is entered would leave it to end later, when the
     # file is closed.
@@ -148,22 +172,21 @@ class _Stream:
     def finish(self) -> None:
         """Write what is left, which need not be whole blocks, as usual."""
         self.stop()
-        self._behind.tell(self._file.name)
+        self._behind.raise_error()
         self._file.seek(self._position)
         with memoryview(self._filling) as view:
             self._file.write(view[: self._filled])
 
     def stop(self) -> None:
         """Wait for the threads, for nobody may close the file before; leave the file as it was."""
-        self._behind.stop()
+        self._behind.join()
         set_direct(self._file.fileno(), on=False)
 
     def _send(self) -> None:
         self._file.poll()
-        self._behind.do(partial(self._leave, self._filling, self._position))
+        self._behind.submit(self._leave, self._filling, self._position)
         self._position, self._filled = self._position + self._size, 0
         self._filling = self._free.get()
-        self._behind.tell(self._file.name)
 
     def _leave(self, buffer: mmap.mmap, position: int) -> None:
         try:

@@ -91,8 +91,8 @@ def at_each_call(
         step += 1
 
 
-def test_killed_at_every_fourth_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_at_calls("direct", 4, tmp_path, monkeypatch)
+def test_killed_at_every_tenth_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_at_calls("direct", 10, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from gscli.files.stores.stand_ins import spooled, stand_in, store_of
 from gscli.files.stores.zarr_place import Place
 from gscli.files.stores.zarr_store import Store, open_store
 from gscli.stream import run_to_file, scatter
-from gscli.stream.chunked import behind, chunk_rows, gather
+from gscli.stream.chunked import chunk_rows, gather, to_store
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import copy_untouched
 from gscli.stream.chunked.to_store import run_to_store
@@ -341,7 +341,7 @@ def test_what_fails_behind_is_told(
     """At once, by the next chunk or at the end; large chunks are waited for."""
     path = made(tmp_path / "in.zarr", chunks=(1, 6))
     words = ["scatter-nd", path, "[[0],[4],[9]]", "ones:3x6:float32", "-o", f"{tmp_path}/o.zarr"]
-    monkeypatch.setattr(behind, "LARGEST", largest)
+    monkeypatch.setattr(to_store, "LARGEST", largest)
     assert guarded(words) == 0
     real = Store.write
     for failing in range(3):

@@ -18,8 +18,7 @@ from gscli.base import CannotRead
 from gscli.disk.mapped import open_regular
 from gscli.files import content, load
 from gscli.stream import rowfile, to_file, writeback
-from gscli.stream.order import stable_order
-from gscli.stream.scatter import Ahead
+from gscli.stream.scatter import Ahead, stable_argsort
 
 DATA = np.random.default_rng(8).standard_normal((40, 6, 32)).astype(np.float32)
 
@@ -160,4 +159,4 @@ def test_without_a_way_past_the_cache(
 @pytest.mark.parametrize("limit", [1, 5, 1 << 16, 1 << 17, 1 << 40])
 def test_orders_are_stable(limit: int) -> None:
     keys = np.random.default_rng(limit).integers(0, limit, 500)
-    assert_same(stable_order(keys, limit), np.argsort(keys, kind="stable"))
+    assert_same(stable_argsort(keys, limit), np.argsort(keys, kind="stable"))

@@ -9,8 +9,8 @@ import numpy as np
 from gscli.base.arrays import Array, Indices
 from gscli.files.stores.chunks import Chunks
 from gscli.stream.chunked.grid import Coordinates, Grid, Piece
-from gscli.stream.order import stable_order
 from gscli.stream.rowfile import SPARSE, WINDOW, RowFile
+from gscli.stream.scatter import stable_argsort
 
 HELD = 32 << 20
 """Bytes of chunks that are kept for the next rows, where those follow."""
@@ -39,7 +39,7 @@ class ChunkRows:
             return
         grid = self.grid
         numbers = grid.numbered(rows)
-        order = stable_order(numbers, grid.owners * grid.capacity)
+        order = stable_argsort(numbers, grid.owners * grid.capacity)
         ordered = numbers[order]
         target = into.view(self.chunks.dtype).reshape(-1, self._run)
         for owner, here in grid.by_owner(ordered):

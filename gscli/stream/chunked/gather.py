@@ -17,8 +17,7 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.stream.chunked.chunk_rows import ChunkRows
 from gscli.stream.chunked.grid import Grid, Piece
 from gscli.stream.gather import PICKS, PIECE, gathered
-from gscli.stream.order import stable_order
-from gscli.stream.scatter import FILES, Dealing, records_of
+from gscli.stream.scatter import FILES, Dealing, records_of, stable_argsort
 
 LATER = 4 << 20
 """Bytes of rows that are on their way at a time."""
@@ -108,7 +107,7 @@ class _Result:
             files = [stack.enter_context(tempfile.TemporaryFile(dir=self.folder)) for _ in firsts]
             for part in records:
                 numbers = (part["place"] - first) // size
-                order = stable_order(numbers, len(files))
+                order = stable_argsort(numbers, len(files))
                 ends = np.cumsum(np.bincount(numbers, minlength=len(files)))
                 for file, own in zip(files, np.split(part[order], ends[:-1]), strict=True):
                     file.write(own.tobytes())

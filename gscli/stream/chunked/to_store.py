@@ -21,11 +21,17 @@ from gscli.files.stores.zarr_place import Place, is_array_or_group, place_of
 from gscli.files.stores.zarr_store import Store, open_store
 from gscli.kernel import arranged, gather, scatter
 from gscli.plan.plan import Plan, ValidatedPlan
-from gscli.stream.chunked.behind import WrittenBehind
 from gscli.stream.chunked.gather import rows_by_chunk
 from gscli.stream.chunked.grid import Coordinates, Grid
 from gscli.stream.chunked.scatter import copy_untouched, scatter_by_chunk, twin
 from gscli.stream.to_file import Report, output_dtype, pieces, temporary_files, updates_at
+from gscli.stream.writeback import WriteBehind
+
+WAITING = 2
+"""Chunks that are being written while one is made."""
+
+LARGEST = 16 << 20
+"""Bytes of a chunk up to which others may wait; larger ones would take too much memory."""
 
 
 def run_to_store(plan: ValidatedPlan, path: str, *, progress: Report | None = None) -> Array:
@@ -100,16 +106,21 @@ def _written(plan: ValidatedPlan, hidden: str, folder: str) -> Generator[int]:
         target = twin(store, hidden)
         if not layout.moves_nothing:
             updates = updates_at(plan, dtype)
-            with WrittenBehind(target) as behind:
-                write = partial(behind.do, target.write)
+            with _write_behind(target) as behind:
+                write = partial(behind.submit, target.write)
                 yield from scatter_by_chunk(plan, store, write, grid, updates, folder)
-        with WrittenBehind(target, holding=False) as behind:
-            yield from copy_untouched(store, hidden, behind.do)
+        with WriteBehind(target.name, WAITING) as behind:
+            yield from copy_untouched(store, hidden, behind.submit)
         return
     target = created(Place(hidden), dtype, layout.output_shape, like=store)
-    with ExitStack() as stack, WrittenBehind(target) as behind:
-        write = partial(behind.do, target.write)
+    with ExitStack() as stack, _write_behind(target) as behind:
+        write = partial(behind.submit, target.write)
         yield from in_order(pieces(plan, dtype, folder, stack), target, write)
+
+
+def _write_behind(target: Store) -> WriteBehind:
+    """For calls that hold a chunk each while they wait, for which a large one leaves no room."""
+    return WriteBehind(target.name, 0 if target.chunk_bytes > LARGEST else WAITING)
 
 
 def in_order(

@@ -24,8 +24,7 @@ from gscli.plan.findings import any_bad
 from gscli.stream.chunked.grid import Grid
 from gscli.stream.chunked.scatter import changed, copy_chunk
 from gscli.stream.cluster.packed_plans import unpacked
-from gscli.stream.order import stable_order
-from gscli.stream.scatter import AHEAD, records_of
+from gscli.stream.scatter import AHEAD, records_of, stable_argsort
 from gscli.stream.to_file import output_dtype, updates_at
 
 Dealt: TypeAlias = tuple[Indices, Array]
@@ -45,7 +44,7 @@ class Deal(Record):
     def out(self, numbers: Indices, values: Array) -> list[Dealt]:
         """A share for each group, the entries of each in their order."""
         groups = numbers // (self.owners * self.grid.capacity)
-        order = stable_order(groups, self.groups)
+        order = stable_argsort(groups, self.groups)
         edges = np.searchsorted(groups[order], np.arange(self.groups + 1))
         numbers, values = numbers[order], values[order]
         return [(numbers[a:b], values[a:b]) for a, b in pairwise(edges)]
@@ -165,7 +164,7 @@ def _by_owner(shares: Sequence[Dealt], how: Deal) -> Iterator[tuple[int, Indices
     values = np.concatenate([share[1] for share in shares if share[0].size])
     capacity = how.grid.capacity
     base = int(numbers.min()) // capacity
-    order = stable_order(numbers // capacity - base, how.owners)
+    order = stable_argsort(numbers // capacity - base, how.owners)
     numbers, values = numbers[order], values[order]
     for owner, here in how.grid.by_owner(numbers):
         yield owner, numbers[here] - owner * capacity, values[here]
