@@ -6,7 +6,7 @@ import os
 import stat
 from contextlib import suppress
 
-from gscli.disk.unfinished import ATTRIBUTE
+from gscli.disk.mapped import ATTRIBUTE
 
 _ACCESS_LIST = "system.posix_acl_access"
 """The attribute in which Linux keeps an access control list; its mask shows as the group's bits."""

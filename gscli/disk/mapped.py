@@ -45,6 +45,11 @@ MOST_NEIGHBOURS = 10_000
 
 _UNTOUCHED = "run the command again when nobody writes to it"
 
+UNDO_SUFFIX = ".gscli-undo"
+
+ATTRIBUTE = "user.gscli.undo"
+"""Number of the file, number of its undo file, and where that is."""
+
 LOST: list[str] = []
 """Files of which this process lost mapped pages."""
 
@@ -107,6 +112,36 @@ def _near_files(path: str) -> str:
     if near:
         return f"did you mean {' or '.join(os.path.join(folder, one) for one in near)}?"
     return "values are written as JSON, '[1,2,3]'; every other way: gscli help inputs"
+
+
+def undo_file_of(path: str) -> str:
+    """The name of an undo file: beside the file that links lead to."""
+    return os.path.realpath(path) + UNDO_SUFFIX
+
+
+def find_undo_file(path: str, descriptor: int | None = None) -> str | None:
+    """The undo file of a patch that is under way or was cut short; None where there is none.
+
+    `descriptor`: the file at `path`, where it is open. Nothing is opened, nothing is changed. What
+    lies beside a file counts for it, for in a backup that was put back all numbers are new.
+    """
+    with suppress(ValueError, OSError):  # a name that no file can have, or a folder that is gone
+        beside = undo_file_of(path)
+        if os.path.lexists(beside):
+            return beside
+        return _find_by_attribute(path if descriptor is None else descriptor)
+    return None
+
+
+def _find_by_attribute(file: str | int) -> str | None:
+    """Raises OSError and ValueError where there is no attribute, or none of ours."""
+    if not hasattr(os, "getxattr"):  # macOS keeps its own in another way
+        return None
+    own, undo, place = os.getxattr(file, ATTRIBUTE).split(b" ", 2)
+    path, status = os.fsdecode(place), os.stat(file)
+    other = os.lstat(path)
+    numbers = int(own), int(undo), status.st_dev
+    return path if numbers == (status.st_ino, other.st_ino, other.st_dev) else None
 
 
 class RegularFile:

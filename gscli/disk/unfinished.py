@@ -13,12 +13,7 @@ import warnings
 from contextlib import suppress
 
 from gscli.base import CannotWrite, Notice
-from gscli.disk.mapped import RegularFile
-
-UNDO_SUFFIX = ".gscli-undo"
-
-ATTRIBUTE = "user.gscli.undo"
-"""Number of the file, number of its undo file, and where that is."""
+from gscli.disk.mapped import ATTRIBUTE, RegularFile, find_undo_file
 
 _HINT = "gscli undo {name} puts the old rows back; if the data are right, delete the undo file"
 
@@ -29,36 +24,6 @@ class UnfinishedPatch(UserWarning):
     def __init__(self, notice: Notice) -> None:
         super().__init__(str(notice))
         self.notice = notice
-
-
-def undo_file_of(path: str) -> str:
-    """The name of an undo file: beside the file that links lead to."""
-    return os.path.realpath(path) + UNDO_SUFFIX
-
-
-def find_undo_file(path: str, descriptor: int | None = None) -> str | None:
-    """The undo file of a patch that is under way or was cut short; None where there is none.
-
-    `descriptor`: the file at `path`, where it is open. Nothing is opened, nothing is changed. What
-    lies beside a file counts for it, for in a backup that was put back all numbers are new.
-    """
-    with suppress(ValueError, OSError):  # a name that no file can have, or a folder that is gone
-        beside = undo_file_of(path)
-        if os.path.lexists(beside):
-            return beside
-        return _find_by_attribute(path if descriptor is None else descriptor)
-    return None
-
-
-def _find_by_attribute(file: str | int) -> str | None:
-    """Raises OSError and ValueError where there is no attribute, or none of ours."""
-    if not hasattr(os, "getxattr"):  # macOS keeps its own in another way
-        return None
-    own, undo, place = os.getxattr(file, ATTRIBUTE).split(b" ", 2)
-    path, status = os.fsdecode(place), os.stat(file)
-    other = os.lstat(path)
-    numbers = int(own), int(undo), status.st_dev
-    return path if numbers == (status.st_ino, other.st_ino, other.st_dev) else None
 
 
 def mark_unfinished(file: RegularFile, undo: RegularFile) -> None:
@@ -74,16 +39,14 @@ def unmark_unfinished(file: RegularFile) -> None:
         os.removexattr(file.descriptor, ATTRIBUTE)
 
 
-def warn_of_unfinished(path: str, descriptor: int) -> None:
-    """Tell a reader where rows of a file may be mixed."""
-    undo_file = find_undo_file(path, descriptor)
-    if undo_file is not None:
-        notice = Notice(
-            f"{path} may be a mix: a patch is under way, or was cut short",
-            where=undo_file,
-            hint=_HINT.format(name=path),
-        )
-        warnings.warn(UnfinishedPatch(notice), stacklevel=2)
+def warn_of_unfinished(path: str, undo_file: str) -> None:
+    """Tell a reader that rows of a file may be mixed."""
+    notice = Notice(
+        f"{path} may be a mix: a patch is under way, or was cut short",
+        where=undo_file,
+        hint=_HINT.format(name=path),
+    )
+    warnings.warn(UnfinishedPatch(notice), stacklevel=2)
 
 
 def refuse_unfinished(path: str) -> None:

@@ -20,8 +20,7 @@ from gscli.base import CannotRead, LimitRefused
 from gscli.base.arrays import Array
 from gscli.base.records import Record
 from gscli.disk import mapped
-from gscli.disk.mapped import RegularFile, check_system, reading
-from gscli.disk.unfinished import warn_of_unfinished
+from gscli.disk.mapped import RegularFile, check_system, find_undo_file, reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +192,11 @@ def open_content(path: str, limit: int, bounds_for: Judge | None = None) -> Cont
             mode = os.fstat(descriptor).st_mode
             if stat.S_ISREG(mode):
                 file = RegularFile(descriptor, path)
-                warn_of_unfinished(path, descriptor)
+                undo_file = find_undo_file(path, descriptor)
+                if undo_file is not None:
+                    from gscli.disk.unfinished import warn_of_unfinished
+
+                    warn_of_unfinished(path, undo_file)
                 if file.size or not os.pread(descriptor, 1, 0):
                     return FileContent(file)
                 file.release()  # files of /proc say that they are empty; they are read as a pipe

@@ -25,13 +25,11 @@ from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Array, Indices
 from gscli.disk import mapped
 from gscli.disk.interrupts import Interrupts
-from gscli.disk.mapped import RegularFile, open_file
+from gscli.disk.mapped import RegularFile, find_undo_file, open_file, undo_file_of
 from gscli.disk.system import locked, refused, reserve, sync, sync_folder, writing
 from gscli.disk.unfinished import (
-    find_undo_file,
     mark_unfinished,
     refuse_unfinished,
-    undo_file_of,
     unmark_unfinished,
 )
 from gscli.stream.row_patch import RowPatch, neighbours, write_rows

@@ -15,8 +15,7 @@ import pytest
 from gscli.base import CannotRead, CannotWrite, GscliError
 from gscli.disk import exchange, system
 from gscli.disk.atomic import open_atomic
-from gscli.disk.mapped import RegularFile, open_regular
-from gscli.disk.unfinished import undo_file_of
+from gscli.disk.mapped import RegularFile, open_regular, undo_file_of
 from gscli.files import save
 
 real = exchange.exchange_names

@@ -19,7 +19,7 @@ from faults.faulty import Faults
 from faults.large import DATA, STREAMED, cramp
 
 from gscli.base import GscliError
-from gscli.disk.unfinished import undo_file_of
+from gscli.disk.mapped import undo_file_of
 from gscli.stream.direct_patch import undo
 
 SUBJECT = STREAMED["sums"]

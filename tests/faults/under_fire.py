@@ -23,7 +23,7 @@ import numpy as np
 from gscli.__main__ import raise_again
 from gscli.cli import guarded
 from gscli.disk import atomic, clone, exchange, mapped, system, uncached
-from gscli.disk.unfinished import undo_file_of
+from gscli.disk.mapped import undo_file_of
 from gscli.files import content, load, save
 from gscli.files.formats import npy
 from gscli.stream import direct_patch, row_patch, scatter, to_file, writeback

@@ -21,8 +21,7 @@ import numpy as np
 import pytest
 
 from gscli.cli import guarded
-from gscli.disk.mapped import open_regular
-from gscli.disk.unfinished import undo_file_of
+from gscli.disk.mapped import open_regular, undo_file_of
 from gscli.stream.direct_patch import UndoFile
 from gscli.stream.row_patch import write_rows
 

@@ -14,9 +14,9 @@ from conftest import judged
 
 from gscli.base import CannotRead, CannotWrite
 from gscli.base.arrays import Indices
-from gscli.disk.mapped import RegularFile, open_regular
+from gscli.disk.mapped import ATTRIBUTE, RegularFile, find_undo_file, open_regular, undo_file_of
 from gscli.disk.system import locked
-from gscli.disk.unfinished import ATTRIBUTE, UnfinishedPatch, find_undo_file, undo_file_of
+from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files import load, save
 from gscli.stream import direct_patch, patch_in_place
 from gscli.stream.direct_patch import Bytes, UndoFile, undo

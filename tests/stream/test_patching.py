@@ -16,9 +16,9 @@ from conftest import Array, assert_same, judged
 import gscli
 from gscli import files
 from gscli import stream as streaming
-from gscli.disk.mapped import RegularFile, open_regular
+from gscli.disk.mapped import RegularFile, open_regular, undo_file_of
 from gscli.disk.system import locked
-from gscli.disk.unfinished import UnfinishedPatch, undo_file_of
+from gscli.disk.unfinished import UnfinishedPatch
 from gscli.files.formats.npy import npy_header
 from gscli.frameworks import find
 from gscli.stream import direct_patch
