@@ -24,7 +24,7 @@ from gscli.codegen.own import own_lines
 from gscli.codegen.preamble import Loading
 from gscli.codegen.render import lines_of
 from gscli.codegen.stablehlo_language import stablehlo_lines
-from gscli.codegen.steps import CannotTranslate, Program, Value
+from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 from gscli.codegen.target_answers import Code, TargetAnswer
 from gscli.codegen.translate import Translation, judge_types, translated
 from gscli.frameworks import named
@@ -101,7 +101,7 @@ def _answer(meaning: CallAnalysis, target: TargetFramework, loading: Loading) ->
     return _with_loading(answer, loading)
 
 
-_TEXTS: dict[str, Callable[[Program, Value], list[str]]] = {
+_TEXTS: dict[str, Callable[[SnippetProgram, Value], list[str]]] = {
     "onnx": onnx_lines,
     "openvino": openvino_lines,
     "stablehlo": stablehlo_lines,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from gscli.codegen.placement import IndexLowering, LoweredIndices
-from gscli.codegen.steps import CannotTranslate, Program, Value
+from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 from gscli.layout.axes import Shape
 
 
@@ -79,14 +79,14 @@ def _vectors(placing: IndexLowering, place: LoweredIndices, data: Value) -> Valu
     )  # fmt: skip
 
 
-def vectors_last(steps: Program, place: LoweredIndices) -> Value:
+def vectors_last(steps: SnippetProgram, place: LoweredIndices) -> Value:
     """Index vectors along the last axis."""
     assert place.index is not None
     dim, rank = place.form.vector_dim, len(place.index.shape)
     return steps.transpose(place.index, [*(at for at in range(rank) if at != dim), dim])
 
 
-def live_cells(steps: Program, place: LoweredIndices, beyond: int = 0) -> list[Value]:
+def live_cells(steps: SnippetProgram, place: LoweredIndices, beyond: int = 0) -> list[Value]:
     """Coordinates in which those of skipped entries are 0, or `beyond` on the first axis."""
     if place.live is None:
         return list(place.cells)
@@ -117,7 +117,7 @@ STACKED = {"tensorflow": -1, "onnx": -1, "openvino": -1, "stablehlo": -1, "mxnet
 """Where index vectors lie for targets that take them as one array."""
 
 
-def stacked(steps: Program, target: str, cells: list[Value], grid: Shape) -> list[Value]:
+def stacked(steps: SnippetProgram, target: str, cells: list[Value], grid: Shape) -> list[Value]:
     """Coordinates as one array of vectors, for targets that want them so."""
     if target not in STACKED:
         return cells

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gscli.base.records import Record
 from gscli.codegen.meaning import CallAnalysis, IndexProfile
 from gscli.codegen.native import NativeOp, TargetFramework
-from gscli.codegen.steps import CannotTranslate, Literal, PerSlot, Program, Value
+from gscli.codegen.steps import CannotTranslate, Literal, PerSlot, SnippetProgram, Value
 from gscli.layout.axes import INT32_MAX, Beyond, Narrow, Negative
 from gscli.plan.indices import legal_range
 
@@ -27,7 +27,9 @@ class AxisBounds(Record):
 class IndexNormalizer:
     """Prepares the index numbers of a call for the operations of one target."""
 
-    def __init__(self, meaning: CallAnalysis, target: TargetFramework, steps: Program) -> None:
+    def __init__(
+        self, meaning: CallAnalysis, target: TargetFramework, steps: SnippetProgram
+    ) -> None:
         self.meaning, self.target, self.steps = meaning, target, steps
         self.layout = meaning.layout
         self.writes = self.layout.kind == "scatter"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isinf, isnan
 
-from gscli.codegen.steps import CannotTranslate, Instruction, Literal, PerSlot, Program, Value
+from gscli.codegen.steps import (
+    CannotTranslate,
+    Instruction,
+    Literal,
+    PerSlot,
+    SnippetProgram,
+    Value,
+)
 from gscli.files.formats.tensorproto import TYPES
 
 OPSET = 18
@@ -57,7 +64,7 @@ TEMPLATES = {
 }  # fmt: skip
 
 
-def onnx_lines(program: Program, output: Value) -> list[str]:
+def onnx_lines(program: SnippetProgram, output: Value) -> list[str]:
     """A model as text, read and run."""
     text = _Text(program, output).lines()
     feeds = ", ".join(f'"{value.name}": {value.name}' for value in program.inputs)
@@ -71,7 +78,7 @@ def onnx_lines(program: Program, output: Value) -> list[str]:
 
 
 class _Text:
-    def __init__(self, program: Program, output: Value) -> None:
+    def __init__(self, program: SnippetProgram, output: Value) -> None:
         self.program, self.output = program, output
         self.names = {value.number: value.name for value in program.inputs}
         self.constants: dict[str, str] = {}

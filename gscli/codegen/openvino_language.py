@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gscli.codegen.languages import language
 from gscli.codegen.render import lines_of
-from gscli.codegen.steps import Program, Value
+from gscli.codegen.steps import SnippetProgram, Value
 
 SETTINGS = '{"INFERENCE_PRECISION_HINT": "f32"}'
 """In float32 where the plugin would round to halves."""
 
 
-def openvino_lines(program: Program, output: Value) -> list[str]:
+def openvino_lines(program: SnippetProgram, output: Value) -> list[str]:
     """The nodes of a model, compiled and run."""
     names = ", ".join(value.name for value in program.inputs)
     one = "," * (len(program.inputs) == 1)

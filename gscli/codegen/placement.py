@@ -12,7 +12,7 @@ from math import prod
 from gscli.codegen.index_numbers import AxisBounds, IndexNormalizer
 from gscli.codegen.meaning import CallAnalysis, combined
 from gscli.codegen.native import NativeOp, TargetFramework
-from gscli.codegen.steps import Literal, Program, Value, stretched
+from gscli.codegen.steps import Literal, SnippetProgram, Value, stretched
 from gscli.layout.axes import Axis, Column, Following, Shape
 from gscli.layout.matching import (
     IndexForm,
@@ -54,7 +54,7 @@ class IndexLowering:
         self,
         meaning: CallAnalysis,
         target: TargetFramework,
-        steps: Program,
+        steps: SnippetProgram,
         inputs: dict[str, Value],
     ) -> None:
         self.meaning, self.target, self.steps, self.inputs = meaning, target, steps, inputs

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isinf, isnan
 
 from gscli.codegen.languages import Language
-from gscli.codegen.steps import Instruction, Literal, PerSlot, Program, Value
+from gscli.codegen.steps import Instruction, Literal, PerSlot, SnippetProgram, Value
 
 KINDS = {
     name: f"ov.Type.{short}"
@@ -19,13 +19,13 @@ KINDS = {
 """Element types as OpenVINO's nodes name them."""
 
 
-def lines_of(program: Program, output: Value, language: Language) -> list[str]:
+def lines_of(program: SnippetProgram, output: Value, language: Language) -> list[str]:
     """The lines of a program in Python; the last one makes `output`."""
     return _Writer(program, output, language).lines()
 
 
 class _Writer:
-    def __init__(self, program: Program, output: Value, language: Language) -> None:
+    def __init__(self, program: SnippetProgram, output: Value, language: Language) -> None:
         self.program, self.output, self.language = program, output, language
         self.last: dict[int, int] = {output.number: len(program.steps)}
         for number, step in enumerate(program.steps):

@@ -9,7 +9,14 @@ import numpy as np
 
 from gscli.base.arrays import dtype_named
 from gscli.codegen.stablehlo_windows import TYPES, kind, windows_text
-from gscli.codegen.steps import CannotTranslate, Instruction, Literal, PerSlot, Program, Value
+from gscli.codegen.steps import (
+    CannotTranslate,
+    Instruction,
+    Literal,
+    PerSlot,
+    SnippetProgram,
+    Value,
+)
 from gscli.layout.axes import Shape
 
 TEMPLATES = {
@@ -51,7 +58,7 @@ ELEMENTWISE = ("both", "plus", "where", "where_number", "replaced")
 """Forms whose operands stretch together, which StableHLO wants written."""
 
 
-def stablehlo_lines(program: Program, output: Value) -> list[str]:
+def stablehlo_lines(program: SnippetProgram, output: Value) -> list[str]:
     """A module as text, run by the reference interpreter that jaxlib carries."""
     module = _Text(program, output).lines()
     names = ", ".join(value.name for value in program.inputs)
@@ -81,7 +88,7 @@ def stablehlo_lines(program: Program, output: Value) -> list[str]:
 
 
 class _Text:
-    def __init__(self, program: Program, output: Value) -> None:
+    def __init__(self, program: SnippetProgram, output: Value) -> None:
         self.program, self.output = program, output
         self.names = {value.number: f"%{value.name}" for value in program.inputs}
         self.constants: dict[str, str] = {}

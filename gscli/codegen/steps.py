@@ -1,4 +1,4 @@
-"""Program: a call as a short list of array operations that every framework has in some spelling.
+"""Programs: a call as a short list of array operations that every framework has in some spelling.
 
 A step is a form with a name ("take", "where", "put_cells"), the values it reads, and facts (an
 axis, a shape, a number). A form means what NumPy means by it; `languages` hold how it is written.
@@ -7,14 +7,9 @@ axis, a shape, a number). A form means what NumPy means by it; `languages` hold 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import TypeAlias
 
 from gscli.base.records import Record
 from gscli.layout.axes import Number, Shape, row_major
-
-Sizes: TypeAlias = int | tuple[int, ...]
-"""One number for all index numbers, or one for each number of a vector."""
 
 
 class CannotTranslate(Exception):
@@ -55,7 +50,7 @@ class Instruction(Record):
     facts: dict[str, object]
 
 
-class Program:
+class SnippetProgram:
     """Writes down steps; each method is one form and returns its result."""
 
     def __init__(self) -> None:
@@ -172,8 +167,3 @@ def stretched(*shapes: Shape) -> Shape:
     rank = max(map(len, shapes))
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     return tuple(next((s for s in sizes if s != 1), 1) for sizes in zip(*padded, strict=True))
-
-
-def cells_of(shape: Shape) -> int:
-    """How many cells a shape has."""
-    return prod(shape)

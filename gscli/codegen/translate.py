@@ -9,7 +9,7 @@ from gscli.codegen.meaning import CallAnalysis
 from gscli.codegen.native import NativeOp, TargetFramework
 from gscli.codegen.placement import IndexLowering
 from gscli.codegen.scatter_steps import Writing
-from gscli.codegen.steps import CannotTranslate, Program, Value
+from gscli.codegen.steps import CannotTranslate, SnippetProgram, Value
 
 NAMED = {"str": "strings", "bool": "bool"}
 
@@ -17,7 +17,7 @@ NAMED = {"str": "strings", "bool": "bool"}
 class Translation(Record):
     """The steps of a call; `native` is None where nothing is moved."""
 
-    steps: Program
+    steps: SnippetProgram
     output: Value
     native: NativeOp | None
     composed: bool
@@ -26,7 +26,7 @@ class Translation(Record):
 def translated(meaning: CallAnalysis, target: TargetFramework) -> Translation:
     """The call as steps of the target; CannotTranslate tells why there are none."""
     judge_types(meaning, target)
-    steps, layout = Program(), meaning.layout
+    steps, layout = SnippetProgram(), meaning.layout
     inputs = {
         name: steps.input(name, array.shape, dtype_name(array.dtype))
         for name, array in meaning.named.items()
@@ -45,7 +45,7 @@ def translated(meaning: CallAnalysis, target: TargetFramework) -> Translation:
     return Translation(steps, found, place.native, composed)
 
 
-def pruned(steps: Program, output: Value) -> None:
+def pruned(steps: SnippetProgram, output: Value) -> None:
     """Drop steps whose results nobody reads."""
     wanted, kept = {output.number}, []
     for step in reversed(steps.steps):
@@ -55,7 +55,7 @@ def pruned(steps: Program, output: Value) -> None:
     steps.steps[:] = reversed(kept)
 
 
-def _untouched(meaning: CallAnalysis, steps: Program, inputs: dict[str, Value]) -> Value:
+def _untouched(meaning: CallAnalysis, steps: SnippetProgram, inputs: dict[str, Value]) -> Value:
     """What comes out where no cell is read or written."""
     layout = meaning.layout
     if layout.kind == "scatter" and "data" in inputs:

@@ -10,12 +10,12 @@ from gscli.base.arrays import dtype_named
 from gscli.base.records import Record
 from gscli.codegen.gather_steps import live_cells, rows_of, stacked, vectors_last
 from gscli.codegen.placement import IndexLowering, LoweredIndices
-from gscli.codegen.steps import Literal, Program, Value
+from gscli.codegen.steps import Literal, SnippetProgram, Value
 from gscli.kernel.reductions import REDUCTIONS
 from gscli.layout.axes import Fit, Number, Shape
 
 
-def fitted(steps: Program, updates: Value, fit: Fit, wanted: Shape) -> Value:
+def fitted(steps: SnippetProgram, updates: Value, fit: Fit, wanted: Shape) -> Value:
     """Updates in the shape of the result, by the framework's own rule."""
     if updates.shape == wanted:
         return updates
@@ -29,7 +29,7 @@ def fitted(steps: Program, updates: Value, fit: Fit, wanted: Shape) -> Value:
     return steps.reshape(updates, wanted)
 
 
-def _cycled(steps: Program, updates: Value, wanted: Shape) -> Value:
+def _cycled(steps: SnippetProgram, updates: Value, wanted: Shape) -> Value:
     """Values repeated, or left over, until there are as many as are written."""
     count, size = prod(wanted), prod(updates.shape)
     flat = steps.reshape(updates, (size,))
