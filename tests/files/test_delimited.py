@@ -8,6 +8,7 @@ import pytest
 
 from gscli.base import ContentRefused, DtypeRefused, ShapeRefused
 from gscli.files import load, members, save
+from gscli.files.formats import delimited
 from gscli.files.request import Member
 
 
@@ -115,3 +116,11 @@ def test_a_text_that_would_be_read_as_a_row_of_numbers_is_refused(tmp_path: Path
     with pytest.raises(DtypeRefused, match="read back as a row of numbers"):
         save(str(tmp_path / "t.csv"), np.array(["1;2;3"]))
     assert not (tmp_path / "t.csv").exists()
+
+
+def test_a_long_cell_is_looked_at_once() -> None:
+    """Digits that end in a letter: a pattern that can part them in many ways tries them all."""
+    for cell in ("1", "1.", "1.5", ".5", "+1e5", "-1.E-3"):
+        assert delimited._FRACTION.fullmatch(cell)
+    for cell in (".", "e5", "1e", "1..2", "1" * 100_000 + "x"):
+        assert not delimited._FRACTION.fullmatch(cell)

@@ -26,7 +26,7 @@ CELL_BYTES = 64
 """Memory a value takes while its table is read."""
 
 _WHOLE = re.compile(r"[+-]?\d+", re.ASCII)
-_FRACTION = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FRACTION = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _TRUTH = {"true": True, "false": False, "True": True, "False": False}
 
 

@@ -28,7 +28,7 @@ _BYTES_PER = ((b",", 32), (b"[", 88), (b"{", 240), (b'"', 32))
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 """A text, or one without an end, so that no search begins anew at each mark inside it."""
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
-_MAY_OVERFLOW = re.compile(r"[eE]\+?\d|\d{309}")
+_MAY_OVERFLOW = re.compile(r"[eE]\+?\d|(?<!\d)\d{309}")
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DEPTH_CHUNK = 1 << 20
 
