@@ -5,22 +5,20 @@
 array([40, 10, 40])
 
 Bare names follow ONNX at its newest opset; each framework is an attribute (`gscli.torch.gather`).
-Nothing heavy is imported until something is used.
+Nothing is imported until something is used, so that Ctrl-C meets no import outside of `main`.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from os import fspath
-from typing import TYPE_CHECKING, Any
 
-from gscli.base import GscliError
+TYPE_CHECKING = False  # what typing says, and type checkers know; it takes 10 ms to load
 
 if TYPE_CHECKING:
     from os import PathLike
+    from typing import Any
 
+    from gscli.base import GscliError as GscliError
     from gscli.base import GscliWarning as GscliWarning
     from gscli.base.arrays import Array
     from gscli.codegen.code import code as code
@@ -61,6 +59,7 @@ _LAZY = {
     "code": ("gscli.codegen.code", "code"),
     "compare": ("gscli.lab.compare", "compare"),
     "run": ("gscli.frameworks", "run"),
+    "GscliError": ("gscli.base", "GscliError"),
     "GscliWarning": ("gscli.base", "GscliWarning"),
     "trace": ("gscli.views", "trace"),
     "operators": ("gscli.frameworks", "operators"),
@@ -98,8 +97,21 @@ def save(
     files.save(fspath(target), as_array(array, "tensor"), format=format)
 
 
-@cache
+_RESOLVED: dict[str, object] = {}
+
+
 def __getattr__(name: str) -> Any:
+    if name not in _RESOLVED:
+        _RESOLVED[name] = _resolve(name)
+    return _RESOLVED[name]
+
+
+def _resolve(name: str) -> Any:
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    from gscli.base import GscliError
+
     if name in _LAZY:
         module, attribute = _LAZY[name]
         return getattr(import_module(module), attribute)

@@ -6,7 +6,6 @@ import _thread
 import gc
 import os
 import sys
-from contextlib import suppress
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Imports make thousands of objects and no garbage; Python would search them every 700."""
@@ -43,8 +42,10 @@ def _leave(code: int) -> None:
     if sys.gettrace() is not None or sys.getprofile() is not None:
         sys.exit(code)
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # closed, or nobody reads: `guarded` has told
+        try:
             stream.flush()
+        except (OSError, ValueError):  # closed, or nobody reads: `guarded` has told
+            continue
     os._exit(code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import io
 import os
@@ -181,3 +182,14 @@ def test_numpy_starts_no_threads_unless_the_user_says_so(
         monkeypatch.setenv(THREADS, own)
     main()
     assert (left, os.environ[THREADS]) == ([7], used)
+
+
+def test_nothing_is_imported_before_the_guard_against_interruptions_stands() -> None:
+    code = (
+        "import sys; before = {*sys.modules}; import gscli.__main__; print({*sys.modules} - before)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True
+    )
+    new = {*ast.literal_eval(done.stdout)} - {"gc", "_thread"}
+    assert new == {"gscli", "gscli.__main__", "__future__"}
