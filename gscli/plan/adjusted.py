@@ -8,7 +8,7 @@ from gscli.base.arrays import Array, Indices
 from gscli.base.records import Record
 from gscli.layout import Layout
 from gscli.layout.axes import Beyond, Negative, Shape
-from gscli.plan.indices import IndexOutcome, OutcomeSign, legal_range
+from gscli.plan.indices import IndexOutcome, OutcomeSign, apply_policy, legal_range
 from gscli.plan.outcomes import INDEX_OUTCOMES, LEFT_OUT, OUTCOMES
 from gscli.plan.plan import BLOCK, ValidatedPlan
 
@@ -146,11 +146,12 @@ def classify_indices(plan: ValidatedPlan, column: int, numbers: Array) -> tuple[
 
     0: it is its own coordinate; n: the outcome INDEX_OUTCOMES[n - 1].
     """
-    coordinates, live = plan.coordinates(column, numbers)
+    axis, policy = plan.layout.axes[plan.layout.column_axes[column]], plan.layout.policy
+    # Told of here are numbers beside refused ones too: nothing is read or written with these.
+    coordinates, live = apply_policy(numbers.copy(), axis, policy)
     codes = np.zeros(numbers.shape, np.int64)
     if plan.in_bounds[column]:
         return coordinates, codes
-    axis, policy = plan.layout.axes[plan.layout.column_axes[column]], plan.layout.policy
     span = 1 if axis.window is None else axis.span
     low, high = legal_range(axis, policy)
     skipped = np.zeros(numbers.shape, np.bool_) if live is None else ~live
