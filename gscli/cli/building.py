@@ -55,7 +55,7 @@ SHORT = {"axis": "-a", "reduction": "-r"}
 _METAVARS = {"int": "INT", "ints": "INTS", "float": "NUMBER", "number": "NUMBER"}
 
 
-class Typed(Record):
+class CommandInputs(Record):
     """What was typed: the operator, a word for each input, and attributes as words.
 
     No input has a word of its own where one stands for all of them, an archive or a folder.

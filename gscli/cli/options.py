@@ -8,7 +8,7 @@ Annotations of `Settings` are evaluated on purpose: each holds the option its fi
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -85,6 +85,7 @@ class SharedOption(Record):
 
     `kind`: bool, int, str, or what makes the value of a word; a number lies between `minimum` and
     `maximum`. `flag`: what it is called where the name is another. `shows_default`: help tells it.
+    `excludes`: what it cannot stand with, `needs`: what it is nothing without, `why`: the refusal.
     """
 
     help: str
@@ -101,6 +102,9 @@ class SharedOption(Record):
     flag: str = ""
     shows_default: bool = False
     complete: Callable[[str], list[str]] | None = None
+    excludes: tuple[str, ...] = ()
+    needs: str = ""
+    why: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -162,16 +166,30 @@ class Settings(Record):
         ),
     ] = None
     rtol: Annotated[
-        str | None, SharedOption("with --expect: difference allowed per expected value", "NUMBER")
+        str | None,
+        SharedOption(
+            "with --expect: difference allowed per expected value",
+            "NUMBER",
+            needs="expect",
+            why="--rtol goes with --expect",
+        ),
     ] = None
     atol: Annotated[
-        str | None, SharedOption("with --expect: difference allowed to all", "NUMBER")
+        str | None,
+        SharedOption(
+            "with --expect: difference allowed to all",
+            "NUMBER",
+            needs="expect",
+            why="--atol goes with --expect",
+        ),
     ] = None
     in_place: Annotated[
         str | None,
         SharedOption(
             "scatters: the result replaces data's .npy file; --in-place=direct writes into it",
             choices=("whole", "direct"),
+            excludes=("output", "format", "json", "svg", "html", "step", "expect"),
+            why="--in-place changes the file of data and has no other result",
         ),
     ] = None
     engine: Annotated[
@@ -180,7 +198,13 @@ class Settings(Record):
     ] = None
     message: Annotated[
         str | None,
-        SharedOption("with --in-place on an Icechunk store: what its commit says", "TEXT", "-m"),
+        SharedOption(
+            "with --in-place on an Icechunk store: what its commit says",
+            "TEXT",
+            "-m",
+            needs="in_place",
+            why="--message is what a commit of --in-place says",
+        ),
     ] = None
     dtype: Annotated[
         str | None, SharedOption("element type of data and updates, converted without loss", "NAME")
@@ -212,7 +236,15 @@ class Settings(Record):
         _picture("ground that the SVG will stand on", "NAME", choices=("light", "dark")),
     ] = "light"
     html: Annotated[str | None, _picture("also save an interactive page", "FILE")] = None
-    quiz: Annotated[bool, _picture("the page hides the output and asks for it")] = False
+    quiz: Annotated[
+        bool,
+        SharedOption(
+            "the page hides the output and asks for it",
+            heading="Picture",
+            needs="html",
+            why="--quiz is a question on a page",
+        ),
+    ] = False
     plain: Annotated[bool, _screen("plain sentences in place of a picture")] = False
     quiet: Annotated[bool, _screen("print no picture", short="-q")] = False
     verbose: Annotated[bool, _screen("also shapes, dtypes and time on stderr", short="-v")] = False
@@ -314,6 +346,24 @@ DOCUMENT = SHARED["json"]._replace(
     help="print one JSON document, errors too", choices=("document",)
 )
 """`--json` of commands that have no single result to print alone."""
+
+
+def check_combinations(options: Collection[SharedOption], values: Mapping[str, object]) -> None:
+    """UsageError where an option stands with one that it excludes, or without what it needs."""
+    known = {**SHARED, **{option.name: option for option in options}}
+    for option in options:
+        if values[option.name] in (None, False):
+            continue
+        others = [name for name in option.excludes if values[name] not in (None, False)]
+        if others:
+            flags = [SHARED[name].flags[-1] for name in others]
+            raise UsageError(
+                option.why, where=" ".join(flags), hint=f"leave out {' and '.join(flags)}"
+            )
+        if option.needs and values[option.needs] in (None, False):
+            needed = known[option.needs]
+            hint = f"add {needed.flags[-1]} {needed.metavar}".rstrip()
+            raise UsageError(option.why, hint=hint)
 
 
 END_OF_OPTIONS = "--"

@@ -14,16 +14,24 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gscli import files
 from gscli.base import Drawn, GscliError, Notice, StrictFinding, UsageError
 from gscli.base.arrays import Array
 from gscli.base.words import counted, show_shape
-from gscli.cli.building import Typed
-from gscli.cli.options import Settings, print_document, screen, tell, view_options
+from gscli.cli.building import CommandInputs
+from gscli.cli.options import (
+    SHARED,
+    Settings,
+    check_combinations,
+    print_document,
+    screen,
+    tell,
+    view_options,
+)
 from gscli.disk import mapped
 from gscli.files.request import STORES, suffix_of
 from gscli.frameworks import assigned
@@ -34,53 +42,78 @@ from gscli.plan.plan import ValidatedPlan
 from gscli.traces import Trace
 
 if TYPE_CHECKING:
-    from gscli.cli.call.expect import Expected
+    from gscli.cli.call.expect import ExpectedOutput
     from gscli.lab.expectation import Expectation
 
-RASTERS = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
-BINARY = ("npy", "npz", "safetensors", "h5", "pb")
+RASTER_SUFFIXES = (".png", ".pdf", ".jpg", ".jpeg", ".gif", ".webp")
+BINARY_FORMATS = ("npy", "npz", "safetensors", "h5", "pb")
 
-_TOGETHER = (".npz", ".safetensors")
+CONTAINER_SUFFIXES = (".npz", ".safetensors")
+
+Renderer: TypeAlias = Callable[[Trace, Settings, "Expectation | None"], tuple[str, int]]
+"""What draws a run for the screen: its text, and how many differing cells that shows."""
 
 
 def run_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
-    """Run, warn, write what was asked for, draw the picture.
-
-    Everything is drawn before the first byte is written, so that a refused picture writes nothing;
-    only results too large for memory are written first and drawn from their file.
+    """Run, warn, write what was asked for, draw the picture; results too large for memory are
+    written first and drawn from their file.
     """
     began = time.perf_counter()
-    check_requests(settings)
-    expected = asked_expectation(settings, words)
-    call = Call(operator, words, texts, settings)
+    expected = check_outputs(settings, words)
+    call = PreparedCall(operator, words, texts, settings)
     if settings.in_place:
-        done = call.patched()
+        summary = call.run_in_place()
         if settings.verbose:
-            tell(f"{done}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
+            tell(f"{summary}, {(time.perf_counter() - began) * 1000:.1f} ms\n")
         return 0
-    written = call.written()
-    trace = written or call.traced()
-    expectation = expected.of(trace) if expected else None
-    pictures = drawn_files(trace, settings, expectation)
+    streamed = call.run_to_file()
+    trace = streamed or call.run_in_memory()
     on_screen = settings.draws and settings.step is None
-    shown, wrong = _drawn(trace, settings, expectation) if on_screen else ("", 0)
+    render = render_screen if on_screen else None
+    code = show_run(trace, settings, expected, render, saves=settings.saves and not streamed)
+    if settings.verbose:
+        _print_details(trace, time.perf_counter() - began)
+    return code
+
+
+def show_run(
+    trace: Trace,
+    settings: Settings,
+    expected: ExpectedOutput | None,
+    render: Renderer | None,
+    *,
+    saves: bool = False,
+) -> int:
+    """Write what was asked for of a run, and print what `render` makes of it; the exit code.
+
+    Everything is drawn before the first byte is written: a refused picture writes nothing.
+    """  # fmt: skip
+    diagnosis = expected.diagnose(trace) if expected else None
+    pictures: dict[str, str] = {}
+    if settings.svg is not None or settings.html is not None:
+        from gscli.cli.call.pictures import render_files
+
+        pictures = render_files(trace, settings, diagnosis)
+    text, shown_count = render(trace, settings, diagnosis) if render else ("", 0)
     mapped.check_unchanged(*trace.inputs.values())
-    if settings.saves and not written:
+    if saves:
         files.save(settings.output or "-", trace.output, format=settings.format)
-    show_elsewhere(trace, settings, expectation, pictures)
-    if settings.draws and settings.step is not None:
+    _write_other_results(trace, settings, diagnosis, pictures)
+    if render is None and settings.draws:
         from gscli.cli.call.pictures import show_steps
 
-        show_steps(trace, settings, expectation)
-    sys.stdout.write(shown)
-    if settings.verbose:
-        _tell_more(trace, time.perf_counter() - began)
-    return told(expectation, settings, below=bool(shown), seen=wrong)
+        show_steps(trace, settings, diagnosis)
+    sys.stdout.write(text)
+    if diagnosis is None:
+        return 0
+    from gscli.cli.call.expect import report_diagnosis
+
+    return report_diagnosis(diagnosis, settings, below=bool(text), shown_count=shown_count)
 
 
-def stands_for_all(word: str, containers: tuple[str, ...] = _TOGETHER) -> bool:
+def is_container(word: str, containers: tuple[str, ...] = CONTAINER_SUFFIXES) -> bool:
     """Whether a word names a folder, or a file that holds every input by its name."""
     return "::" not in word and (word.lower().endswith(containers) or os.path.isdir(word))
 
@@ -92,24 +125,26 @@ def read_inputs(
     settings: Settings,
     *,
     leave: bool = False,
-) -> tuple[Typed, Inputs]:
+) -> tuple[CommandInputs, Inputs]:
     """Which word is which input, and every input of the call, loaded.
 
     Types are as the files say or the numbers suggest: `--dtype` names the type of opaque elements
     here, what else it means needs a layout. `leave`: the first input stays in its Zarr store, if it
     lies in one, or its .npy file open. Raises UsageError where words are too many or too few.
     """
-    attrs: Mapping[str, object] = parsed_attributes(operator, texts)
-    together = len(words) == 1 and len(operator.inputs) > 1 and stands_for_all(words[0])
-    given = Typed(operator, {} if together else assigned(operator, words, settings.extra), texts)
+    attrs: Mapping[str, object] = parse_attributes(operator, texts)
+    together = len(words) == 1 and len(operator.inputs) > 1 and is_container(words[0])
+    typed = CommandInputs(
+        operator, {} if together else assigned(operator, words, settings.extra), texts
+    )
     if together:
         loaded = files.load_many(
             words[0], operator.input_names, dtype=settings.dtype, empty_dtype="int64",
-            optional=[one.name for one in operator.inputs if one.optional],
+            optional=[item.name for item in operator.inputs if item.optional],
             max_bytes=settings.max_bytes,
         )  # fmt: skip
     else:
-        named: Mapping[str, object] = given.words
+        named: Mapping[str, object] = typed.words
         if operator.many is not None:
             from gscli.plan.masks import extract_subscript
 
@@ -121,13 +156,13 @@ def read_inputs(
             )
             for name, text in named.items()
         }  # fmt: skip
-    found, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
+    arrays, sources = {name: item.array for name, item in loaded.items()}, {n: n for n in loaded}
     if operator.many is not None:
         from gscli.plan.masks import expand_masks
 
-        found, sources, attrs = expand_masks(operator, found, attrs)
-    return given, Inputs(
-        found,
+        arrays, sources, attrs = expand_masks(operator, arrays, attrs)
+    return typed, Inputs(
+        arrays,
         {name: loaded[source].origin for name, source in sources.items()},
         {name: loaded[source].typed for name, source in sources.items()},
         attrs,
@@ -135,24 +170,24 @@ def read_inputs(
     )
 
 
-def parsed_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
+def parse_attributes(operator: Operator, texts: Mapping[str, str]) -> dict[str, object]:
     """Attributes as the operator declares them, from the words of the command line.
 
     >>> from gscli.frameworks.onnx import gather
-    >>> parsed_attributes(gather, {"axis": "-1"})
+    >>> parse_attributes(gather, {"axis": "-1"})
     {'axis': -1}
     """
     known = {attribute.name: attribute for attribute in operator.attributes}
     try:
         return {name: known[name].parse(text) for name, text in texts.items()}
     except UsageError as error:
-        from gscli.cli.call.hints import who_has
+        from gscli.cli.call.hints import list_operators_with
 
-        error.hint = error.hint or who_has(texts.values(), known)
+        error.hint = error.hint or list_operators_with(texts.values(), known)
         raise
 
 
-class Call:
+class PreparedCall:
     """One command's operator, words and options, inputs read and planned; nothing has run yet."""
 
     def __init__(
@@ -163,69 +198,75 @@ class Call:
         settings: Settings,
     ) -> None:
         self.settings, leave = settings, bool(settings.only_saves or settings.in_place)
-        self.typed, self.inputs = read_inputs(operator, words, texts, settings, leave=leave)
-        with self.located_errors():
+        self.command_inputs, self.inputs = read_inputs(
+            operator, words, texts, settings, leave=leave
+        )
+        with self.add_error_locations():
             self.plan = plan_shell_call(
                 operator, self.inputs, strict=settings.strict, dtype=settings.dtype,
                 max_bytes=settings.max_bytes,
             )  # fmt: skip
 
     @contextmanager
-    def located_errors(self) -> Iterator[None]:
+    def add_error_locations(self) -> Iterator[None]:
         """Errors say which file they are about, and how to go on."""
         try:
             yield
         except GscliError as error:
-            from gscli.cli.call.hints import locate
+            from gscli.cli.call.hints import add_location_and_hint
 
-            locate(error, self.typed, self.inputs)
+            add_location_and_hint(error, self.command_inputs, self.inputs)
             raise
 
     def validate(self) -> ValidatedPlan:
         """The plan, judged and warned of; nothing is read or written yet."""
         plan = self.plan.validate()
-        warn([*self.inputs.notices, *notices(self.typed.operator, plan)], self.settings)
+        print_warnings(
+            [*self.inputs.notices, *notices(self.command_inputs.operator, plan)], self.settings
+        )
         return plan
 
-    def traced(self) -> Trace:
+    def run_in_memory(self) -> Trace:
         """Run in memory, then warn; errors say which file they are about."""
-        with self.located_errors():
+        with self.add_error_locations():
             limit = self.settings.max_bytes
-            done = run_plan(self.typed.operator, self.plan, max_bytes=limit, overlay=True)
+            done = run_plan(self.command_inputs.operator, self.plan, max_bytes=limit, overlay=True)
             mapped.check_unchanged(*self.inputs.arrays.values())
-        trace = self.trace_of(*done)
-        warn(trace.warnings, self.settings)
+        trace = self.make_trace(*done)
+        print_warnings(trace.warnings, self.settings)
         return trace
 
-    def written(self) -> Trace | None:
+    def run_to_file(self) -> Trace | None:
         """Run from file to file, in memory that does not grow; None where nothing asks for it."""
         if self.settings.engine is None and not self.settings.goes_to_file:
             return None
         from gscli.cli.call import streaming
 
-        if not streaming.goes_to_file(self.plan, self.settings):
+        if not streaming.is_streamed(self.plan, self.settings):
             return None
-        with self.located_errors():
+        with self.add_error_locations():
             # Indices of a run on a cluster are judged by its workers.
             plan = self.validate() if self.settings.engine is None else self.plan.assume_validated()
-            output = streaming.written(plan, self.settings)
-        return self.trace_of(plan, output)
+            output = streaming.write_streamed(plan, self.settings)
+        return self.make_trace(plan, output)
 
-    def patched(self) -> str:
+    def run_in_place(self) -> str:
         """Write the updates into the file or store of data; says what was done."""
-        from gscli.cli.call.streaming import patch_of
+        from gscli.cli.call.streaming import make_patcher
 
-        with self.located_errors():
-            patch = patch_of(self.typed.operator, self.plan, self.inputs.file, self.settings)
+        with self.add_error_locations():
+            patch = make_patcher(
+                self.command_inputs.operator, self.plan, self.inputs.file, self.settings
+            )
             return patch(self.validate())
 
-    def trace_of(self, plan: ValidatedPlan, output: Array) -> Trace:
+    def make_trace(self, plan: ValidatedPlan, output: Array) -> Trace:
         """What was run, and what it made."""
         origins, noticed = self.inputs.origins, tuple(self.inputs.notices)
-        return Trace(self.typed.operator, plan, output, origins, noticed)
+        return Trace(self.command_inputs.operator, plan, output, origins, noticed)
 
 
-def warn(noticed: Sequence[Notice], settings: Settings) -> None:
+def print_warnings(noticed: Sequence[Notice], settings: Settings) -> None:
     """Tell every warning of a run that no picture shows; StrictFinding instead with `--strict`."""
     if settings.strict and noticed:
         first = noticed[0]
@@ -239,56 +280,27 @@ def warn(noticed: Sequence[Notice], settings: Settings) -> None:
             tell(warning_text(notice, color=side.color, width=side.width, utf8=side.utf8))
 
 
-def asked_expectation(settings: Settings, words: Sequence[str]) -> Expected | None:
-    """The answer that the run is to be held against, if one was named."""
-    if settings.expect is settings.rtol is settings.atol is None:
-        return None
-    from gscli.cli.call.expect import Expected
-
-    return Expected.asked(settings, words)
-
-
-def told(expectation: Expectation | None, settings: Settings, *, below: bool, seen: int = 0) -> int:
-    """Say whether the answer is the expected one, if one is; the exit code."""
-    if expectation is None:
-        return 0
-    from gscli.cli.call.expect import tell_expectation
-
-    return tell_expectation(expectation, settings, below=below, seen=seen)
-
-
-def drawn_files(
-    trace: Trace, settings: Settings, expectation: Expectation | None
-) -> dict[str, str]:
-    """The texts of the pictures that go to files, by file name."""
-    if settings.svg is None and settings.html is None:
-        return {}
-    from gscli.cli.call.pictures import texts_of_files
-
-    return texts_of_files(trace, settings, expectation)
-
-
-def _drawn(
-    trace: Trace, settings: Settings, expectation: Expectation | None = None
+def render_screen(
+    trace: Trace, settings: Settings, diagnosis: Expectation | None
 ) -> tuple[str, int]:
     """The picture as it goes to the screen, or plain sentences.
 
     And how many of the cells that differ from an expectation it shows.
     """
     if settings.plain:
-        from gscli.cli.call.pictures import explained
+        from gscli.cli.call.pictures import render_explanation
 
-        return explained(trace, settings), 0
+        return render_explanation(trace, settings), 0
     from gscli.views.lines import render
     from gscli.views.picture import picture
 
     options = view_options(settings)
-    found = picture(trace, options, expectation=expectation)
-    return render(found, options), found.wrong
+    drawing = picture(trace, options, expectation=diagnosis)
+    return render(drawing, options), drawing.wrong
 
 
-def show_elsewhere(
-    trace: Trace, settings: Settings, expectation: Expectation | None, pictures: Mapping[str, str]
+def _write_other_results(
+    trace: Trace, settings: Settings, diagnosis: Expectation | None, pictures: Mapping[str, str]
 ) -> None:
     """Print the document that was asked for, and save the pictures that go to files."""
     if settings.json == "output":
@@ -297,8 +309,8 @@ def show_elsewhere(
         print_document(dump_json(trace.output))
     elif settings.json is not None:
         document = trace.to_dict(settings.limit)
-        if expectation is not None:
-            document["expectation"] = expectation.to_dict()
+        if diagnosis is not None:
+            document["expectation"] = diagnosis.to_dict()
         print_document(document)
     for path, text in pictures.items():
         from gscli.cli.call.pictures import save_text
@@ -306,26 +318,17 @@ def show_elsewhere(
         save_text(path, text)
 
 
-def check_requests(settings: Settings) -> None:
-    """Two results that both want stdout, and bytes that a terminal would choke on."""
-    if settings.in_place:
-        others = ("output", "format", "json", "svg", "html", "step", "expect")
-        given = [f"--{name}" for name in others if getattr(settings, name) is not None]
-        if given:
-            raise UsageError(
-                "--in-place changes the file of data and has no other result",
-                hint=f"leave out {' and '.join(given)}",
-            )
+def check_outputs(settings: Settings, words: Sequence[str] = ()) -> ExpectedOutput | None:
+    """Refuse options that do not go together: two results that both want stdout, and bytes that a
+    terminal would choke on. Returns the output that `--expect` names, if it does.
+    """
+    check_combinations(SHARED.values(), settings._asdict())
     to_store = settings.only_saves and suffix_of(settings.output or "") in STORES
     if settings.engine is not None and not to_store:
         raise UsageError(
             "--engine dask writes a Zarr store and nothing else", hint="-o out.zarr, and no picture"
         )
-    if settings.message is not None and not settings.in_place:
-        raise UsageError("--message is what a commit of --in-place says")
-    refuse_rasters(settings)
-    if settings.quiz and settings.html is None:
-        raise UsageError("--quiz is a question on a page", hint="add --html FILE")
+    check_picture_suffix(settings)
     to_stdout = [
         name
         for name, wanted in (
@@ -339,17 +342,22 @@ def check_requests(settings: Settings) -> None:
     if len(to_stdout) > 1:
         raise UsageError("stdout takes one result", where=" and ".join(to_stdout))
     form = settings.format or "npy"
-    if to_stdout == ["the result"] and form in BINARY and sys.stdout.isatty():
+    if to_stdout == ["the result"] and form in BINARY_FORMATS and sys.stdout.isatty():
         raise UsageError(
             f"refusing to write binary .{form} to the terminal", hint=f"-o out.{form}, or --json"
         )
+    if settings.expect is None:
+        return None
+    from gscli.cli.call.expect import ExpectedOutput
+
+    return ExpectedOutput.from_settings(settings, words)
 
 
-def refuse_rasters(settings: Settings) -> None:
+def check_picture_suffix(settings: Settings) -> None:
     """Pictures are SVG: other names would hold what their ending does not say."""
     for flag, path in (("-o", settings.output), ("--svg", settings.svg)):
         root, ending = os.path.splitext(path or "")
-        if ending.lower() in RASTERS:
+        if ending.lower() in RASTER_SUFFIXES:
             import shlex
 
             svg = shlex.quote(f"{root}.svg")
@@ -360,7 +368,7 @@ def refuse_rasters(settings: Settings) -> None:
             )
 
 
-def _tell_more(trace: Trace, seconds: float) -> None:
+def _print_details(trace: Trace, seconds: float) -> None:
     from gscli.frameworks.duplicates import format_compared_part
 
     lines = [f"{one.name} {one.dtype} {show_shape(one.shape)}" for one in trace.tensors]

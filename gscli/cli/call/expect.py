@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from gscli.traces import Trace
 
 
-class Expected(Record):
+class ExpectedOutput(Record):
     """The expected answer, read before anything runs; an untyped one takes the result's type."""
 
     loaded: files.Loaded
     tolerance: Tolerance
 
     @classmethod
-    def asked(cls, settings: Settings, words: Sequence[str]) -> Expected:
-        """What `--expect` names; a tolerance without it is a mistake."""
-        if settings.expect is None:
-            name = "atol" if settings.rtol is None else "rtol"
-            raise UsageError(f"--{name} goes with --expect", hint="add --expect FILE")
+    def from_settings(cls, settings: Settings, words: Sequence[str]) -> ExpectedOutput:
+        """What `--expect` names."""
+        assert settings.expect is not None
         if settings.expect == "-" and "-" in [*words, *settings.extra.values()]:
             raise UsageError(
                 "only one input can be - (standard input)", where="--expect",
@@ -39,7 +37,7 @@ class Expected(Record):
             )  # fmt: skip
         return cls(load_expected(settings.expect, "expect", settings), tolerance_of(settings))
 
-    def of(self, trace: Trace) -> Expectation:
+    def diagnose(self, trace: Trace) -> Expectation:
         """The run held against it."""
         from gscli.lab.expectation import held_against
 
@@ -72,25 +70,28 @@ def _tolerance(name: str, settings: Settings) -> float | None:
     )
 
 
-def tell_expectation(found: Expectation, settings: Settings, *, below: bool, seen: int = 0) -> int:
+def report_diagnosis(
+    diagnosis: Expectation, settings: Settings, *, below: bool, shown_count: int = 0
+) -> int:
     """Print it below the picture, unless nobody asked for words; 1 where the answers differ.
 
-    `seen`: differing cells that the picture shows; where these are all, no table lists them again.
+    `shown_count`: differing cells that the picture shows; where it is all, no table lists them.
     """
     if settings.prints:
-        told = found.sentences()
-        letters = [found.letter(cell.at) for cell in found.difference.cells]
+        sentences = diagnosis.sentences()
+        letters = [diagnosis.letter(cell.at) for cell in diagnosis.difference.cells]
+        differences = diagnosis.difference
         text = (
-            _format_sentences(found.difference, told, settings, letters) if settings.plain
-            else render_table(found.difference, told, settings, letters, seen=seen)
+            _format_sentences(differences, sentences, settings, letters) if settings.plain
+            else render_table(differences, sentences, settings, letters, shown_count=shown_count)
         )  # fmt: skip
         sys.stdout.write("\n" * below + text)
-    return int(not found.equal)
+    return int(not diagnosis.equal)
 
 
 def _format_sentences(
-    found: Difference,
-    told: Sequence[str],
+    differences: Difference,
+    sentences: Sequence[str],
     settings: Settings,
     letters: Sequence[str],
 ) -> str:
@@ -99,23 +100,23 @@ def _format_sentences(
     from gscli.views.terminal.difference import cell_words
 
     options = view_options(settings)
-    verdict, *others = told
-    lines = [verdict, *cell_words(found, options, letters), *others]
+    verdict, *others = sentences
+    lines = [verdict, *cell_words(differences, options, letters), *others]
     return "".join(f"{part}\n" for line in lines for part in wrap_text(line, options.width))
 
 
 def render_table(
-    found: Difference,
-    told: Sequence[str],
+    differences: Difference,
+    sentences: Sequence[str],
     settings: Settings,
     letters: Sequence[str] = (),
     *,
-    seen: int = 0,
+    shown_count: int = 0,
 ) -> str:
     """The sentences and the table of the cells that differ, as they go to the screen."""
     from gscli.views.lines import render
     from gscli.views.terminal.difference import DifferenceView
 
     options = view_options(settings)
-    listed = seen < found.different
-    return render(DifferenceView(found, told, options, letters, listed=listed), options)
+    listed = shown_count < differences.different
+    return render(DifferenceView(differences, sentences, options, letters, listed=listed), options)

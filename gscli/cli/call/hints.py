@@ -21,7 +21,7 @@ from gscli.base import (
 )
 from gscli.base.arrays import Array, dtype_named, first_changed
 from gscli.base.words import INTEGERS, show_shape
-from gscli.cli.building import Typed
+from gscli.cli.building import CommandInputs
 from gscli.declare.attributes import Attribute
 from gscli.files import STANDARD_INPUT
 from gscli.frameworks import operators
@@ -36,36 +36,36 @@ _LISTED = 4
 """Operators that a hint names."""
 
 
-def locate(error: GscliError, typed: Typed, inputs: Inputs) -> None:
+def add_location_and_hint(error: GscliError, typed: CommandInputs, inputs: Inputs) -> None:
     """Have a refusal say which file it is about, and how to go on."""
-    error.where = with_origin(error.where, inputs.origins)
-    error.hint = way_on(error, typed, inputs)
+    error.where = prefix_origin(error.where, inputs.origins)
+    error.hint = make_hint(error, typed, inputs)
 
 
-def with_origin(where: str, origins: Mapping[str, str]) -> str:
+def prefix_origin(where: str, origins: Mapping[str, str]) -> str:
     """The file's name before a position in one of the inputs.
 
-    >>> with_origin("indices[0] = 7", {"indices": "idx.npy", "data": "inline"})
+    >>> prefix_origin("indices[0] = 7", {"indices": "idx.npy", "data": "inline"})
     'idx.npy: indices[0] = 7'
     """
     origin = origins.get(where.split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0], "inline")
     return where if origin == "inline" else f"{origin}: {where}"
 
 
-def way_on(error: GscliError, typed: Typed, inputs: Inputs) -> str:
+def make_hint(error: GscliError, typed: CommandInputs, inputs: Inputs) -> str:
     """The hint for a refusal of this call; its own where that already says how to go on."""
     if isinstance(error, IndexRefused):
-        return "; ".join(filter(None, (error.hint, elsewhere(error, typed))))
+        return "; ".join(filter(None, (error.hint, compare_hint(error, typed))))
     if isinstance(error, LossyTypeRefused):
-        return _asked_type(error, inputs)
+        return _lossy_dtype_hint(error, inputs)
     if isinstance(error, IndexTypeRefused | UpdatesTypeRefused):
-        return _retyped(error, inputs) or _example(typed.operator)
+        return _dtype_hint(error, inputs) or _example_hint(typed.operator)
     if isinstance(error, ShapeRefused | DtypeRefused):
-        return error.hint or _example(typed.operator)
+        return error.hint or _example_hint(typed.operator)
     return error.hint
 
 
-def who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
+def list_operators_with(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
     """Which operators have the choice that this one lacks, such as the reduction mean."""
     own = {choice for attribute in known.values() for choice in attribute.choices}
     having: list[str] = []
@@ -82,17 +82,17 @@ def who_has(texts: Iterable[str], known: Mapping[str, Attribute]) -> str:
     return ""
 
 
-def _example(operator: Operator) -> str:
+def _example_hint(operator: Operator) -> str:
     return f"an example that runs: {operator.command_line} {operator.example}"
 
 
 # --- indices out of range: what others do ------------------------------------------------------
 
 
-def elsewhere(error: IndexRefused, typed: Typed) -> str:
+def compare_hint(error: IndexRefused, typed: CommandInputs) -> str:
     """The command that shows what other rule sets do with the same inputs, or with such indices."""
     flat = bool(error.findings) and error.findings[0].axis is None
-    command = comparing(typed, flat=flat)
+    command = build_compare_command(typed, flat=flat)
     if command is not None:
         return f"see what others do: {command}"
     operator = typed.operator
@@ -100,7 +100,7 @@ def elsewhere(error: IndexRefused, typed: Typed) -> str:
     return f"see what it does with such indices: {rules}"
 
 
-def comparing(typed: Typed, *, flat: bool = False) -> str | None:
+def build_compare_command(typed: CommandInputs, *, flat: bool = False) -> str | None:
     """The call as `gscli compare` takes it, None where it has no words for it."""
     for comparison in _comparisons(typed.operator, flat=flat):
         words = [typed.words.get(name) for name in comparison.inputs]
@@ -123,7 +123,7 @@ def _comparisons(operator: Operator, *, flat: bool) -> list[Comparison]:
     ]
 
 
-def _flags(typed: Typed, comparison: Comparison) -> list[str]:
+def _flags(typed: CommandInputs, comparison: Comparison) -> list[str]:
     """Axis, batch axes and reduction under their neutral names, where they are not the usual."""
     concept = CONCEPTS[comparison.concept]
     defaults = {item.name: item.default for item in typed.operator.attributes}
@@ -149,20 +149,20 @@ def _flags(typed: Typed, comparison: Comparison) -> list[str]:
 # --- element types: how to convert -------------------------------------------------------------
 
 
-def _retyped(error: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs) -> str:
+def _dtype_hint(error: IndexTypeRefused | UpdatesTypeRefused, inputs: Inputs) -> str:
     """How an input gets the type that is wanted, from where it comes from and what it holds."""
     name, array, origin = error.name, inputs.arrays[error.name], inputs.origins[error.name]
     indices = isinstance(error, IndexTypeRefused)
-    if indices and _look_swapped(name, inputs):
+    if indices and _is_swapped(name, inputs):
         first = next(iter(inputs.arrays))
         return f"are {first} and {name} swapped? {first} holds whole numbers, {name} does not"
-    rewritten = _rewritten(error, array, typed=inputs.typed[name])
-    text, convert = _is_text(error, array), _conversion(error, origin)
+    rewrite_hint = _rewrite_hint(error, array, typed=inputs.typed[name])
+    text, convert = _is_text(error, array), _build_convert_command(error, origin)
     changed = None if text else first_changed(array, dtype_named(error.wanted))
     if indices and changed is not None and array.dtype.kind in "fiu":
         return f"{name}{show_shape(changed)} = {array[changed]} is the number of no row"
     if text or origin == "inline":
-        return rewritten if origin == "inline" else ""
+        return rewrite_hint if origin == "inline" else ""
     told = "convert it" if changed is None else "convert it, values change"
     return f"{told}: {convert}{'' if changed is None else ' --cast'}"
 
@@ -172,7 +172,9 @@ def _is_text(error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, ar
     return error.wanted == "str" or array.dtype.kind in "US"
 
 
-def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, typed: bool) -> str:
+def _rewrite_hint(
+    error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, typed: bool
+) -> str:
     """How an input that stands on the command line is written in another type."""
     if typed:
         return f'write "dtype": "{error.wanted}" there'
@@ -182,15 +184,15 @@ def _rewritten(error: IndexTypeRefused | UpdatesTypeRefused, array: Array, *, ty
     return "" if _is_text(error, array) else f"--dtype {array.dtype} converts data and {error.name}"
 
 
-def _asked_type(error: LossyTypeRefused, inputs: Inputs) -> str:
+def _lossy_dtype_hint(error: LossyTypeRefused, inputs: Inputs) -> str:
     """How to go on where `--dtype` would change values of an input."""
     origin = inputs.origins[error.name]
     if origin == "inline" or _is_text(error, inputs.arrays[error.name]):
         return f"leave --dtype {error.wanted} out, or write values that {error.wanted} holds"
-    return f"convert it, values change: {_conversion(error, origin)} --cast"
+    return f"convert it, values change: {_build_convert_command(error, origin)} --cast"
 
 
-def _look_swapped(name: str, inputs: Inputs) -> bool:
+def _is_swapped(name: str, inputs: Inputs) -> bool:
     """Whether the first input could be the indices, and the indices could not."""
     first, *_ = inputs.arrays.values()
     indices = inputs.arrays[name]
@@ -200,7 +202,7 @@ def _look_swapped(name: str, inputs: Inputs) -> bool:
     return indices.dtype.kind == "f" and bool(-rows <= first.min() and first.max() < rows)
 
 
-def _conversion(
+def _build_convert_command(
     error: IndexTypeRefused | UpdatesTypeRefused | LossyTypeRefused, origin: str
 ) -> str:
     """The command that writes the input under a new name in the type that is wanted."""

@@ -13,7 +13,7 @@ from gscli import files
 from gscli.base import ContentRefused, UsageError
 from gscli.base.records import Record
 from gscli.base.words import counted, safe
-from gscli.cli.call import run_operator, stands_for_all
+from gscli.cli.call import is_container, run_operator
 from gscli.cli.options import Settings, print_document, tell
 from gscli.lab.model_nodes import ModelNode
 from gscli.lab.models import Model, data_set_of, lacking, recorded
@@ -135,7 +135,7 @@ def _inputs(
             found[argument] = named[2]
         else:
             unnamed.append(word)
-    if len(unnamed) == 1 and stands_for_all(unnamed[0], _TOGETHER):
+    if len(unnamed) == 1 and is_container(unnamed[0], _TOGETHER):
         found = _by_name(unnamed.pop(), tensors, settings) | found
     open_ones = [name for name in tensors if name not in found]
     fed = [name for name in open_ones if not model.holds(node.graph, tensors[name])]

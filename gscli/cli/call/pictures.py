@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from gscli.views.look import ViewOptions
 
 
-def texts_of_files(
+def render_files(
     trace: Trace, settings: Settings, expectation: Expectation | None = None
 ) -> dict[str, str]:
     """The texts of the pictures that go to files, by file name."""
     texts: dict[str, str] = {}
     options = view_options(settings, colored=True)
     if settings.svg is not None:
-        texts |= _figures(trace, settings, options, expectation)
+        texts |= _render_svgs(trace, settings, options, expectation)
     if settings.html is not None:
         from gscli.views.page import page
 
@@ -32,7 +32,7 @@ def texts_of_files(
     return texts
 
 
-def _figures(
+def _render_svgs(
     trace: Trace, settings: Settings, options: ViewOptions, expectation: Expectation | None
 ) -> dict[str, str]:
     """The picture as SVG, or with --step one figure or a series `name-0.svg`, `name-1.svg`, …"""
@@ -48,7 +48,7 @@ def _figures(
         return {path: to_svg(whole, title, told, settings.theme)}
     steps = frames(trace, options, expectation)
     if settings.step != "all":
-        number = _step_number(settings.step)
+        number = _parse_step(settings.step)
         frame = steps.step(number)
         return {path: to_svg(frame, f"{title}, step {number}", told, settings.theme)}
     if path == "-":
@@ -62,25 +62,25 @@ def _figures(
     }
 
 
-def explained(trace: Trace, settings: Settings) -> str:
+def render_explanation(trace: Trace, settings: Settings) -> str:
     """The formula and a line per entry."""
     from gscli.views.lines import render
     from gscli.views.terminal.explain import explain
 
     options = view_options(settings)
-    told = explain(trace, options, plain=settings.plain, limit=settings.limit)
-    return told if isinstance(told, str) else render(told, options)
+    explanation = explain(trace, options, plain=settings.plain, limit=settings.limit)
+    return explanation if isinstance(explanation, str) else render(explanation, options)
 
 
 def show_steps(trace: Trace, settings: Settings, expectation: Expectation | None = None) -> None:
     """One entry after the other, by keys on a terminal."""
     from gscli.views.terminal.keys import show_steps
 
-    wanted = None if settings.step in (None, "all") else _step_number(str(settings.step))
+    wanted = None if settings.step in (None, "all") else _parse_step(str(settings.step))
     show_steps(trace, view_options(settings), wanted, expectation)
 
 
-def _step_number(text: str) -> int:
+def _parse_step(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise UsageError(
             "step takes a number", where=f"--step {text}"[:100], valid="1, 2, … or all"

@@ -18,7 +18,7 @@ from gscli.stream import patch_in_place, run_to_file, worth_streaming
 from gscli.views.progress_bar import Progress
 
 
-def goes_to_file(plan: Plan, settings: Settings) -> bool:
+def is_streamed(plan: Plan, settings: Settings) -> bool:
     """Whether the result is written while it is made: data lie in a store, or an input is too
     large to copy into memory.
     """
@@ -32,14 +32,16 @@ def goes_to_file(plan: Plan, settings: Settings) -> bool:
     )
 
 
-def written(plan: ValidatedPlan, settings: Settings) -> Array:
+def write_streamed(plan: ValidatedPlan, settings: Settings) -> Array:
     """The output, written from file to file in memory that does not grow."""
     with Progress("writing", None, unit="bytes", quiet=settings.quiet) as progress:
-        return _run(plan, settings, progress.update)
+        return _stream_to_target(plan, settings, progress.update)
 
 
-def _run(plan: ValidatedPlan, settings: Settings, progress: Callable[[int, int], None]) -> Array:
-    target, address = str(settings.output), engine_address(settings.engine)
+def _stream_to_target(
+    plan: ValidatedPlan, settings: Settings, progress: Callable[[int, int], None]
+) -> Array:
+    target, address = str(settings.output), parse_engine(settings.engine)
     if address is not None:
         from gscli.stream.cluster.on_cluster import run_on_cluster
 
@@ -53,10 +55,10 @@ def _run(plan: ValidatedPlan, settings: Settings, progress: Callable[[int, int],
     return run_to_file(plan, target, progress=progress)
 
 
-def engine_address(text: str | None) -> str | None:
+def parse_engine(text: str | None) -> str | None:
     """`--engine`: the address of a cluster, "" for one of this machine, None for no cluster.
 
-    >>> engine_address("dask=tcp://host:8786"), engine_address("dask"), engine_address(None)
+    >>> parse_engine("dask=tcp://host:8786"), parse_engine("dask"), parse_engine(None)
     ('tcp://host:8786', '', None)
     """
     name, _, address = (text or "dask").partition("=")
@@ -67,12 +69,12 @@ def engine_address(text: str | None) -> str | None:
     return None if text is None else address
 
 
-def patch_of(
+def make_patcher(
     operator: Operator, plan: Plan, file: RegularFile | None, settings: Settings
 ) -> Callable[[ValidatedPlan], str]:
     """What writes the updates into the file or store of data, and says what it did."""
     if any(map(is_left, plan.inputs.values())):
-        return partial(_committed, settings=settings)
+        return partial(_commit_to_store, settings=settings)
     if settings.message is not None:
         raise UsageError("--message is what a commit to an Icechunk store says")
     data, *_ = operator.input_names
@@ -88,10 +90,10 @@ def patch_of(
             where=operator.full_name,
             hint="-o FILE writes a new file",
         )
-    return partial(_patched, file=file, settings=settings)
+    return partial(_patch_file, file=file, settings=settings)
 
 
-def _patched(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
+def _patch_file(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
     """Write the updates into the file of data."""
     direct = settings.in_place == "direct"
     with (
@@ -107,7 +109,7 @@ def _patched(plan: ValidatedPlan, file: RegularFile, settings: Settings) -> str:
     return f"{counted(rows, 'row')} changed"
 
 
-def _committed(plan: ValidatedPlan, settings: Settings) -> str:
+def _commit_to_store(plan: ValidatedPlan, settings: Settings) -> str:
     """Write the updates into the Icechunk repository of data."""
     from gscli.files.stores.stand_ins import store_of
     from gscli.stream.chunked.commit import commit_scatter

@@ -13,7 +13,7 @@ from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
 if TYPE_CHECKING:
-    from gscli.cli.building import Typed
+    from gscli.cli.building import CommandInputs
     from gscli.plan import Inputs
     from gscli.traces.check import CheckRemark
 
@@ -62,16 +62,16 @@ def check_operator(
     return int(bool(findings))
 
 
-def _add_origin(finding: CheckRemark, typed: Typed, inputs: Inputs) -> CheckRemark:
+def _add_origin(finding: CheckRemark, typed: CommandInputs, inputs: Inputs) -> CheckRemark:
     """A finding with the file's name, and with what can be typed next."""
     from dataclasses import replace
 
-    from gscli.cli.call.hints import comparing, way_on, with_origin
+    from gscli.cli.call.hints import build_compare_command, make_hint, prefix_origin
 
     hint = finding.hint
     if finding.kind == "negative":
-        command = comparing(typed)
+        command = build_compare_command(typed)
         hint = "; ".join(filter(None, (hint, f"see which: {command}" if command else "")))
     elif isinstance(finding.error, IndexTypeRefused | UpdatesTypeRefused):
-        hint = way_on(finding.error, typed, inputs)
-    return replace(finding, where=with_origin(finding.where, inputs.origins), hint=hint)
+        hint = make_hint(finding.error, typed, inputs)
+    return replace(finding, where=prefix_origin(finding.where, inputs.origins), hint=hint)

@@ -197,14 +197,14 @@ def compare_concept(
     settings: Settings,
 ) -> int:
     """Every rule set's answer; exit status 1 when they differ."""
-    from gscli.cli.call import check_requests
+    from gscli.cli.call import check_outputs
     from gscli.cli.call.pictures import save_text
     from gscli.codegen.equivalents import with_equivalents
     from gscli.disk import mapped
     from gscli.lab.answers import document
     from gscli.lab.compare import compare as compare_rules
 
-    check_requests(settings)
+    check_outputs(settings)
     reduction = str(arguments["reduction"] or "none")
     if reduction not in REDUCTION_NAMES:
         raise UsageError(f"unknown reduction: {reduction!r}"[:200], valid=" ".join(REDUCTION_NAMES))
@@ -276,12 +276,12 @@ def _told(comparing: Comparing, settings: Settings) -> str:
 def _inputs(name: ConceptName, words: Sequence[str], settings: Settings) -> Inputs:
     """Inputs of a comparison: data, indices and updates, which take data's type where they fit."""
     from gscli import files
-    from gscli.cli.call import stands_for_all
+    from gscli.cli.call import is_container
     from gscli.plan import Inputs
 
     names = CONCEPTS[name].inputs
     limit = settings.max_bytes
-    if len(words) == 1 and stands_for_all(words[0]):
+    if len(words) == 1 and is_container(words[0]):
         loaded = files.load_many(
             words[0], names, dtype=settings.dtype, empty_dtype="int64", max_bytes=limit
         )

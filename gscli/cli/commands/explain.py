@@ -8,7 +8,7 @@ from typing import Any
 from gscli.base import UsageError
 from gscli.base.records import Record
 from gscli.cli.completion import list_of
-from gscli.cli.options import Settings, SharedOption, print_document, screen
+from gscli.cli.options import Settings, SharedOption, check_combinations, print_document, screen
 from gscli.cli.tree import tree
 from gscli.frameworks.operator import Operator
 
@@ -30,13 +30,17 @@ class _Explain:
         SharedOption(
             f"the same call in other frameworks: a list of {' '.join(TARGETS)}", "LIST",
             name="code", complete=list_of(TARGETS), heading="Options",
+            excludes=("output", "format", "expect", "in_place", "step", "svg", "html"),
+            why="--code prints lines and nothing else",
         ),
         SharedOption(
             "with --code: run the lines where they can be run",
             name="check", kind=bool, default=False, heading="Options",
+            needs="code", why="--check runs the lines that --code writes",
         ),
         SharedOption(
-            "with --check: interpreter that has them", "PATH", name="python", heading="Options"
+            "with --check: interpreter that has them", "PATH", name="python", heading="Options",
+            needs="check", why="--python names the interpreter of --check",
         ),
     )  # fmt: skip
 
@@ -48,10 +52,10 @@ class _Explain:
         settings: Settings,
         **own: Any,
     ) -> int:
-        wish = CodeWish(**own)
-        wish.judge()
-        if wish.code is not None:
-            return tell_code(operator, words, texts, settings, wish)
+        check_combinations(self.options, {**settings._asdict(), **own})
+        code_options = CodeOptions(**own)
+        if code_options.code is not None:
+            return print_code(operator, words, texts, settings, code_options)
         return explain_operator(operator, words, texts, settings)
 
 
@@ -59,91 +63,58 @@ def explain_operator(
     operator: Operator, words: list[str], texts: dict[str, str], settings: Settings
 ) -> int:
     """The formula and a line per entry."""
-    from gscli.cli.call import (
-        Call,
-        asked_expectation,
-        check_requests,
-        drawn_files,
-        show_elsewhere,
-        told,
-    )
-    from gscli.cli.call.pictures import explained
-    from gscli.disk import mapped
+    from gscli.cli.call import PreparedCall, check_outputs, show_run
+    from gscli.cli.call.pictures import render_explanation
 
-    check_requests(settings)
-    expected = asked_expectation(settings, words)
-    call = Call(operator, words, texts, settings)
-    trace = call.traced()
-    expectation = expected.of(trace) if expected else None
-    pictures = drawn_files(trace, settings, expectation)
-    shown = explained(trace, settings) if settings.prints else ""
-    mapped.check_unchanged(*trace.inputs.values())
-    show_elsewhere(trace, settings, expectation, pictures)
-    sys.stdout.write(shown)
-    return told(expectation, settings, below=True)
+    expected = check_outputs(settings, words)
+    trace = PreparedCall(operator, words, texts, settings).run_in_memory()
+    text = render_explanation(trace, settings) if settings.prints else ""
+    return show_run(trace, settings, expected, lambda *_: (text, 0))
 
 
-class CodeWish(Record):
+class CodeOptions(Record):
     """What was asked for: the list of targets, whether to run the lines, and by what."""
 
     code: str | None
     check: bool
     python: str | None
 
-    def judge(self) -> None:
-        """Options that mean nothing without another one are mistakes."""
-        if self.code is None and (self.check or self.python):
-            raise UsageError(
-                "--check runs the lines that --code writes", hint="add --code all, or --code torch"
-            )
-        if self.python and not self.check:
-            raise UsageError("--python names the interpreter of --check", hint="add --check")
 
-
-def tell_code(
-    operator: Operator, words: list[str], texts: dict[str, str], settings: Settings, wish: CodeWish
+def print_code(
+    operator: Operator,
+    words: list[str],
+    texts: dict[str, str],
+    settings: Settings,
+    code_options: CodeOptions,
 ) -> int:
     """The lines for each target; 1 where a run of them does not give the same output."""
-    from gscli.cli.call import Call
+    from gscli.cli.call import PreparedCall
     from gscli.codegen.code import targets_named, written
 
-    assert wish.code is not None
-    _refuse_others(settings)
-    targets = targets_named(wish.code)
-    call = Call(operator, words, texts, settings)
-    if wish.check:
+    assert code_options.code is not None
+    if settings.json == "output":
+        raise UsageError(
+            "--code prints lines and nothing else", where="--json=output",
+            hint="leave out --json=output",
+        )  # fmt: skip
+    targets = targets_named(code_options.code)
+    call = PreparedCall(operator, words, texts, settings)
+    if code_options.check:
         from gscli.cli.commands.runtimes import warn_of_left_running
         from gscli.codegen.execution import checked, judge_sizes
 
         judge_sizes(call.inputs.arrays)
-        trace = call.traced()
-        found = written(operator, trace.plan, trace.output, targets, call.inputs.origins)
-        found = checked(found, wish.python)
+        trace = call.run_in_memory()
+        code = written(operator, trace.plan, trace.output, targets, call.inputs.origins)
+        code = checked(code, code_options.python)
         warn_of_left_running()
     else:
-        with call.located_errors():
+        with call.add_error_locations():
             plan = call.validate()
-        found = written(operator, plan, None, targets, call.inputs.origins)
+        code = written(operator, plan, None, targets, call.inputs.origins)
     if settings.json is not None:
-        print_document(found.to_dict())
+        print_document(code.to_dict())
     elif not settings.quiet:
-        sys.stdout.write(found.text(screen(sys.stdout, settings.color, settings.width).width))
+        sys.stdout.write(code.text(screen(sys.stdout, settings.color, settings.width).width))
     wrong = ("not equal", "failed", "took too long")
-    return int(any(answer.checked.get("result") in wrong for answer in found.answers))
-
-
-def _refuse_others(settings: Settings) -> None:
-    """Lines are all that is printed: results and pictures are other runs."""
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name in ("output", "format", "expect", "in_place", "step", "svg", "html")
-        if getattr(settings, name)
-    ]
-    if settings.json == "output":
-        given.append("--json=output")
-    if given:
-        raise UsageError(
-            "--code prints lines and nothing else",
-            where=" ".join(given),
-            hint=f"leave out {' and '.join(given)}",
-        )
+    return int(any(answer.checked.get("result") in wrong for answer in code.answers))
