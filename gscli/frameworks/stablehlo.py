@@ -11,14 +11,14 @@ from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import GscliError
 from gscli.base.words import EVERY, INTEGERS
-from gscli.declare.attributes import Option
-from gscli.declare.dimensions import (
+from gscli.declare.attributes import (
     Batching,
     Collapsed,
     IndexMap,
     IndicesBatching,
     Inserted,
     Offset,
+    Option,
     Promise,
     SliceSizes,
     UpdateWindow,

@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 from gscli.base import IndexRefused
 from gscli.base.words import COMPLEX, FLOATS, SIGNED, SMALL_FLOATS, SMALL_INTEGERS
 from gscli.declare import Many, Subscript
-from gscli.declare.attributes import Option
-from gscli.declare.dimensions import Promise
+from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,

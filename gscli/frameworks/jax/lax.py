@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gscli.declare.dimensions import (
+from gscli.declare.attributes import (
     Batching,
     Collapsed,
     IndexMap,

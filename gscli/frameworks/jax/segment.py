@@ -7,8 +7,7 @@ from typing import Annotated, TypeAlias
 from gscli.base import ShapeRefused
 from gscli.base.words import INTEGERS, SMALL_INTEGERS, highest, lowest
 from gscli.declare import Largest
-from gscli.declare.attributes import Option
-from gscli.declare.dimensions import Promise
+from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,

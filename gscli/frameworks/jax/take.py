@@ -6,8 +6,7 @@ from math import prod
 from typing import Annotated, Literal, TypeAlias
 
 from gscli.base import IndexRefused
-from gscli.declare.attributes import Option
-from gscli.declare.dimensions import Promise
+from gscli.declare.attributes import Option, Promise
 from gscli.frameworks.jax.common import (
     ELEMENTS,
     FRAMEWORK,
